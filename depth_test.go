@@ -17,7 +17,7 @@ func TestConfirmationsGrowWithTheAmount(t *testing.T) {
 		}
 	}
 	if got := (bursar.Confirmations{}).For(bursar.Units(1)); got != 0 {
-		t.Errorf("without a setting %d confirmations are needed", got)
+		t.Errorf("without a setting %d confirmations are needed, want 0", got)
 	}
 }
 
@@ -36,7 +36,7 @@ func TestAQuorumAsksAboveItsAmount(t *testing.T) {
 		{bursar.CreditQuorum{Endpoints: 2}, 1, true},
 	} {
 		if got := test.quorum.Asks(bursar.Units(test.amount)); got != test.want {
-			t.Errorf("%+v asks for %d units: %v", test.quorum, test.amount, got)
+			t.Errorf("%+v asks for %d units: %v, want %v", test.quorum, test.amount, got, test.want)
 		}
 	}
 }

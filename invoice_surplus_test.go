@@ -102,8 +102,8 @@ func TestARefundedSurplusNeverPays(t *testing.T) {
 	})
 }
 
-// A refund that had failed is paid after all once a reorg takes its failure back: with the one that was requested in its
-// place, more than the payment has left. The charge is not paid by what other payments would have to make up for.
+// A refund that had failed is paid after all once a reorg takes its failure back: with the one that was requested in
+// its place, more than the payment has left. The charge is not paid by what other payments would have to make up for.
 func TestASurplusThatIsRefundedTwiceDoesNotPay(t *testing.T) {
 	t.Parallel()
 	k := bursar.InvoiceDetail{Invoice: invoice()}

@@ -120,14 +120,14 @@ func TestDecisionsHaveNumbersOfTheirOwn(t *testing.T) {
 			continue
 		}
 		if other := taken[m[1]]; other != "" {
-			t.Errorf("%s and %s have one number", other, entry.Name())
+			t.Errorf("%s and %s have one number, want none", other, entry.Name())
 		}
 		taken[m[1]] = entry.Name()
 	}
 }
 
-// TestDecisionsSayWhenWhyAndWhatElse checks that each decision has its number, a date, a status, and the same sections in
-// the same order, none of them empty. Only the consequences may be left out.
+// TestDecisionsSayWhenWhyAndWhatElse checks that each decision has its number, a date, a status, and the same sections
+// in the same order, none of them empty. Only the consequences may be left out.
 func TestDecisionsSayWhenWhyAndWhatElse(t *testing.T) {
 	paths, err := filepath.Glob("docs/decisions/*.md")
 	if err != nil || len(paths) < 34 {

@@ -59,7 +59,7 @@ func TestAKeyIsValidFromItsNetworksOnly(t *testing.T) {
 		"2001:db8::1": true, "2001:db8::1%eth0": true, "2001:db9::1": false, "::1": false, "0.0.0.0": false,
 	} {
 		if got := k.MayComeFrom(netip.MustParseAddr(address)); got != want {
-			t.Errorf("from %s: %v", address, got)
+			t.Errorf("from %s: %v, want %v", address, got, want)
 		}
 	}
 	if k.MayComeFrom(netip.Addr{}) {

@@ -168,7 +168,7 @@ func TestAChargeIsPaidInTimeAndInFull(t *testing.T) {
 		paid  bool
 	}{{10, end.Add(-1), true}, {9, end.Add(-1), false}, {10, end, false}, {11, end.Add(-time.Hour), true}} {
 		if got := c.PaidWith(bursar.Units(test.units), test.seen); got != test.paid {
-			t.Errorf("%d units seen %s before its end: paid %v", test.units, end.Sub(test.seen), got)
+			t.Errorf("%d units seen %s before its end: paid %v, want %v", test.units, end.Sub(test.seen), got, test.paid)
 		}
 	}
 	if c.Expired(end.Add(-1)) || !c.Expired(end) {

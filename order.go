@@ -26,6 +26,7 @@ type SignedOrder struct {
 	OrderID      ID // chosen by the client; unique within the account, for ever
 	Text         string
 	Signature    string
-	MaxFee       Amount    // of the transaction that pays it, in units of the native asset; zero: what the configuration allows
-	ExpiresAt    time.Time // until when it may be signed
+	// of the transaction that pays it, in units of the native asset; zero: what the configuration allows
+	MaxFee    Amount
+	ExpiresAt time.Time // until when it may be signed
 }

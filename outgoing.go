@@ -41,7 +41,8 @@ const (
 	// WaitsForApproval is the reason where the signer refuses until people have signed, or until a time that they set.
 	WaitsForApproval OutgoingWait = "approval"
 
-	// WaitsForOrder is the reason where the signer refuses the order that a client signed, or misses one. There is an alarm.
+	// WaitsForOrder is the reason where the signer refuses the order that a client signed, or misses one. There is an
+	// alarm.
 	WaitsForOrder OutgoingWait = "order"
 
 	// WaitsForDeposit is the reason of a signed sweep whose deposits were rolled back: the sweep keeps its nonce until

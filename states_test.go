@@ -47,7 +47,8 @@ func TestTheStatesAreDrawnAsTheTablesAre(t *testing.T) {
 	for name, table := range tables {
 		diagram, known := diagrams[name]
 		if !known {
-			t.Errorf("the transition table %s is in no diagram: add a heading to %s and a line to states_test.go", name, statesPath)
+			t.Errorf("the transition table %s is in no diagram: add a heading to %s and a line to states_test.go", name,
+				statesPath)
 			continue
 		}
 		drawn = redraw(t, drawn, diagram.heading, table.draw(diagram.begins))

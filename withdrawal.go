@@ -36,18 +36,19 @@ func (s WithdrawalStatus) MayBecome(next WithdrawalStatus) bool {
 
 // Withdrawal is a customer's request to pay Amount to Address; Fee is taken from the balance on top of Amount.
 type Withdrawal struct {
-	Number      int64
-	ID          ID
-	AccountID   ID
-	Currency    CurrencyCode
-	Amount      Amount
-	Fee         Amount
-	Address     Address
-	Status      WithdrawalStatus
-	OutgoingID  ID     // the outgoing transaction that pays it; zero until it is built
-	TxID        string // empty until signed
-	Error       string // why it was rejected or failed, as the customer sees it
-	RequestedBy string // the operator who asked for it, or the key of its account, as KeyRequester writes it; empty: not known
+	Number     int64
+	ID         ID
+	AccountID  ID
+	Currency   CurrencyCode
+	Amount     Amount
+	Fee        Amount
+	Address    Address
+	Status     WithdrawalStatus
+	OutgoingID ID     // the outgoing transaction that pays it; zero until it is built
+	TxID       string // empty until signed
+	Error      string // why it was rejected or failed, as the customer sees it
+	// the operator who asked for it, or the key of its account, as KeyRequester writes it; empty: not known
+	RequestedBy string
 	Reference   string // the client's own name of it, unique in the account; empty: none
 	Metadata    string // what the client keeps with it, as MetadataText writes it
 	CreatedAt   time.Time

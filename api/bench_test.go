@@ -89,7 +89,7 @@ func (s *harness) createWallets(b *testing.B, currency string, idempotent bool) 
 			_, _ = io.Copy(io.Discard, response.Body)
 			response.Body.Close()
 			if response.StatusCode != http.StatusOK {
-				b.Errorf("status %d", response.StatusCode)
+				b.Errorf("status %d, want %d", response.StatusCode, http.StatusOK)
 			}
 		}
 	})

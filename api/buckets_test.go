@@ -81,7 +81,7 @@ func TestBucketsAreSafeToShare(t *testing.T) {
 	}
 	group.Wait()
 	if in != 100 {
-		t.Errorf("%d were let in", in)
+		t.Errorf("%d were let in, want 100", in)
 	}
 }
 

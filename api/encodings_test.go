@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// notations are texts that some parser takes for a number. literal marks those that are JSON numbers: as such they reach
-// the parameter's own check, and everything else is not JSON at all.
+// notations are texts that some parser takes for a number. literal marks those that are JSON numbers: as such they
+// reach the parameter's own check, and everything else is not JSON at all.
 var notations = map[string]struct{ literal bool }{
 	"1e3": {true}, "1E3": {true}, "1e+3": {true}, "1e-1": {true}, "1.0e1": {true}, "1e400": {true}, "1e999999999": {true},
 	"-1": {true}, "-0": {true}, "-0.0": {true}, "0": {true}, "0.0": {true}, "0e0": {true},

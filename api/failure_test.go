@@ -109,7 +109,7 @@ func TestAnUnreachableDatabaseIsUnavailable(t *testing.T) {
 		mine := s.account(true)
 		handler := api.New(s.config)
 		if w := get(t, handler, "/readyz", ""); w.Code != http.StatusOK {
-			t.Errorf("ready: %d %s", w.Code, w.Body)
+			t.Errorf("ready: %d %s, want %d", w.Code, w.Body, http.StatusOK)
 		}
 		if err := s.db.Close(); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestAnUnreachableDatabaseIsUnavailable(t *testing.T) {
 			}
 		}
 		if w := get(t, handler, "/healthz", ""); w.Code != http.StatusOK {
-			t.Errorf("healthz: %d %s", w.Code, w.Body)
+			t.Errorf("healthz: %d %s, want %d", w.Code, w.Body, http.StatusOK)
 		}
 	})
 }
@@ -135,7 +135,7 @@ func TestClientsMayBeHeldToTheirNetworks(t *testing.T) {
 		config.ClientNetworks = []netip.Prefix{netip.MustParsePrefix(networks)}
 		w := get(t, api.New(config), "/api/v1/account", mine.APIKey)
 		if w.Code != want {
-			t.Errorf("of %s: %d %s", networks, w.Code, w.Body)
+			t.Errorf("of %s: %d %s, want %v", networks, w.Code, w.Body, want)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestABodyWithoutEndIsCutOff(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	response, body := s.send(r)
 	if response.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("%d %s", response.StatusCode, body)
+		t.Errorf("%d %s, want %d", response.StatusCode, body, http.StatusRequestEntityTooLarge)
 	}
 }
 

@@ -94,7 +94,7 @@ func TestEqualRequestsAtOnceMakeOneWallet(t *testing.T) {
 				}
 				status, answer := r.post(s, "POST", "wallet", "one", order, i%3 == 0)
 				if status != http.StatusOK {
-					t.Errorf("client %d: status %d: %s", i, status, answer)
+					t.Errorf("client %d: status %d: %s, want %d", i, status, answer, http.StatusOK)
 				}
 				answers[i] = answer
 			})
@@ -106,7 +106,7 @@ func TestEqualRequestsAtOnceMakeOneWallet(t *testing.T) {
 			}
 		}
 		if n := r.count(); n != 1 {
-			t.Errorf("%d wallets were made", n)
+			t.Errorf("%d wallets were made, want 1", n)
 		}
 	})
 }
@@ -130,7 +130,7 @@ func TestAKeyAnswersOnce(t *testing.T) {
 			t.Errorf("under another key: %d %s", status, third)
 		}
 		if n := r.count(); n != 2 {
-			t.Errorf("%d wallets were made", n)
+			t.Errorf("%d wallets were made, want 2", n)
 		}
 		// The key is the account's own.
 		otherAccount := &replicas{first: r.first, second: r.second, mine: r.first.account(true)}
@@ -181,7 +181,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		for _, c := range changes {
 			status, first := r.post(r.first, c.method, c.path, c.path+c.parameters["amount"], c.parameters, false)
 			if status != http.StatusOK {
-				t.Errorf("%s: %d %s", c.path, status, first)
+				t.Errorf("%s: %d %s, want %d", c.path, status, first, http.StatusOK)
 			}
 			r.first.clock.Advance(time.Minute)
 			if status, again := r.post(r.second, c.method, c.path, c.path+c.parameters["amount"], c.parameters,
@@ -192,7 +192,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 		}
 		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[5].parameters,
 			false); status != http.StatusUnprocessableEntity {
-			t.Errorf("a second withdrawal of the same money: %d %s", status, answer)
+			t.Errorf("a second withdrawal of the same money: %d %s, want %d", status, answer, http.StatusUnprocessableEntity)
 		}
 	})
 }
@@ -221,7 +221,7 @@ func TestMoneyIsHeldOnceHoweverOftenItIsAsked(t *testing.T) {
 			group.Go(func() {
 				s := []*harness{r.first, r.second}[i%2]
 				if status, answer := r.post(s, "POST", "account/withdraw", "pay", pay, false); status != http.StatusOK {
-					t.Errorf("%d %s", status, answer)
+					t.Errorf("%d %s, want %d", status, answer, http.StatusOK)
 				}
 			})
 		}
@@ -229,7 +229,7 @@ func TestMoneyIsHeldOnceHoweverOftenItIsAsked(t *testing.T) {
 		r.first.do(func(tx *store.Tx) error {
 			list, err := tx.Withdrawals().List(context.Background(), r.mine.AccountID, store.Page{Limit: 10})
 			if len(list) != 1 {
-				t.Errorf("%d withdrawals were taken", len(list))
+				t.Errorf("%d withdrawals were taken, want 1", len(list))
 			} else if want := bursar.KeyRequester(r.mine.KeyID); list[0].RequestedBy != want {
 				t.Errorf("got %q as who asked for it, want %q", list[0].RequestedBy, want)
 			}
@@ -250,11 +250,11 @@ func TestARefusalIsNotKept(t *testing.T) {
 		pay := map[string]string{"currency": "BTC", "amount": "0.5", "address": r.first.chains["bitcoin"].Named("outsider")}
 		if status, answer := r.post(r.first, "POST", "account/withdraw", "pay", pay,
 			false); status != http.StatusUnprocessableEntity {
-			t.Fatalf("without money: %d %s", status, answer)
+			t.Fatalf("without money: %d %s, want %d", status, answer, http.StatusUnprocessableEntity)
 		}
 		r.fund(made.Response.Wallet.WalletID, "1")
 		if status, answer := r.post(r.second, "POST", "account/withdraw", "pay", pay, false); status != http.StatusOK {
-			t.Fatalf("with money: %d %s", status, answer)
+			t.Fatalf("with money: %d %s, want %d", status, answer, http.StatusOK)
 		}
 	})
 }
@@ -308,7 +308,7 @@ func TestTheSlowerOfTwoReplicasCommitsNothing(t *testing.T) {
 		r.first.do(func(tx *store.Tx) error {
 			list, err := tx.Withdrawals().List(t.Context(), r.mine.AccountID, store.Page{Limit: 10})
 			if len(list) != 1 {
-				t.Errorf("%d withdrawals were taken", len(list))
+				t.Errorf("%d withdrawals were taken, want 1", len(list))
 			}
 			return err
 		})

@@ -91,7 +91,8 @@ func (in *input) terms(t *charge.Terms) {
 		}
 	}
 	if pending, sent := in.optional("acceptPending"); sent && pending != "false" {
-		in.refuse("acceptPending", "a charge is paid by credited money only: use the status confirming, or fewer confirmations")
+		in.refuse("acceptPending",
+			"a charge is paid by credited money only: use the status confirming, or fewer confirmations")
 	}
 }
 

@@ -71,8 +71,8 @@ func (a *api) listLedger(ctx context.Context, c *call) (any, error) {
 	return answer, err
 }
 
-// archived returns the sums of an account's archived lines where a list would reach them, by currency: there are none for
-// a list of one kind, or of a period before or behind all that is archived.
+// archived returns the sums of an account's archived lines where a list would reach them, by currency: there are none
+// for a list of one kind, or of a period before or behind all that is archived.
 func (a *api) archived(ctx context.Context, tx *store.Tx, owner bursar.ID, q store.LineQuery) (list []archivedSums,
 	err error) {
 	if q.Kind != "" {

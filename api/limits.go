@@ -115,7 +115,8 @@ func (l *limits) enter(at time.Time, key string, id bursar.ID, class bursar.Scop
 func (l *limits) more(at time.Time, id bursar.ID, class bursar.Scope, n int) error {
 	b := l.classes[class]
 	if b != nil && n >= b.burst {
-		return bursar.Refuse(bursar.CodeInvalidRequest, "the rate limit of this key allows at most %d in one request", b.burst)
+		return bursar.Refuse(bursar.CodeInvalidRequest, "the rate limit of this key allows at most %d in one request",
+			b.burst)
 	}
 	if wait := b.takeAll(at, id, n); wait > 0 {
 		return tooMany(wait)

@@ -127,7 +127,8 @@ func TestAnObjectOfAnotherAccountLooksLikeAnUnknownOne(t *testing.T) {
 			"GET wallet/deposit depositID", "GET wallet/deposit/hash hashID", "GET charge chargeID",
 			"GET account/withdrawal withdrawalID", "POST account/withdraw/cancel withdrawalID",
 			"POST charge/cancel chargeID", "POST charge/quote chargeID", "POST charge/resolve depositID",
-			"GET link linkID", "POST link/close linkID", "POST charge/refund chargeID", "POST account/webhooks/redeliver eventID", "POST account/webhooks/test walletID"} {
+			"GET link linkID", "POST link/close linkID", "POST charge/refund chargeID",
+			"POST account/webhooks/redeliver eventID", "POST account/webhooks/test walletID"} {
 			if !slices.Contains(asked, known) {
 				t.Errorf("%s was not asked", known)
 			}
@@ -270,14 +271,14 @@ func TestAnIdempotencyKeyIsTheAccountsOwn(t *testing.T) {
 			t.Errorf("under the same name mine is %s and theirs %d %s", kept.WithdrawalID, status, theirs.WithdrawalID)
 		}
 		if _, again := ask("mine", "one"); again != kept {
-			t.Errorf("mine became %+v", again)
+			t.Errorf("mine became %+v, want %v", again, kept)
 		}
 		values["amount"] = "2" // another request under the name is a conflict with one's own only
 		if status, _ := ask("other", "one"); status != http.StatusConflict {
-			t.Errorf("theirs for another amount: %d", status)
+			t.Errorf("theirs for another amount: %d, want %d", status, http.StatusConflict)
 		}
 		if status, _ := ask("open", "one"); status != http.StatusUnprocessableEntity {
-			t.Errorf("an account without money, under the name: %d", status)
+			t.Errorf("an account without money, under the name: %d, want %d", status, http.StatusUnprocessableEntity)
 		}
 	})
 }

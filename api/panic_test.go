@@ -78,7 +78,7 @@ func TestAPanicFailsOneRequestOnly(t *testing.T) {
 			t.Errorf("something is left of them: %v\n%s", err, difference(before, after))
 		}
 		if response, body := s.order(mine.APIKey, "wallet", "BTC"); response.StatusCode != http.StatusOK {
-			t.Errorf("afterwards: %d %s", response.StatusCode, body)
+			t.Errorf("afterwards: %d %s, want %d", response.StatusCode, body, http.StatusOK)
 		}
 		for _, id := range ids {
 			s.logged(log.String(), id)
@@ -120,6 +120,6 @@ func (s *harness) logged(log, id string) {
 		}
 	}
 	if n != 1 {
-		s.Errorf("%d lines name request %s in\n%.2000s", n, id, log)
+		s.Errorf("%d lines name request %s in\n%.2000s, want 1", n, id, log)
 	}
 }

@@ -176,7 +176,8 @@ func TestTheLinksPage(t *testing.T) {
 			}
 		}
 		s.clock.Advance(48 * time.Hour)
-		closing := "/pay/link/" + s.linked(key, "currency=USDT&amount=5&webhook=https://shop.example/x&closesAt=2026-01-05T00:00:00Z")
+		closing := "/pay/link/" +
+			s.linked(key, "currency=USDT&amount=5&webhook=https://shop.example/x&closesAt=2026-01-05T00:00:00Z")
 		s.clock.Advance(48 * time.Hour)
 		if _, page = s.look(http.MethodGet, closing, nil); !strings.Contains(page, "This payment link has ended") {
 			t.Errorf("the page of a link that has ended is\n%s\nwant that it says so", page)

@@ -68,7 +68,7 @@ func TestAnEmptyPoolIsUnavailable(t *testing.T) {
 				t.Errorf("%s: %d %s", path, response.StatusCode, answer)
 			}
 			if response, answer := ask(path, "BTC"); response.StatusCode != http.StatusOK {
-				t.Errorf("%s of BTC: %d %s", path, response.StatusCode, answer)
+				t.Errorf("%s of BTC: %d %s, want %d", path, response.StatusCode, answer, http.StatusOK)
 			}
 		}
 		if err := pool.Prime(t.Context()); err != nil {

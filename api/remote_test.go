@@ -61,7 +61,7 @@ func TestForwarded(t *testing.T) {
 	})
 	mine := g.account(false)
 	if got := g.status(mine.APIKey, "10.0.0.1:1", "X-Forwarded-For", "198.51.100.7"); got != 403 {
-		t.Errorf("the header that proxies do not write counts: %d", got)
+		t.Errorf("the header that proxies do not write counts: %d, want 403", got)
 	}
 	for value, want := range map[string]int{
 		`for=198.51.100.7`: 200,
@@ -73,23 +73,24 @@ func TestForwarded(t *testing.T) {
 		`for=203.0.113.1, for=198.51.100.7`:                            200,
 		`for=198.51.100.7, for=10.1.1.1`:                               200,
 		`for=198.51.100.7, for="[2001:db8:1::1]:5"`:                    200,
-		`for="oops, for=198.51.100.7`:                                  200, // the client's quote does not swallow what the proxy wrote
-		`for="\", for=198.51.100.7`:                                    200,
-		`for=198.51.100.7, for=203.0.113.1`:                            403, // the client wrote the first
-		`for=203.0.113.1, for="oops, for=10.1.1.1`:                     403,
-		`for=198.51.100.7;for=198.51.100.7`:                            403,
-		`by=198.51.100.7`:                                              403,
-		`for=unknown`:                                                  403,
-		`for=_hidden, for=10.1.1.1`:                                    403,
-		`for=2001:db8:2::1`:                                            403, // an IPv6 address must be in brackets
-		`for="[198.51.100.7]"`:                                         403,
-		`for="[2001:db8:2::1"`:                                         403,
-		`for="[2001:db8:2::1]x"`:                                       403,
-		`for=198.51.100.7:`:                                            403,
-		`for=`:                                                         403,
-		`for`:                                                          403,
-		`198.51.100.7`:                                                 403,
-		`,`:                                                            403,
+		// the client's quote does not swallow what the proxy wrote
+		`for="oops, for=198.51.100.7`:              200,
+		`for="\", for=198.51.100.7`:                200,
+		`for=198.51.100.7, for=203.0.113.1`:        403, // the client wrote the first
+		`for=203.0.113.1, for="oops, for=10.1.1.1`: 403,
+		`for=198.51.100.7;for=198.51.100.7`:        403,
+		`by=198.51.100.7`:                          403,
+		`for=unknown`:                              403,
+		`for=_hidden, for=10.1.1.1`:                403,
+		`for=2001:db8:2::1`:                        403, // an IPv6 address must be in brackets
+		`for="[198.51.100.7]"`:                     403,
+		`for="[2001:db8:2::1"`:                     403,
+		`for="[2001:db8:2::1]x"`:                   403,
+		`for=198.51.100.7:`:                        403,
+		`for=`:                                     403,
+		`for`:                                      403,
+		`198.51.100.7`:                             403,
+		`,`:                                        403,
 	} {
 		if got := g.status(mine.APIKey, "10.0.0.1:1", "Forwarded", value); got != want {
 			t.Errorf("by %s: %d, want %d", value, got, want)
@@ -116,7 +117,7 @@ func TestAKeyUsedElsewhereIsLogged(t *testing.T) {
 		}
 	}
 	if got := g.status(mine.APIKey, "192.0.2.1:1", "", ""); got != 200 {
-		t.Errorf("from its own address: %d", got)
+		t.Errorf("from its own address: %d, want 200", got)
 	}
 	text := log.String()
 	if strings.Count(text, "not on its list") != 2 || !strings.Contains(text, mine.KeyID.String()) ||

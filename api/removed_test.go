@@ -55,7 +55,7 @@ func TestARemovedCurrencyHidesNothingElse(t *testing.T) {
 			t.Errorf("the wallet of what was removed: %d %s", status, body)
 		}
 		if status, body := ask(after, http.MethodGet, "/api/v1/account"); status != http.StatusOK {
-			t.Errorf("the account: %d %s", status, body)
+			t.Errorf("the account: %d %s, want %d", status, body, http.StatusOK)
 		}
 	})
 }

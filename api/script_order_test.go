@@ -49,7 +49,8 @@ func (c *script) order(name, key string, changes []string) {
 	}
 	now := c.config.DB.Now().Truncate(time.Second)
 	text := approval.Order{Instance: "I", Account: c.id("mine"), ID: bursar.ID{6: 0x70, 8: 0x80, 15: 7},
-		Chain: currency.Chain, Contract: currency.Contract, To: bursar.Address{Base: c.names["outsider."+string(currency.Chain)]},
+		Chain: currency.Chain, Contract: currency.Contract,
+		To:    bursar.Address{Base: c.names["outsider."+string(currency.Chain)]},
 		Units: bursar.Units(1_000_000), Created: now, Expires: now.Add(24 * time.Hour)}.Text()
 	lines := strings.Split(text, "\n")
 	for _, change := range changes {

@@ -271,7 +271,8 @@ func (c *script) attempt(hash string, code uint64, word string) {
 		for _, d := range deliveries {
 			if d.Subject == c.id(hash) {
 				return tx.Deliveries().RecordAttempts(c.Context(),
-					[]store.Outcome{{Event: d.Number, Due: d.NextAt, Status: store.DeliveryPending, NextAt: tx.Now().Add(5 * time.Second),
+					[]store.Outcome{{Event: d.Number, Due: d.NextAt, Status: store.DeliveryPending,
+						NextAt: tx.Now().Add(5 * time.Second),
 						Attempt: store.Attempt{At: tx.Now(), Duration: 250 * time.Millisecond, Code: int64(code),
 							Error: word}}})
 			}

@@ -161,7 +161,7 @@ func TestSlowClientsHoldNobodyUp(t *testing.T) {
 	}
 	r.Header.Set("X-API-KEY", key)
 	if response, body := s.send(r); response.StatusCode != http.StatusOK {
-		t.Errorf("%d %s", response.StatusCode, body)
+		t.Errorf("%d %s, want %d", response.StatusCode, body, http.StatusOK)
 	}
 }
 

@@ -162,7 +162,8 @@ var talks = map[string]struct {
 		"Content-Length: 5\nTransfer-Encoding: chunked\n\n0\n\nGET /healthz HTTP/1.1\nHost: a\nEND\n\n",
 		[]string{"405 method_not_allowed", "end"}},
 
-	"an unknown expectation": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nExpect: miracles\nEND\n\n", []string{"417 bare", "end"}},
+	"an unknown expectation": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nExpect: miracles\nEND\n\n",
+		[]string{"417 bare", "end"}},
 
 	"pipelining": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\n\nGET /nothing HTTP/1.1\nHost: a\n\nPOST " +
 		"/api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: application/json\nContent-Length: 2\n\n{}GET " +
@@ -270,7 +271,8 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	}
 }
 
-// A request with a Content-Length and chunks is read by its chunks: what a proxy may have read as its body is no request.
+// A request with a Content-Length and chunks is read by its chunks: what a proxy may have read as its body is no
+// request.
 func TestNothingIsReadBehindChunks(t *testing.T) {
 	t.Parallel()
 	s := newHarness(t, storetest.Reused(t), newClock())

@@ -1,10 +1,10 @@
 // Package approval is the texts that people sign: orders and the approvals of them, destinations, and freezes.
 //
-// It owns their form: ASCII, one "name: value" on each line, every line ended by LF, the names in a fixed order, and one
-// spelling of each value. Its invariants: what is read and written again has the same bytes, or is refused; a text says
-// for which signer's state it is, so that it means nothing to another signer or network; an approval holds the whole
-// text that it approves. It decides nothing: package roster says whose signatures count, and package signer what they
-// allow.
+// It owns their form: ASCII, one "name: value" on each line, every line ended by LF, the names in a fixed order, and
+// one spelling of each value. Its invariants: what is read and written again has the same bytes, or is refused; a text
+// says for which signer's state it is, so that it means nothing to another signer or network; an approval holds the
+// whole text that it approves. It decides nothing: package roster says whose signatures count, and package signer what
+// they allow.
 package approval
 
 import (

@@ -200,9 +200,10 @@ func TestAnApprovalIsOfItsOrderAndShort(t *testing.T) {
 	ended := approval(order())
 	ended.Expires = noon
 	for name, wrong := range map[string]string{
-		"another amount":    replaced(t, text, "units: 1500000", "units: 1500001"),
-		"another hash":      replaced(t, text, "order: sha256:", "order: sha256:00")[:len(text)],
-		"a hash of capital": strings.Replace(text, HashOf(order().Text()).String()[7:], strings.ToUpper(HashOf(order().Text()).String()[7:]), 1),
+		"another amount": replaced(t, text, "units: 1500000", "units: 1500001"),
+		"another hash":   replaced(t, text, "order: sha256:", "order: sha256:00")[:len(text)],
+		"a hash of capital": strings.Replace(text, HashOf(order().Text()).String()[7:],
+			strings.ToUpper(HashOf(order().Text()).String()[7:]), 1),
 		"no order":          text[:strings.Index(text, KindOrder)],
 		"another instance":  other.Text(),
 		"too long":          long.Text(),

@@ -45,7 +45,8 @@ func BenchmarkArchiveOfTheBooks(b *testing.B) {
 					Currency: "BTC", Amount: bursar.Units(12345678), Fee: bursar.Units(123)}
 				list = append(list, ledger.DepositCredited(d, now))
 			}
-			if err := db.Do(b.Context(), func(tx *store.Tx) error { return tx.Ledger().Post(b.Context(), list...) }); err != nil {
+			if err := db.Do(b.Context(),
+				func(tx *store.Tx) error { return tx.Ledger().Post(b.Context(), list...) }); err != nil {
 				b.Fatal(err)
 			}
 		}

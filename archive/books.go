@@ -67,7 +67,8 @@ func writeBooks(ctx context.Context, db *store.DB, to *os.File, before time.Time
 	err = db.View(ctx, func(tx *store.Tx) error {
 		newest, err := tx.Checkpoints().Newest(ctx)
 		if err == nil && newest.Altered {
-			err = fmt.Errorf("%w: the checkpoint at link %d was not written by this service", store.ErrNotArchivable, newest.Link)
+			err = fmt.Errorf("%w: the checkpoint at link %d was not written by this service", store.ErrNotArchivable,
+				newest.Link)
 		}
 		at = newest.At()
 		return err
@@ -204,7 +205,8 @@ func removable(ctx context.Context, db *store.DB, books Books) (done int64, err 
 		}
 		hold, err := tx.Checkpoints().EachSum(ctx, newest, func(ledger.Key, store.Posted) {})
 		if err == nil && !hold {
-			err = fmt.Errorf("%w: the sums of what is archived are not those of the checkpoint at link %d", store.ErrNotArchivable,
+			err = fmt.Errorf("%w: the sums of what is archived are not those of the checkpoint at link %d",
+				store.ErrNotArchivable,
 				newest.Link)
 		}
 		return err

@@ -270,7 +270,8 @@ func TestOldPostingsMoveIntoAFile(t *testing.T) {
 		}
 		b.same(want, first)
 		b.well()
-		d := bursar.Deposit{ID: bursar.ID{7, 0, 1}, AccountID: shop, Currency: "BTC", Amount: bursar.Units(1000), Fee: bursar.Units(1)}
+		d := bursar.Deposit{ID: bursar.ID{7, 0, 1}, AccountID: shop, Currency: "BTC", Amount: bursar.Units(1000),
+			Fee: bursar.Units(1)}
 		again := b.db.Do(t.Context(), func(tx *store.Tx) error {
 			round, err := tx.Ledger().ReversalNumber(t.Context(), ledger.KindDepositReversed, d.ID.String())
 			if err != nil || round != 0 {
@@ -310,7 +311,8 @@ func TestPostingsThatAreNeededStay(t *testing.T) {
 		"an open order": func(b *books) { b.withdraw(shop, 50, false) },
 		"a deposit whose block is not final": func(b *books) {
 			b.AcquireLease(bursar.Bitcoin, "me")
-			w := b.AddWallet(bursar.Wallet{ID: bursar.ID{5}, AccountID: shop, Currency: "BTC", Address: bursar.Address{Base: "b"}})
+			w := b.AddWallet(bursar.Wallet{ID: bursar.ID{5}, AccountID: shop, Currency: "BTC",
+				Address: bursar.Address{Base: "b"}})
 			d := bursar.Deposit{ID: b.id(), AccountID: shop, WalletID: w.ID, Purpose: bursar.ForWallet, Currency: "BTC",
 				Chain: bursar.Bitcoin, TxID: "ab", Address: w.Address, Amount: bursar.Units(1000), Height: 11}
 			b.Do(func(tx *store.Tx) error {

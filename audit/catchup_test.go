@@ -45,7 +45,7 @@ func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if why := b.owed(order); why != "" {
-			t.Errorf("the withdrawal is not owed: %s", why)
+			t.Errorf("the withdrawal is not owed: %s, want none", why)
 		}
 		b.do(func(tx *store.Tx) error {
 			left, err := tx.Ledger().UncheckedPosted(ctx, ledger.Key{}, 1000)
@@ -79,7 +79,7 @@ func TestAnUncheckedBalancePaysNothing(t *testing.T) {
 		}
 		b.well()
 		if why := b.owed(b.order); why != "" {
-			t.Errorf("it is not owed: %s", why)
+			t.Errorf("it is not owed: %s, want none", why)
 		}
 	})
 }

@@ -24,7 +24,8 @@ func (a *Auditor) readCheckpoints(ctx context.Context, tx *store.Tx, f *findings
 	}
 	next, err := tx.Checkpoints().After(ctx, a.checkpoints, 1)
 	if missing(err) {
-		f.fault(faultCheckpoint, fmt.Sprint(a.checkpoints), "the checkpoint of the books at link %d is missing", a.checkpoints)
+		f.fault(faultCheckpoint, fmt.Sprint(a.checkpoints), "the checkpoint of the books at link %d is missing",
+			a.checkpoints)
 		a.checkpoints = 0
 		return nil
 	}

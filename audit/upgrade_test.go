@@ -140,7 +140,7 @@ func TestADatabaseOfAnOlderVersionContinues(t *testing.T) {
 		}
 		for _, w := range waiting {
 			if why := b.owed(w); why != "" {
-				b.Errorf("withdrawal %s of the older version is not owed: %s", w.ID, why)
+				b.Errorf("withdrawal %s of the older version is not owed: %s, want none", w.ID, why)
 			}
 		}
 		b.deposit(7)
@@ -175,7 +175,7 @@ func repeated(t *testing.T) (statements []string) {
 		}
 	}
 	if len(statements) != 3 {
-		t.Fatalf("the migration has %d statements besides the new name", len(statements))
+		t.Fatalf("the migration has %d statements besides the new name, want 3", len(statements))
 	}
 	return statements
 }

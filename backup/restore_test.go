@@ -135,10 +135,10 @@ func TestTheLogOfTheOldDatabaseStaysWithIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if entries, _ := read(t, "sqlite:"+dead); entries != 5 {
-		t.Errorf("restored are %d entries", entries)
+		t.Errorf("restored are %d entries, want 5", entries)
 	}
 	if entries, _ := read(t, "sqlite:"+r.Previous); entries != 10 {
-		t.Errorf("kept are %d entries", entries)
+		t.Errorf("kept are %d entries, want 10", entries)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestADamagedDatabaseIsReplacedAndKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if entries, _ := read(t, url); entries != 5 {
-		t.Errorf("restored are %d entries", entries)
+		t.Errorf("restored are %d entries, want 5", entries)
 	}
 	if text, err := os.ReadFile(r.Previous); err != nil || string(text) != "gone" {
 		t.Errorf("kept is %q, %v", text, err)
@@ -178,7 +178,7 @@ func TestARestoreWithoutAPreviousDatabase(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if entries, _ := read(t, other); entries != 5 {
-		t.Errorf("restored are %d entries", entries)
+		t.Errorf("restored are %d entries, want 5", entries)
 	}
 }
 

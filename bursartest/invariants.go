@@ -122,7 +122,7 @@ func (r *OneChain) consistent(url string) {
 	}
 	for _, question := range never {
 		if n := storetest.Ask(r.T, url, question.count); n != "0" {
-			r.T.Errorf("%s: %s times", question.what, n)
+			r.T.Errorf("%s: %s times, want %q", question.what, n, "0")
 		}
 	}
 }

@@ -115,7 +115,8 @@ func (r *OneChain) Restart() {
 		Hot: r.Hot, MaxFee: maxFee, Cold: r.Cold}
 	r.Sweeper = &sweep.Sweeper{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log, Hot: r.Hot,
 		MaxFee: maxFee}
-	r.Wallets = wallet.NewService(r.DB, r.Keys, map[bursar.ChainID]wallet.Chain{id: r.Chain}, r.Registry, r.IDs, netpolicy.Receivers{})
+	r.Wallets = wallet.NewService(r.DB, r.Keys, map[bursar.ChainID]wallet.Chain{id: r.Chain}, r.Registry, r.IDs,
+		netpolicy.Receivers{})
 	r.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.DB,
 		Chains: map[bursar.ChainID]withdrawal.Chain{id: r.Chain},
 		Hot:    map[bursar.ChainID]string{id: r.Hot.Base}, Registry: r.Registry, IDs: r.IDs, Log: log,

@@ -66,7 +66,7 @@ func (r *OneChain) WithdrawalIn(body []byte) wire.Withdrawal {
 	}
 	r.Must(json.Unmarshal(body, &whole))
 	if whole.Response.Webhook.Type != "account" {
-		r.T.Errorf("its type is %s", whole.Response.Webhook.Type)
+		r.T.Errorf("its type is %s, want %q", whole.Response.Webhook.Type, "account")
 	}
 	return whole.Response.Webhook.Withdrawal
 }

@@ -65,7 +65,8 @@ func newBench(t *testing.T, form string) *bench {
 	}
 	btc := bursar.Currency{Code: "BTC", Chain: bursar.Bitcoin, Decimals: 8, Places: 8}
 	b.own = ceremony.Own{Instance: hot.Fingerprint(), Network: "regtest",
-		Kinds: []bursar.ColdKind{bursar.ColdDescriptor}, Rules: b.rules, Home: home.Base, MaxFee: bursar.Units(100_000), MaxRate: bursar.Units(500), Native: btc, Asset: btc}
+		Kinds: []bursar.ColdKind{bursar.ColdDescriptor}, Rules: b.rules, Home: home.Base, MaxFee: bursar.Units(100_000),
+		MaxRate: bursar.Units(500), Native: btc, Asset: btc}
 	var expressions []any
 	for n := byte(2); n < 5; n++ {
 		b.keys = append(b.keys, keysOf(t, n))

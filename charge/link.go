@@ -74,7 +74,8 @@ func (s *Service) checkLink(n NewLink) error {
 		return bursar.RefuseField(bursar.CodeInvalidRequest, "fields", "a link asks for at most %d fields", maxFields)
 	}
 	for i, name := range n.Fields {
-		if name == "" || len(name) > maxFieldName || strings.Trim(name, fieldLetters) != "" || slices.Contains(n.Fields[:i], name) {
+		if name == "" || len(name) > maxFieldName || strings.Trim(name, fieldLetters) != "" ||
+			slices.Contains(n.Fields[:i], name) {
 			return bursar.RefuseField(bursar.CodeInvalidRequest, "fields",
 				"fields must be different names of letters, digits, - and _, of at most %d characters", maxFieldName)
 		}
@@ -162,7 +163,8 @@ func visited(l bursar.PaymentLink, v Visit) (t Terms, err error) {
 	for _, name := range l.Fields {
 		value := strings.TrimSpace(v.Answers[name])
 		if value == "" || !storable(value, maxFieldValue) {
-			return t, bursar.RefuseField(bursar.CodeInvalidRequest, name, "%s must have 1 to %d bytes of UTF-8 without a zero byte",
+			return t, bursar.RefuseField(bursar.CodeInvalidRequest, name,
+				"%s must have 1 to %d bytes of UTF-8 without a zero byte",
 				name, maxFieldValue)
 		}
 		t.Answers = append(t.Answers, bursar.LinkAnswer{Name: name, Value: value})
@@ -251,7 +253,8 @@ func (s *Service) Link(ctx context.Context, account, id bursar.ID) (l bursar.Pay
 }
 
 // Links returns an account's links, newest first.
-func (s *Service) Links(ctx context.Context, account bursar.ID, page store.Page) (list []bursar.PaymentLink, err error) {
+func (s *Service) Links(ctx context.Context, account bursar.ID, page store.Page) (list []bursar.PaymentLink,
+	err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		list, err = tx.PaymentLinks().List(ctx, account, page)
 		return err

@@ -97,7 +97,8 @@ func refundedCurrency(state bursar.InvoiceState, asked bursar.CurrencyCode) (bur
 			return code, nil
 		}
 	}
-	return "", bursar.RefuseField(bursar.CodeInvalidRequest, "currency", "name a currency of which a payment can be refunded")
+	return "", bursar.RefuseField(bursar.CodeInvalidRequest, "currency",
+		"name a currency of which a payment can be refunded")
 }
 
 // destination reads an address and its tag.

@@ -40,7 +40,7 @@ func TestAPaidChargeLosesItsPayment(t *testing.T) {
 			t.Errorf("paid again is %+v", events[2])
 		}
 		if frozen := r.frozen(); frozen != "" {
-			t.Errorf("the account is still frozen: %s", frozen)
+			t.Errorf("the account is still frozen: %s, want none", frozen)
 		}
 	})
 }

@@ -20,7 +20,8 @@ func TestAFailedRefundThatIsPaidAfterAll(t *testing.T) {
 		r.mine(bursar.Bitcoin, 3)
 		first, err := r.refund(d, 0, nil)
 		r.must(err)
-		payouts := withdrawal.Payouts{Chain: bursar.Bitcoin, Registry: r.Registry, IDs: r.IDs, Log: slog.New(slog.DiscardHandler)}
+		payouts := withdrawal.Payouts{Chain: bursar.Bitcoin, Registry: r.Registry, IDs: r.IDs,
+			Log: slog.New(slog.DiscardHandler)}
 		changed := func(f func(tx *store.Tx, w bursar.Withdrawal) error) {
 			t.Helper()
 			r.do(func(tx *store.Tx) error {
@@ -72,7 +73,8 @@ func TestASecondRefundIsNotCancelledDuringARecovery(t *testing.T) {
 		r.mine(bursar.Bitcoin, 3)
 		first, err := r.refund(d, 0, nil)
 		r.must(err)
-		payouts := withdrawal.Payouts{Chain: bursar.Bitcoin, Registry: r.Registry, IDs: r.IDs, Log: slog.New(slog.DiscardHandler)}
+		payouts := withdrawal.Payouts{Chain: bursar.Bitcoin, Registry: r.Registry, IDs: r.IDs,
+			Log: slog.New(slog.DiscardHandler)}
 		changed := func(f func(tx *store.Tx, w bursar.Withdrawal) error) {
 			t.Helper()
 			r.do(func(tx *store.Tx) error {

@@ -48,8 +48,9 @@ type Charge struct {
 	Locale      string          `json:"locale"`
 	LinkFormat  string          `json:"linkFormat"`
 	Events      []string        `json:"events"`
-	CheckoutURL string          `json:"checkoutURL"` // where the payer pays; empty in events, and where there is no such page
-	Returned    string          `json:"returned"`    // of Received: was too much and is refunded
+	// where the payer pays; empty in events, and where there is no such page
+	CheckoutURL string `json:"checkoutURL"`
+	Returned    string `json:"returned"` // of Received: was too much and is refunded
 
 	AttentionSince  *time.Time        `json:"attentionSince"` // nil: nothing waits
 	RefundAddresses []RefundAddress   `json:"refundAddresses"`

@@ -1,11 +1,10 @@
 // Package client calls a Bursar service and verifies the webhooks that it sends.
 //
-// It owns the form of requests and responses, retries and their idempotency keys, signatures of webhooks, and the orders
-// that an account signs. It never
-// follows a redirect, so a key goes to the configured service only, and never turns an amount into a floating-point
-// number: amounts are decimal texts. Its invariants: every POST and PUT carries an Idempotency-Key, the same in each
-// attempt, so that a retry never makes a change twice; every call ends within its attempts, their waits and ctx; keys
-// and secrets are in no error and are not printed.
+// It owns the form of requests and responses, retries and their idempotency keys, signatures of webhooks, and the
+// orders that an account signs. It never follows a redirect, so a key goes to the configured service only, and never
+// turns an amount into a floating-point number: amounts are decimal texts. Its invariants: every POST and PUT carries
+// an Idempotency-Key, the same in each attempt, so that a retry never makes a change twice; every call ends within its
+// attempts, their waits and ctx; keys and secrets are in no error and are not printed.
 //
 // An error that is an [*Error] is the service's response: a change that was refused has not been made. After any other
 // error the outcome of a change is not known. Repeat the call with the same idempotency key to learn it.

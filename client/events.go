@@ -9,13 +9,18 @@ import (
 	"time"
 )
 
+// NewestEvents as FeedQuery.After begins behind all events that there are.
+const NewestEvents = "newest"
+
 // FeedQuery says which events of the feed to read. An empty field does not restrict.
 type FeedQuery struct {
-	After string        // FeedPage.Next of an earlier page, or the EventID of the last event that you have; empty: the oldest
-	Type  string        // wallet, charge, account or test
-	Event string        // EventDeposit, EventPaid and so on
-	Wait  time.Duration // how long to wait for an event where there is none, in whole seconds up to 25; less than one: not at all
-	Limit int           // 1 to 1000; 0: 1000
+	// FeedPage.Next of an earlier page, the EventID of the last event that you have, or NewestEvents; empty: the oldest
+	After string
+	Type  string // wallet, charge, account or test
+	Event string // EventDeposit, EventPaid and so on
+	// how long to wait for an event where there is none, in whole seconds up to 25; less than one: not at all
+	Wait  time.Duration
+	Limit int // 1 to 1000; 0: 1000
 }
 
 // FeedPage is a part of the feed, oldest first. Next is the position behind it, to be stored with what became of its
@@ -92,5 +97,6 @@ func readEvent(text []byte) (event Event, err error) {
 		}
 		event.Charge, event.Sum = nil, sum.Charge
 	}
+	event.Raw = string(text)
 	return event, nil
 }

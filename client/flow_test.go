@@ -55,7 +55,7 @@ func (s *shop) wallets() client.Wallet {
 	}
 	again, err := s.CreateWallet(ctx, n)
 	if s.need(err); again != wallet {
-		s.Errorf("the same key gives %+v", again)
+		s.Errorf("the same key gives %+v, want %v", again, wallet)
 	}
 	n.Metadata = "another"
 	if _, err := s.CreateWallet(ctx, n); client.CodeOf(err) != client.IdempotencyConflict {
@@ -65,11 +65,11 @@ func (s *shop) wallets() client.Wallet {
 	s.need(err)
 	got, err := s.Wallet(ctx, wallet.WalletID)
 	if s.need(err); got != wallet {
-		s.Errorf("got %+v", got)
+		s.Errorf("got %+v, want %v", got, wallet)
 	}
 	wallet, err = s.SetMetadata(ctx, wallet.WalletID, "order 2")
 	if s.need(err); wallet.Metadata != "order 2" {
-		s.Errorf("metadata is %q", wallet.Metadata)
+		s.Errorf("metadata is %q, want %q", wallet.Metadata, "order 2")
 	}
 	s.webhooks(wallet)
 	var listed []string
@@ -231,7 +231,8 @@ func (s *shop) books() {
 	}
 	started := lines.Items[5].CreatedAt
 	for want, filter := range map[int]client.LedgerFilter{
-		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: started}, 4: {Since: started.Add(time.Microsecond)}, 0: {Until: started},
+		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: started}, 4: {Since: started.Add(time.Microsecond)},
+		0: {Until: started},
 	} {
 		var found []client.LedgerLine
 		for line, err := range client.All(s.Context(), s.LedgerOf(filter)) {

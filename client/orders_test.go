@@ -103,7 +103,8 @@ func TestAnOrderIsWrittenAsTheServiceReadsIt(t *testing.T) {
 	now := time.Date(2026, 11, 24, 12, 0, 0, 5e8, time.UTC)
 	account := bursar.ID{1}
 	o := client.Orders{Key: key, Account: account.String(), Instance: "I", Now: func() time.Time { return now },
-		Assets: map[string]client.Asset{"USDT": {Chain: "tron", Contract: "T1", Decimals: 6}, "XRP": {Chain: "xrpl", Decimals: 6}}}
+		Assets: map[string]client.Asset{"USDT": {Chain: "tron", Contract: "T1", Decimals: 6},
+			"XRP": {Chain: "xrpl", Decimals: 6}}}
 	for name, test := range map[string]struct {
 		n    client.NewWithdrawal
 		want approval.Order
@@ -135,7 +136,8 @@ func TestAnOrderIsWrittenAsTheServiceReadsIt(t *testing.T) {
 func TestWhatCannotBeOrdered(t *testing.T) {
 	t.Parallel()
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	o := client.Orders{Key: key, Account: "a", Instance: "I", Assets: map[string]client.Asset{"BTC": {Chain: "bitcoin", Decimals: 8}}}
+	o := client.Orders{Key: key, Account: "a", Instance: "I",
+		Assets: map[string]client.Asset{"BTC": {Chain: "bitcoin", Decimals: 8}}}
 	good := client.NewWithdrawal{Currency: "BTC", Amount: "1", Address: "b", IdempotencyKey: "k"}
 	if _, err := o.Order(good); err != nil {
 		t.Fatal(err)

@@ -62,7 +62,8 @@ func TestARefundIsSigned(t *testing.T) {
 		t.Errorf("the orders are %q, want the same twice", texts)
 	}
 	for _, lacking := range []client.Refund{{Currency: "BTC", Part: "all"}, {Amount: "1"}} {
-		if _, _, err := c.RefundCharge(t.Context(), lacking); err == nil || !strings.Contains(err.Error(), "Amount and Currency") {
+		if _, _, err := c.RefundCharge(t.Context(), lacking); err == nil ||
+			!strings.Contains(err.Error(), "Amount and Currency") {
 			t.Errorf("%+v: got %v, want that Amount and Currency are needed", lacking, err)
 		}
 	}

@@ -296,6 +296,6 @@ func TestAListEndsWithItsError(t *testing.T) {
 		break
 	}
 	if len(l.asked) != 4 {
-		t.Errorf("%d pages were read", len(l.asked))
+		t.Errorf("%d pages were read, want 4", len(l.asked))
 	}
 }

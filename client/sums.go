@@ -37,8 +37,9 @@ type ChargeOption struct {
 	RateAt      *time.Time `json:"rateAt"`
 	LockedUntil *time.Time `json:"lockedUntil"` // nil: the rate is not locked, or has no end
 	Due         string     `json:"due"`         // what the payer is asked for
-	URI         string     `json:"uri"`         // what a payer's wallet opens; empty: nothing is due, or there is no such form
-	QR          string     `json:"qr"`          // URL of an image of the code that the payer's page shows; empty: none
+	// what a payer's wallet opens; empty: nothing is due, or there is no such form
+	URI string `json:"uri"`
+	QR  string `json:"qr"` // URL of an image of the code that the payer's page shows; empty: none
 }
 
 // ChargePayment is a deposit to an address of a charge.

@@ -43,7 +43,8 @@ type NewWithdrawal struct {
 	Amount   string // a plain decimal with no more decimals than the currency's Places
 	Address  string // <address> or <address>:<memo>
 
-	Reference string   // your own ID of the payment, unique in your account for ever; empty: none. Again it is the same one
+	// your own ID of the payment, unique in your account for ever; empty: none. Again it is the same one
+	Reference string
 	Metadata  Metadata // see MetadataOf
 
 	IdempotencyKey string // empty: a random one for this call; a second call is then a second payment

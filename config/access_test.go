@@ -83,7 +83,7 @@ func TestAShortHoldIsForTests(t *testing.T) {
 		for _, network := range []string{"regtest", "testnet"} {
 			if got := parse(t, "network: "+network+"\nwithdrawals: {destination_hold: "+text+
 				"}").Withdrawals.DestinationHold; got != want {
-				t.Errorf("%s on %s is %s", text, network, got)
+				t.Errorf("%s on %s is %s, want %v", text, network, got, want)
 			}
 		}
 	}

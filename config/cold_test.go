@@ -27,7 +27,8 @@ func TestColdWalletsAreInTheOrderOfTheFile(t *testing.T) {
 	if c := currency(t, cfg, "BTC"); c.HotCeiling != amount(t, "3", 8) || c.HotTarget != amount(t, "1.5", 8) {
 		t.Errorf("the ceiling is %s and the target %s, want 3 and 1.5", c.Exact(c.HotCeiling), c.Exact(c.HotTarget))
 	}
-	if p := cfg.Chains[bursar.Bitcoin].ToCold; p.Hour != bursar.Units(12) || p.Day != bursar.Units(48) || !p.Week.IsZero() {
+	if p := cfg.Chains[bursar.Bitcoin].ToCold; p.Hour != bursar.Units(12) || p.Day != bursar.Units(48) ||
+		!p.Week.IsZero() {
 		t.Errorf("the moves are limited by %+v, want 12 an hour and 48 a day", p)
 	}
 }

@@ -84,7 +84,7 @@ func TestDefaultsOfChains(t *testing.T) {
 			cfg := parse(t, all+test.network)
 			if got := [3]uint64{cfg.Chains["ethereum"].ChainID, cfg.Chains["bsc"].ChainID,
 				cfg.Chains["polygon"].ChainID}; got != test.ids {
-				t.Errorf("chain ids are %v", got)
+				t.Errorf("chain ids are %v, want %v", got, test.ids)
 			}
 			var off []bursar.CurrencyCode
 			for code := range cfg.Off {
@@ -146,7 +146,8 @@ chains:
   polygon: {rpc: http://a}
   avalanche: {rpc: http://a, chain_id: 43114, finality: 12, start_height: 7, max_fee: 1.5, max_fee_rate: 0.5}
 currencies:
-  BTC: {minimum: 0.00020000, withdrawal_maximum: 2, approval_above: 1.5, deposit_fee: 0.5%, withdrawal_fee: network + 1% + 0.0001}
+  BTC: {minimum: 0.00020000, withdrawal_maximum: 2, approval_above: 1.5, deposit_fee: 0.5%,
+    withdrawal_fee: network + 1% + 0.0001}
   USDT: {chain: bsc, contract: "0x55d398326f99059fF775485246999027B3197955", decimals: 18}
   USDT-MATIC: {contract: "0x01"}
   AVAX: {chain: avalanche, decimals: 18, minimum: 0.1}
@@ -300,7 +301,8 @@ func TestFeesAndSweepsAreLimitedOnMainnet(t *testing.T) {
 		}
 	}
 	cfg := parse(t, "chains: {bitcoin: {rpc: http://a, max_fee: 0.01, daily_fees: 0.5, weekly_sweeps: 1000}}")
-	if got := cfg.Chains["bitcoin"]; got.DefaultFees || got.DefaultSweeps || got.Fees != (config.Periods{Day: bursar.Units(5e7)}) ||
+	if got := cfg.Chains["bitcoin"]; got.DefaultFees || got.DefaultSweeps ||
+		got.Fees != (config.Periods{Day: bursar.Units(5e7)}) ||
 		got.Sweeps != (config.Periods{Week: bursar.Units(1000)}) {
 		t.Errorf("configured: %+v and %+v", got.Fees, got.Sweeps)
 	}
@@ -325,9 +327,10 @@ func TestUnlimitedCurrencies(t *testing.T) {
 func TestWhetherMemoryIsLocked(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]config.Lock{"": "", "signer: {lock_memory: preferred}": config.LockPreferred,
-		"signer: {lock_memory: off}": config.LockOff, "signer: {address: unix:/run/s, lock_memory: required}": config.LockRequired} {
+		"signer: {lock_memory: off}":                            config.LockOff,
+		"signer: {address: unix:/run/s, lock_memory: required}": config.LockRequired} {
 		if got := parse(t, text).Signer.LockMemory; got != want {
-			t.Errorf("%q is %q", text, got)
+			t.Errorf("%q is %q, want %v", text, got, want)
 		}
 	}
 }

@@ -87,19 +87,24 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"key twice", "listen: 127.0.0.1:1\nlisten: :2", `bursar.yaml:2: listen is there twice, first in line 1`},
 	{"everybody hears keys", "listen: 0.0.0.0:1\n", `bursar.yaml:1: listen: on mainnet 0.0.0.0:1 serves other machines: ` +
 		`set tls.certificate and tls.key, or name the proxies that end TLS in proxies; otherwise API keys cross the network in clear`},
-	{"a proxy of this machine ends no TLS of others", "listen: 0.0.0.0:1\nproxies: [127.0.0.0/8, '::1/128', '::ffff:127.0.0.2/128']\n",
+	{"a proxy of this machine ends no TLS of others",
+		"listen: 0.0.0.0:1\nproxies: [127.0.0.0/8, '::1/128', '::ffff:127.0.0.2/128']\n",
 		`bursar.yaml:1: listen: on mainnet 0.0.0.0:1 serves other machines, and the proxies are on this one: listen on ` +
 			`127.0.0.1, or set tls.certificate and tls.key; otherwise API keys cross the network in clear`},
-	{"half of everybody", "proxies: [0.0.0.0/1]\n", `bursar.yaml:1: proxies: 0.0.0.0/1 is nearly everybody: any client could ` +
-		`forge its address`},
-	{"everybody reads balances", "admin_listen: :1\n", `bursar.yaml:1: admin_listen: on mainnet :1 serves other machines: ` +
-		`set admin.tls.certificate and admin.tls.key, or listen on a loopback address`},
-	{"nobody has to log in", "admin_listen: :1\nadmin: {tls: {certificate: a, key: b}}", `bursar.yaml:1: admin_listen: on ` +
-		`mainnet :1 serves other machines: set admin.password_file, or admin.tls.clients; otherwise anybody there reads ` +
-		`balances and payments`},
+	{"half of everybody", "proxies: [0.0.0.0/1]\n",
+		`bursar.yaml:1: proxies: 0.0.0.0/1 is nearly everybody: any client could ` +
+			`forge its address`},
+	{"everybody reads balances", "admin_listen: :1\n",
+		`bursar.yaml:1: admin_listen: on mainnet :1 serves other machines: ` +
+			`set admin.tls.certificate and admin.tls.key, or listen on a loopback address`},
+	{"nobody has to log in", "admin_listen: :1\nadmin: {tls: {certificate: a, key: b}}",
+		`bursar.yaml:1: admin_listen: on ` +
+			`mainnet :1 serves other machines: set admin.password_file, or admin.tls.clients; otherwise anybody there reads ` +
+			`balances and payments`},
 	{"half a pair", "tls: {certificate: a}", `bursar.yaml:1: tls: certificate and key are required`},
-	{"a host with a port", "admin: {hosts: [\"a:1\"]}", `bursar.yaml:1: admin.hosts: "a:1" is not a host's name, such as ` +
-		`bursar.internal, without a port`},
+	{"a host with a port", "admin: {hosts: [\"a:1\"]}",
+		`bursar.yaml:1: admin.hosts: "a:1" is not a host's name, such as ` +
+			`bursar.internal, without a port`},
 	{"not YAML", "listen: a: b", `bursar.yaml:1: this is not YAML: mapping values are not allowed in this context`},
 	{"tab", "chains:\n\tbitcoin:", `bursar.yaml:2: this is not YAML: found character that cannot start any token`},
 	{"two documents", "listen: :1\n---\nlisten: :2", `bursar.yaml:1: the file must contain one YAML document`},

@@ -43,7 +43,7 @@ func TestNodeSettings(t *testing.T) {
 	if want := (config.Nodes{Provider: "alchemy", Quota: config.Quota{PerSecond: 25, PerDay: 1_000_000, Batch: 10},
 		MaxBody: 128 << 20, Fetchers: 8, Window: 32,
 		Pace: 500 * time.Millisecond}); c.Nodes != want {
-		t.Errorf("polygon's nodes are asked so: %+v", c.Nodes)
+		t.Errorf("polygon's nodes are asked so: %+v, want %v", c.Nodes, want)
 	}
 	if c.Trace != config.TraceParity || c.MinTip != bursar.Units(500_000_000) ||
 		!slices.Equal(c.PushURLs(), []string{"wss://node.example/hunter2"}) {

@@ -30,7 +30,8 @@ pay:
   explorers: {bitcoin: "https://explorer.example/tx/{tx}"}
 `, "BURSAR_PAY_ACCENT=#7A1FA2", "BURSAR_PAY_EXPLORERS_XRPL=https://x.example/{tx}").Pay
 	if got.URL != "https://pay.shop.example" || got.Name != "Fern & Fig" || got.Accent != "#7a1fa2" ||
-		got.OnAccent != "#ffffff" || got.Explorers[bursar.XRPL] != "https://x.example/{tx}" || got.Explorers[bursar.Bitcoin] != "https://explorer.example/tx/{tx}" {
+		got.OnAccent != "#ffffff" || got.Explorers[bursar.XRPL] != "https://x.example/{tx}" ||
+		got.Explorers[bursar.Bitcoin] != "https://explorer.example/tx/{tx}" {
 		t.Errorf("it is %+v, want the URL without a slash, the name, both colours and an explorer", got)
 	}
 }
@@ -39,12 +40,13 @@ func TestMistakesOfPay(t *testing.T) {
 	t.Parallel()
 	const url = "pay: {url: https://pay.example, "
 	for text, want := range map[string]string{
-		"pay: {name: x}":                                 "pay: url is required",
-		"pay: {url: http://a}":                           "pay.url: on mainnet payers must reach the page by https",
-		"pay: {url: https://a/b}":                        "pay.url: it must be a scheme and a host",
-		"pay: {url: 'https://u:p@a'}":                    "pay.url: it must be a scheme and a host",
-		url + "accent: green}":                           `pay.accent: "green" is not a colour: write "#rrggbb"`,
-		url + "accent: '#777777'}":                       "pay: the contrast of accent #777777 and on_accent #ffffff is 4.5 to 1: text needs 4.5 to 1",
+		"pay: {name: x}":              "pay: url is required",
+		"pay: {url: http://a}":        "pay.url: on mainnet payers must reach the page by https",
+		"pay: {url: https://a/b}":     "pay.url: it must be a scheme and a host",
+		"pay: {url: 'https://u:p@a'}": "pay.url: it must be a scheme and a host",
+		url + "accent: green}":        `pay.accent: "green" is not a colour: write "#rrggbb"`,
+		url + "accent: '#777777'}": "pay: the contrast of accent #777777 and on_accent #ffffff is " +
+			"4.5 to 1: text needs 4.5 to 1",
 		url + "accent: '#ffff00'}":                       "is 1.1 to 1: text needs 4.5 to 1",
 		url + "name: '" + strings.Repeat("x", 61) + "'}": "pay.name: a shop's name has at most 60 characters",
 		url + "explorers: {bitcoin: 'http://a/{tx}'}}":   "pay.explorers.bitcoin: it must be a URL of https with {tx}",

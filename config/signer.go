@@ -108,7 +108,8 @@ const (
 
 // here reports whether anything is set that a signer in the service's own process uses.
 func (s Signer) here() bool {
-	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend || s.FreezesOnSpend ||
+	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend ||
+		s.FreezesOnSpend ||
 		s.TPM != "" || len(s.TokenCommand) > 0
 }
 

@@ -31,7 +31,7 @@ func TestAnAlteredDepositIsNotCredited(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 3, 7000 credited, map[confirmed:1 pending:1], 1 events")
 		if d := f.DepositOf(id); d.Status != bursar.DepositPending {
-			t.Errorf("it is %s", d.Status)
+			t.Errorf("it is %s, want %v", d.Status, bursar.DepositPending)
 		}
 		if got := messages(read(), "ERROR"); len(got) == 0 ||
 			got[0] != "deposits not credited: their rows were altered" {

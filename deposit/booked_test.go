@@ -44,10 +44,10 @@ func TestADepositIsTheSumOfCreditAndFee(t *testing.T) {
 			}
 			left := brought.SubOrZero(d.Fee)
 			if whole, _ := before.Add(left); r.Available(0) != whole {
-				t.Fatalf("%s and %s are %s", before, left, r.Available(0))
+				t.Fatalf("%s and %s are %s, want %v", before, left, r.Available(0), whole)
 			}
 			if whole, _ := taken.Add(d.Fee); r.Income(ledger.DepositFees) != whole {
-				t.Fatalf("the operator had %s and took %s: %s", taken, d.Fee, r.Income(ledger.DepositFees))
+				t.Fatalf("the operator had %s and took %s: %s, want %v", taken, d.Fee, r.Income(ledger.DepositFees), whole)
 			}
 		})
 		r.Must(r.Audit())
@@ -70,7 +70,7 @@ func TestAZeroValueTransferIsNoDeposit(t *testing.T) {
 		r.View(func(tx *store.Tx) error {
 			list, err := tx.Deposits().List(ctx, r.Accounts[0], w.ID, store.Page{Limit: 10})
 			if len(list) != 1 {
-				t.Errorf("%d deposits are recorded", len(list))
+				t.Errorf("%d deposits are recorded, want 1", len(list))
 			}
 			return err
 		})

@@ -62,7 +62,7 @@ func TestAnotherCreditedPaymentReplacesAReorgedOutOne(t *testing.T) {
 			books(f, ledger.Available(f.Account), 4999+60_000+5000+6000)
 			before := events(f)
 			if paidBy(f) != f.DepositOf(pays).ID {
-				t.Fatalf("it is paid by %s", paidBy(f))
+				t.Fatalf("it is paid by %s, want %v", paidBy(f), f.DepositOf(pays).ID)
 			}
 			reorgFrom(f, 2, pays, beside)
 			if got, want := paidBy(f), f.DepositOf(large).ID; got != want {
@@ -115,7 +115,7 @@ func TestTheMinimumOfAChargeCounts(t *testing.T) {
 		books(f, ledger.Available(f.Account), 500)
 		books(f, ledger.BelowMinimum, 499)
 		if paidBy(f) != f.DepositOf(pays).ID {
-			t.Errorf("it is paid by %s", paidBy(f))
+			t.Errorf("it is paid by %s, want %v", paidBy(f), f.DepositOf(pays).ID)
 		}
 	})
 }

@@ -179,8 +179,8 @@ func (h *Handler) lift(ctx context.Context, tx *store.Tx, credited []bursar.Depo
 
 // enough returns those customers' deposits that are large enough to be credited. A deposit that reaches the minimum of
 // its charge is, even where the currency's minimum was raised after the charge was made: the payer was shown the
-// charge's. So is one that alone is what its invoice asked for, and one that an operator assigned to its customer: it was credited once whatever its amount, and is
-// credited again when it is confirmed again.
+// charge's. So is one that alone is what its invoice asked for, and one that an operator assigned to its customer: it
+// was credited once whatever its amount, and is credited again when it is confirmed again.
 func (h *Handler) enough(ctx context.Context, tx *store.Tx, due []bursar.Deposit) (map[bursar.ID]bool, error) {
 	enough := map[bursar.ID]bool{}
 	var small []bursar.Deposit

@@ -92,7 +92,7 @@ func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 8, 5000 credited, map[confirmed:1], 2 events")
 		if f.Deposits.Ignored() != 1 {
-			t.Errorf("%d transfers are ignored", f.Deposits.Ignored())
+			t.Errorf("%d transfers are ignored, want 1", f.Deposits.Ignored())
 		}
 		f.Must(f.Deposits.JudgePending(ctx, f.Lease))
 	})

@@ -13,7 +13,8 @@ import (
 // credited as any other, at a cost that does not grow with the number of such deposits.
 func (c Credits) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail, of map[bursar.ID]int64,
 	what func(bursar.Deposit) bursar.Moment, deposits []bursar.Deposit) (happened []Happened, err error) {
-	ours := slices.DeleteFunc(slices.Clone(deposits), func(d bursar.Deposit) bool { return d.Purpose != bursar.ForInvoice })
+	ours := slices.DeleteFunc(slices.Clone(deposits),
+		func(d bursar.Deposit) bool { return d.Purpose != bursar.ForInvoice })
 	ids := make([]bursar.ID, len(ours))
 	for i, d := range ours {
 		ids[i] = d.ID

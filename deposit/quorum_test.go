@@ -260,7 +260,7 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 4, 0 credited, map[pending:1], 0 events")
 		if got := f.DepositOf(id); got.Required != 5 {
-			t.Errorf("it needs %d confirmations", got.Required)
+			t.Errorf("it needs %d confirmations, want 5", got.Required)
 		}
 		currency, err := f.Registry.Get("COIN")
 		f.Must(err)

@@ -41,13 +41,13 @@ func TestAnAccountIsFrozenUntilItsLastDepositIsBack(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 3, 12000 credited, map[confirmed:2], 2 events")
 		if why := frozen(f); why != "" {
-			t.Errorf("it is frozen: %s", why)
+			t.Errorf("it is frozen: %s, want none", why)
 		}
 		f.Sim.Reorg(3, one, two)
 		f.CatchUp()
 		f.Want("block 4, 0 credited, map[reversed:2], 4 events")
 		if why := frozen(f); why != bursar.FrozenByReversal {
-			t.Errorf("it is frozen by %q", why)
+			t.Errorf("it is frozen by %q, want %v", why, bursar.FrozenByReversal)
 		}
 		if open := f.Alarms(); len(open) != 2 || !strings.HasPrefix(open[0], "deposit_reversed: ") ||
 			!strings.HasPrefix(open[1], "deposit_reversed: ") {
@@ -65,14 +65,14 @@ func TestAnAccountIsFrozenUntilItsLastDepositIsBack(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 7, 7000 credited, map[confirmed:2 reversed:1], 6 events")
 		if why := frozen(f); why != bursar.FrozenByReversal {
-			t.Errorf("with one that is back it is frozen by %q", why)
+			t.Errorf("with one that is back it is frozen by %q, want %v", why, bursar.FrozenByReversal)
 		}
 		f.Sim.Restore(two)
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.Want("block 10, 14000 credited, map[confirmed:3], 7 events")
 		if why := frozen(f); why != "" {
-			t.Errorf("with both that are back it is frozen by %q", why)
+			t.Errorf("with both that are back it is frozen by %q, want none", why)
 		}
 	})
 }

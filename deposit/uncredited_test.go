@@ -72,12 +72,12 @@ func TestDustThatIsReorgedOutAndComesBack(t *testing.T) {
 			books(f, ledger.BelowMinimum, 999)
 			comes := leaves(f, id)
 			if d := f.DepositOf(id); d.Status != bursar.DepositOrphaned {
-				t.Errorf("it is %s", d.Status)
+				t.Errorf("it is %s, want %v", d.Status, bursar.DepositOrphaned)
 			}
 			books(f, ledger.BelowMinimum, 0)
 			comes()
 			if d := f.DepositOf(id); d.Status != bursar.DepositBelowMinimum {
-				t.Errorf("it is %s", d.Status)
+				t.Errorf("it is %s, want %v", d.Status, bursar.DepositBelowMinimum)
 			}
 		}
 		books(f, ledger.BelowMinimum, 999)
@@ -127,7 +127,7 @@ func TestAReorgedOutDepositNeedsNoResolution(t *testing.T) {
 			f.WantNoAlarm()
 			books(f, ledger.Unattributed, 0)
 			if d := f.Deposit(d.ID); d.Status != bursar.DepositReversed {
-				t.Errorf("it is %s", d.Status)
+				t.Errorf("it is %s, want %v", d.Status, bursar.DepositReversed)
 			}
 			comes()
 		}

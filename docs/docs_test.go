@@ -78,7 +78,7 @@ func TestThePageIsWholeAndAlone(t *testing.T) {
 	served := rendered(t)
 	html := string(served.HTML)
 	if found := fetched.FindString(html); found != "" {
-		t.Errorf("the page has %q", found)
+		t.Errorf("the page has %q, want none", found)
 	}
 	if !strings.Contains(html, "<style>"+style+"</style>") || served.Policy != policyFor(style) ||
 		!strings.HasPrefix(served.Policy, "default-src 'none'; ") {

@@ -84,7 +84,8 @@ func TestPartsThatAreWrittenForTheFirstTimeHaveOneLayer(t *testing.T) {
 		a.take(hashes)
 	}
 	if a.set.len() != parts*each || len(a.set.layers) != 1 || a.parts != parts {
-		t.Errorf("%d parts have %d addresses in %d layers, want %d in one", a.parts, a.set.len(), len(a.set.layers), parts*each)
+		t.Errorf("%d parts have %d addresses in %d layers, want %d in one", a.parts, a.set.len(), len(a.set.layers),
+			parts*each)
 	}
 }
 

@@ -38,7 +38,8 @@ func TestEachContractIsOneAlarmAboutItsFirstAnomaly(t *testing.T) {
 		open := f.Alarms()
 		slices.Sort(open)
 		want := []string{
-			"unrecognized_event: contract 0xc made a transfer to nobody in transaction tx1, block 1; nothing was credited for it",
+			"unrecognized_event: contract 0xc made a transfer to nobody in transaction tx1, block 1; nothing was credited for " +
+				"it",
 			"unrecognized_event: contract 0xd made an unknown event in transaction tx3, block 1; nothing was credited for it",
 		}
 		if !slices.Equal(open, want) {

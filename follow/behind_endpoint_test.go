@@ -149,7 +149,7 @@ func TestTheDatabaseMayForgetUntilTheChainIsCaughtUp(t *testing.T) {
 		want := func(want bool, why string) {
 			t.Helper()
 			if got := f.MayForget(); got != want {
-				t.Errorf("%s: MayForget is %v", why, got)
+				t.Errorf("%s: MayForget is %v, want %v", why, got, want)
 			}
 		}
 		mine(f, 3)

@@ -76,7 +76,7 @@ func TestARecoveryEndsOnceNothingSignedBeforeCanBeIncluded(t *testing.T) {
 			wantReady(f, when, false)
 			f.WantAlarm("database_behind", "a backup was restored")
 			if halted := chainState(f).Halted; halted != "a backup was restored" {
-				t.Fatalf("%s: the halt is %q", when, halted)
+				t.Fatalf("%s: the halt is %q, want %q", when, halted, "a backup was restored")
 			}
 		}
 		f.CatchUp()
@@ -89,7 +89,7 @@ func TestARecoveryEndsOnceNothingSignedBeforeCanBeIncluded(t *testing.T) {
 		wantReady(f, "once it is final", true)
 		f.WantNoAlarm()
 		if halted := chainState(f).Halted; halted != "" {
-			t.Errorf("payments are still halted by %q", halted)
+			t.Errorf("payments are still halted by %q, want none", halted)
 		}
 	})
 }

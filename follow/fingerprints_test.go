@@ -47,7 +47,7 @@ func TestFingerprintsRejectNonMembers(t *testing.T) {
 		}
 	}
 	if f.count != 100_000 {
-		t.Errorf("got %d members", f.count)
+		t.Errorf("got %d members, want 100_000", f.count)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestAnIdleChainIsRecordedAsAlive(t *testing.T) {
 		clock.Advance(5 * time.Second)
 		f.CatchUp()
 		if s := chainState(f); s.CheckedAt != first {
-			t.Errorf("after five seconds the head is recorded again, at %v", s.CheckedAt)
+			t.Errorf("after five seconds the head is recorded again, at %v, want %v", s.CheckedAt, first)
 		}
 		clock.Advance(time.Second)
 		f.CatchUp()
@@ -87,7 +87,7 @@ func TestAChangingErrorIsWrittenEveryFewSeconds(t *testing.T) {
 		fail("three", "three")
 		f.NoteSuccess(ctx, f.Lease)
 		if got := chainState(f).Failing; got != "" {
-			t.Fatalf("once it is followed again the note is %q", got)
+			t.Fatalf("once it is followed again the note is %q, want none", got)
 		}
 		fail("four", "four")
 		clock.Advance(time.Minute)
@@ -113,11 +113,11 @@ func TestALostLeaseWritesNoNote(t *testing.T) {
 		}))
 		f.NoteFailure(ctx, lost, 1, errors.New("late"))
 		if got := chainState(f).Failing; got != "" {
-			t.Errorf("the note is %q", got)
+			t.Errorf("the note is %q, want none", got)
 		}
 		f.NoteFailure(ctx, f.Lease, 1, errors.New("true"))
 		if got := chainState(f).Failing; got != "true" {
-			t.Errorf("the note of the lease holder is %q", got)
+			t.Errorf("the note of the lease holder is %q, want %q", got, "true")
 		}
 	})
 }

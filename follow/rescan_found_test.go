@@ -94,14 +94,14 @@ func TestASecondReadingLooksAtItsOwnBlockAlone(t *testing.T) {
 		f.Sim.Reorg(1)
 		f.CatchUp()
 		if got := depositsAt(f, 1); got != "[]" {
-			t.Fatalf("recorded are %s", got)
+			t.Fatalf("recorded are %s, want %q", got, "[]")
 		}
 		c.write[1] = sent("after", 3001)
 		if n, err := f.Rescan(ctx, 1, 1); n != 1 || err != nil {
 			t.Errorf("%d blocks are searched (%v)", n, err)
 		}
 		if got := depositsAt(f, 1); got != "[3001 pending]" {
-			t.Errorf("recorded are %s", got)
+			t.Errorf("recorded are %s, want %q", got, "[3001 pending]")
 		}
 	})
 }

@@ -41,7 +41,8 @@ func TestManyAddressesAreFoundAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		c := newCrowd(t, db)
 		own := "own 000000"
-		w := follow.NewSharedWatch(follow.NewAddresses(c.db, "evm"), chain.Capabilities{ID: bursar.Ethereum, Family: "evm"}, own)
+		w := follow.NewSharedWatch(follow.NewAddresses(c.db, "evm"), chain.Capabilities{ID: bursar.Ethereum, Family: "evm"},
+			own)
 		var texts []string
 		for n := range 300 {
 			texts = append(texts, fmt.Sprintf("base %05d", n))

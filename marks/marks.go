@@ -37,7 +37,8 @@ type State struct {
 
 	Recovered int64 `json:"recovered,omitempty"` // when the link's newest recovery began: microseconds since 1970
 
-	Keeper  string           `json:"keeper,omitempty"` // random name: a database that knows only this one was used with no other marks
+	// random name: a database that knows only this one was used with no other marks
+	Keeper  string           `json:"keeper,omitempty"`
 	Others  bool             `json:"others,omitempty"` // other marks were used with the database too
 	Since   map[string]int64 `json:"since,omitempty"`  // by chain: later signatures are in the journal, or have ended
 	Journal []Entry          `json:"journal,omitempty"`

@@ -46,7 +46,8 @@ func TestWhatTheClientSignsVerifies(t *testing.T) {
 		if err != nil || s.String() != header {
 			t.Fatalf("%s: got %s, %v, want %s", kind, s, err, header)
 		}
-		if id, err := client.OrderKeyID(private.Public()); err != nil || id != key.ID() || s.KeyID != id || key.Kind() != kind {
+		if id, err := client.OrderKeyID(private.Public()); err != nil || id != key.ID() || s.KeyID != id ||
+			key.Kind() != kind {
 			t.Errorf("%s: got the ID %s, %v of a %s, want %s", kind, id, err, key.Kind(), key.ID())
 		}
 		other := s

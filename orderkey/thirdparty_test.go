@@ -102,7 +102,8 @@ func TestNodeSignsOrders(t *testing.T) {
 			t.Fatal(err)
 		}
 		var signed struct{ Text, Signature string }
-		if err := json.Unmarshal([]byte(output(t, "node", "../examples/order-js/order.mjs", path, payment)), &signed); err != nil {
+		if err := json.Unmarshal([]byte(output(t, "node", "../examples/order-js/order.mjs", path, payment)),
+			&signed); err != nil {
 			t.Fatal(err)
 		}
 		if read, err := approval.ParseOrder(signed.Text); err != nil || read != o {
@@ -164,7 +165,8 @@ func TestOpenSSLSignsOrders(t *testing.T) {
 		if err := os.WriteFile(signature, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := output(t, "openssl", append(args, "-verify", "-inkey", path, "-sigfile", signature)...); !strings.Contains(got, "Successfully") {
+		if got := output(t, "openssl",
+			append(args, "-verify", "-inkey", path, "-sigfile", signature)...); !strings.Contains(got, "Successfully") {
 			t.Errorf("%s: OpenSSL says %q, want that it verified", kind, got)
 		}
 	}
@@ -194,4 +196,5 @@ func TestAVectorOfEd25519(t *testing.T) {
 }
 
 // vector was made by Go 1.26 and verifies with OpenSSL 3.0.
-const vector = "fd110d301d2f077de1414b8f99f441b1:ilgl/M8DcG8buN6I417A49h4OLHqcmEKa6UYRAlzTOGRwQqbSo8rsTnQdYiZphmuSyyY9+QD7eA2J30sjFjhAg=="
+const vector = "fd110d301d2f077de1414b8f99f441b1:" +
+	"ilgl/M8DcG8buN6I417A49h4OLHqcmEKa6UYRAlzTOGRwQqbSo8rsTnQdYiZphmuSyyY9+QD7eA2J30sjFjhAg=="

@@ -61,8 +61,8 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 				break
 			}
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
-				t.Fatalf("the outgoing transaction is %s, and the other one is %s at height %d",
-					p.Status, r.spendNow(by).Status, r.height())
+				t.Fatalf("the outgoing transaction is %s, and the other one is %s at height %d, want %v",
+					p.Status, r.spendNow(by).Status, r.height(), bursar.OutgoingSent)
 			}
 			r.noted(lost, "outgoing transaction "+by.String()+" uses the same UTXOs or nonce, and goes on")
 			if n := r.versionsOf(lost); n != 1 {

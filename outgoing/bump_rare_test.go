@@ -75,7 +75,7 @@ func TestAPaymentBehindABumpIsBumpedNext(t *testing.T) {
 		r.Chain.Mine(1)
 		r.Step()
 		if got := r.versionsFor(second); got != 2 {
-			t.Errorf("with the next block the second has %d versions; signed are %d", got, len(*signed))
+			t.Errorf("with the next block the second has %d versions; signed are %d, want 2", got, len(*signed))
 		}
 		r.Chain.SetRate(10)
 		r.Settle()

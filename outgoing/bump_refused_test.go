@@ -48,7 +48,8 @@ func TestARefusedBumpIsToldAndGivesBack(t *testing.T) {
 				r.Step()
 			}
 		}
-		more := slices.DeleteFunc(slices.Clone(signs.refused), func(one string) bool { return slices.Contains(signs.first, one) })
+		more := slices.DeleteFunc(slices.Clone(signs.refused),
+			func(one string) bool { return slices.Contains(signs.first, one) })
 		if len(more) == 0 {
 			t.Fatalf("the replacement uses %v, no more than %v", signs.refused, signs.first)
 		}

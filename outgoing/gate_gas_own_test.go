@@ -273,7 +273,7 @@ func TestAChainWithoutANativeAssetPaysTokens(t *testing.T) {
 		r.Must(err)
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast {
-			t.Errorf("the withdrawal is %s: %s", now.Status, r.errors())
+			t.Errorf("the withdrawal is %s: %s, want %v", now.Status, r.errors(), bursar.WithdrawalBroadcast)
 		}
 	})
 }

@@ -159,7 +159,7 @@ func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
 			r.Step()
 		})
 		if now := r.Now(order); now.Status != bursar.WithdrawalBroadcast {
-			t.Errorf("the withdrawal is %s: %s", now.Status, r.errors())
+			t.Errorf("the withdrawal is %s: %s, want %v", now.Status, r.errors(), bursar.WithdrawalBroadcast)
 		}
 	})
 }

@@ -16,7 +16,8 @@ import (
 // The commit that stored the bytes of a signature is lost, and then the signer refuses to sign again, for any reason:
 // the bytes may be out, so the transaction keeps its place in the journal and what it uses, and pays once in the end.
 func TestARefusalForgetsNothingThatMayBeOut(t *testing.T) {
-	for _, reason := range []signer.Reason{signer.ReasonFrozen, signer.ReasonClock, signer.ReasonQuota, signer.ReasonHalted} {
+	for _, reason := range []signer.Reason{signer.ReasonFrozen, signer.ReasonClock, signer.ReasonQuota,
+		signer.ReasonHalted} {
 		t.Run(string(reason), func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				r := newHarness(t, db, bursartest.UTXOModel)

@@ -54,7 +54,8 @@ func ordering(t *testing.T, config sim.Config, test func(t *testing.T, s *signin
 		r.Must(err)
 		carries := &relay.Relay{DB: r.DB, Registry: r.Registry}
 		p, err := signs.Policy(t.Context())
-		r.Must(errors.Join(err, carries.Note(t.Context(), store.PolicyText{Instance: p.Instance, Text: p.Text, Orders: p.Orders})))
+		r.Must(errors.Join(err,
+			carries.Note(t.Context(), store.PolicyText{Instance: p.Instance, Text: p.Text, Orders: p.Orders})))
 		s.instance = p.Instance
 		r.Sender.Signer, r.Sender.Orders = signs, carries.Orders
 		test(t, s)
@@ -74,7 +75,8 @@ func (s *signing) order(units uint64, to string, life time.Duration, maxFee uint
 	signature, err := client.SignOrder(s.key, text)
 	s.Must(err)
 	w, err := s.Withdrawals.Request(s.T.Context(), withdrawal.Request{Account: s.Accounts[0], Currency: "COIN",
-		Amount: s.Currency.Exact(bursar.Units(units)), Address: to, Order: withdrawal.Order{Text: text, Signature: signature}})
+		Amount: s.Currency.Exact(bursar.Units(units)), Address: to,
+		Order: withdrawal.Order{Text: text, Signature: signature}})
 	s.Must(err)
 	return w
 }
@@ -167,7 +169,8 @@ func TestTheSignerKnowsWhoseOrdersAreSigned(t *testing.T) {
 		w := s.order(20_000_000, s.Chain.Named("outside"), time.Hour, 0)
 		s.Trouble = true // an alarm is raised
 		s.Blocks(12)
-		if got := s.Now(unsigned); got.Status != bursar.WithdrawalQueued || !s.Chain.Balance(s.Chain.Named("thief"), "").IsZero() {
+		if got := s.Now(unsigned); got.Status != bursar.WithdrawalQueued ||
+			!s.Chain.Balance(s.Chain.Named("thief"), "").IsZero() {
 			t.Errorf("what nobody signed is %s, want it to wait", got.Status)
 		}
 		if got := s.Now(w).Status; got != bursar.WithdrawalConfirmed {

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// How soon a transaction that a limit of the signer held back twice is built again, and how late at most. A window of the signer
-// may be a week; each attempt asks the nodes for fees and balances.
+// How soon a transaction that a limit of the signer held back twice is built again, and how late at most. A window of
+// the signer may be a week; each attempt asks the nodes for fees and balances.
 const (
 	firstPause   = 2 * time.Second
 	longestPause = 5 * time.Minute
@@ -21,14 +21,15 @@ type pause struct {
 	cause  error
 }
 
-// pauses lets a transaction wait twice as long as the last time, from its second refusal on: the first may be by a window
-// that is about to pass.
+// pauses lets a transaction wait twice as long as the last time, from its second refusal on: the first may be by a
+// window that is about to pass.
 func (s *Sender) pauses(id bursar.ID, cause error) {
 	now := s.DB.Now()
 	length := time.Duration(0)
 	if before, again := s.paused[id]; again {
 		length = max(firstPause, min(2*before.length, longestPause))
 	}
-	maps.DeleteFunc(s.paused, func(_ bursar.ID, p pause) bool { return now.Sub(p.until) > longestPause }) // ended otherwise
+	// ended otherwise
+	maps.DeleteFunc(s.paused, func(_ bursar.ID, p pause) bool { return now.Sub(p.until) > longestPause })
 	s.paused[id] = pause{now.Add(length), length, cause}
 }

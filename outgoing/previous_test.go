@@ -36,19 +36,20 @@ func (r *harness) paid(n int, units uint64) (txIDs []string) {
 	return txIDs
 }
 
-// Whatever made a UTXO of ours is kept with its block, goes to the signer, and is dropped once the UTXO is spent finally.
+// Whatever made a UTXO of ours is kept with its block, goes to the signer, and is dropped once the UTXO is spent
+// finally.
 func TestWhatMadeAUTXOIsKeptUntilItIsSpent(t *testing.T) {
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		made := r.paid(2, 50_000_000)
 		if n := r.known(made...); n != 2 {
-			t.Fatalf("%d of 2 are kept", n)
+			t.Fatalf("%d of 2 are kept, want 2", n)
 		}
 		before, to := r.Available(0), r.Chain.Named("outside")
 		w := r.Order(80_000_000, to)
 		r.Settle()
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
 		if n := r.known(made...); n != 0 {
-			t.Errorf("%d of 2 are kept after both were spent", n)
+			t.Errorf("%d of 2 are kept after both were spent, want 0", n)
 		}
 	})
 }
@@ -63,7 +64,7 @@ func TestWhatIsNotKeptIsReadFromTheNode(t *testing.T) {
 		w := r.Order(80_000_000, to)
 		_ = r.Sender.Step(ctx, r.Lease)
 		if n := r.known(made...); n != 0 {
-			t.Errorf("%d are known though the node failed", n)
+			t.Errorf("%d are known though the node failed, want 0", n)
 		}
 		r.Settle()
 		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
@@ -114,7 +115,7 @@ func TestWithoutProofsNothingIsSigned(t *testing.T) {
 			c context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 		) (chain.SignedTx, error) {
 			if len(unsigned.Previous) != 1 {
-				t.Errorf("%d previous transactions come with one input", len(unsigned.Previous))
+				t.Errorf("%d previous transactions come with one input, want 1", len(unsigned.Previous))
 			}
 			unsigned.Previous = nil
 			tx, err := real.Sign(c, id, request, unsigned)

@@ -31,7 +31,8 @@ func TestWhatIsReservedFitsBesideWhatIsRead(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		c := proving{size: chain.MaxPrevious / 2}
 		s := &Sender{DB: db, Chain: c, unproven: map[string]uint64{}}
-		request := bursar.OutgoingTx{ID: bursar.ID{4}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot",
+		request := bursar.OutgoingTx{ID: bursar.ID{4}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC",
+			Base:    "hot",
 			Request: []byte("{}")}
 		err := db.Do(t.Context(), func(tx *store.Tx) error {
 			if _, err := tx.Outgoing().Insert(t.Context(), request); err != nil {

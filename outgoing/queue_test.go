@@ -26,7 +26,7 @@ func TestAStepAssignsAllThatHaveAPlace(t *testing.T) {
 			}
 		}
 		if taken != 7 { // of ten places two are kept for gas and one for refunds
-			t.Errorf("%d of %d withdrawals are taken up in one step", taken, len(orders))
+			t.Errorf("%d of %d withdrawals are taken up in one step, want 7", taken, len(orders))
 		}
 		r.Settle()
 		if got := r.Chain.Balance(r.Chain.Named("outside"), ""); got != bursar.Units(12_000_000) {

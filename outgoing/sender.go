@@ -80,16 +80,17 @@ type Sender struct {
 	audited bool // the books were audited in this step
 	full    bool // withdrawals may wait, and this step could take none of them
 
-	batch    map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
-	sentAt   map[bursar.ID]uint64           // height at which this process last sent each transaction
-	last     map[bursar.OutgoingShare]int64 // number of the last transaction in progress that a step looked at
-	turn     int                            // index of the share that comes first in the next step
-	begins   int                            // index of the currency that comes first in the next step
-	asked    uint64                         // height at which the chain was last asked whether fees are low
-	vain     uint64                         // height at which a requested consolidation was last skipped
-	unproven map[string]uint64              // heights from which a node is asked again for transactions that it did not have
-	alarmed  *string                        // the message of the alarm about them; nil: not known
-	urgent   bool                           // a payment needs more UTXOs than a transaction may use
+	batch  map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
+	sentAt map[bursar.ID]uint64           // height at which this process last sent each transaction
+	last   map[bursar.OutgoingShare]int64 // number of the last transaction in progress that a step looked at
+	turn   int                            // index of the share that comes first in the next step
+	begins int                            // index of the currency that comes first in the next step
+	asked  uint64                         // height at which the chain was last asked whether fees are low
+	vain   uint64                         // height at which a requested consolidation was last skipped
+	// heights from which a node is asked again for transactions that it did not have
+	unproven map[string]uint64
+	alarmed  *string // the message of the alarm about them; nil: not known
+	urgent   bool    // a payment needs more UTXOs than a transaction may use
 
 	coldRest map[bursar.CurrencyCode]time.Time // before which no move to cold is requested: the last could not be paid
 

@@ -50,7 +50,8 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	after, err := s.store(ctx, passage{p, request, stepSign, lease}, signedVersion{unsigned, signed, 0},
 		bursar.OutgoingSigned)
 	var held *WaitError
-	if s.Marks != nil && !out && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierRefund)) {
+	if s.Marks != nil && !out &&
+		(errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierRefund)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
 	}
 	return after, err
@@ -183,8 +184,8 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	return after, errors.Join(cause, err)
 }
 
-// waitFor returns what a transaction waits for that the signer refused, so that it takes no place: customers cause these
-// refusals, and the places are of all of them.
+// waitFor returns what a transaction waits for that the signer refused, so that it takes no place: customers cause
+// these refusals, and the places are of all of them.
 func waitFor(reason signer.Reason) bursar.OutgoingWait {
 	switch {
 	case reason.WaitsForPeople():

@@ -31,8 +31,8 @@ type blockage struct {
 }
 
 // makeVoid makes a transaction void that a halt holds, if a transaction of another currency waits behind its nonce; and
-// one that its client's order keeps from being replaced, if any other waits there. cause is why it does not go on. It does
-// nothing if nothing waits there, or if the bytes expire, which frees the nonce.
+// one that its client's order keeps from being replaced, if any other waits there. cause is why it does not go on. It
+// does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
 func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	var found *blockage
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -72,8 +72,8 @@ func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.Outgo
 	return err
 }
 
-// blockageBy returns what waits behind a signed transaction that a halt, or its client's order, holds, or nil if nothing
-// waits there that could otherwise go on.
+// blockageBy returns what waits behind a signed transaction that a halt, or its client's order, holds, or nil if
+// nothing waits there that could otherwise go on.
 func (s *Sender) blockageBy(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, cause error,
 ) (*blockage, error) {

@@ -246,7 +246,8 @@ func TestAVoidingTransactionIsPutBackFromTheJournal(t *testing.T) {
 				r.Step()
 				r.Blocks(40)
 				if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != w.Amount {
-					t.Errorf("of COIN, which is not halted, %s was paid; the withdrawal is %s", got, r.Now(w).Status)
+					t.Errorf("of COIN, which is not halted, %s was paid; the withdrawal is %s, want %v", got, r.Now(w).Status,
+						w.Amount)
 				}
 				if now := r.Now(held).Status; now != bursar.WithdrawalQueued {
 					t.Errorf("the payment of TOKEN, whose nonce is used, is %s, want %s", now, bursar.WithdrawalQueued)

@@ -173,7 +173,8 @@ func TestAssets(t *testing.T) {
 func TestLogo(t *testing.T) {
 	t.Parallel()
 	c := newHarness(t).Config()
-	for _, logo := range []string{"GIF89a", "<svg xmlns='http://www.w3.org/2000/svg'/>", strings.Repeat("x", pay.MaxLogo+1)} {
+	for _, logo := range []string{"GIF89a", "<svg xmlns='http://www.w3.org/2000/svg'/>",
+		strings.Repeat("x", pay.MaxLogo+1)} {
 		c.Brand.Logo = []byte(logo)
 		if _, err := pay.New(c); err == nil {
 			t.Errorf("a logo of %d bytes that is no PNG is taken, want an error", len(logo))

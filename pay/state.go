@@ -37,7 +37,8 @@ func (s State) ended() bool {
 
 // notices are the labels that the page shows, each by the text "notice_<label>".
 func notices() []bursar.ChargeLabel {
-	return []bursar.ChargeLabel{bursar.LabelReversed, bursar.LabelOtherAsset, bursar.LabelOtherNetwork, bursar.LabelUnrated,
+	return []bursar.ChargeLabel{bursar.LabelReversed, bursar.LabelOtherAsset, bursar.LabelOtherNetwork,
+		bursar.LabelUnrated,
 		bursar.LabelLate, bursar.LabelOver, bursar.LabelRefunded, bursar.LabelPartRefunded}
 }
 

@@ -93,7 +93,8 @@ func TestTextsOfClientsAreNoMarkup(t *testing.T) {
 	h := newHarness(t)
 	h.describe("waiting", `<script>alert(1)</script><b>"x"`, `javascript:alert(1)`)
 	_, page := h.ask(http.MethodGet, h.path("waiting"))
-	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<b>") || strings.Contains(page, `href="javascript`) {
+	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<b>") ||
+		strings.Contains(page, `href="javascript`) {
 		t.Errorf("the page contains markup of a client, want text:\n%s", page)
 	}
 }

@@ -69,7 +69,8 @@ func TestEveryStateHasItsTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := []string{"payment_pending", "payment_confirmed", "payment_orphaned", "payment_reversed", "payment_below_minimum",
+	keys := []string{"payment_pending", "payment_confirmed", "payment_orphaned", "payment_reversed",
+		"payment_below_minimum",
 		"not_found", "not_found_text", "unavailable", "unavailable_text"}
 	for _, s := range States() {
 		keys = append(keys, string(s), string(s)+"_text")

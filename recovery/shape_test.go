@@ -186,7 +186,7 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 			r := newHarness(t, numbered)
 			r.order(ann, "x", "TOKEN", 500)
 			if p := r.Outgoing(r.judge(r.mineExternal(c.payments...), true).OutgoingID); p.Currency != c.want {
-				t.Errorf("the outgoing transaction is of %s", p.Currency)
+				t.Errorf("the outgoing transaction is of %s, want %v", p.Currency, c.want)
 			}
 		})
 	}

@@ -55,8 +55,8 @@ func latest(list []store.Approval) (last []store.Approval) {
 	return last
 }
 
-// requester is who ordered a payment, as an order names them. A name that no person of a policy can have is left out: it
-// excludes nobody.
+// requester is who ordered a payment, as an order names them. A name that no person of a policy can have is left out:
+// it excludes nobody.
 func requester(by string) string {
 	if !approval.IsName(by) {
 		return ""

@@ -73,7 +73,8 @@ func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
 			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}})
 	}
 	text := d.policy.Text()
-	_, err = people.Install(ctx, keeper, text, []string{sign(t, 1, approval.NamespacePolicy, text)}, people.Here{Network: "testnet", Clock: time.Now()})
+	_, err = people.Install(ctx, keeper, text, []string{sign(t, 1, approval.NamespacePolicy, text)},
+		people.Here{Network: "testnet", Clock: time.Now()})
 	r.Must(err)
 	p, err := signs.Policy(ctx)
 	r.Must(errors.Join(err, d.relay.Note(ctx, store.PolicyText{Instance: p.Instance, Text: p.Text})))
@@ -336,7 +337,8 @@ func TestARefundNamesItsOperator(t *testing.T) {
 			return list, err
 		}
 		r.Step()
-		if len(texts) == 0 || !strings.Contains(texts[0], "\naccount: -\n") || !strings.Contains(texts[0], "\nrequester: bob\n") {
+		if len(texts) == 0 || !strings.Contains(texts[0], "\naccount: -\n") ||
+			!strings.Contains(texts[0], "\nrequester: bob\n") {
 			t.Errorf("got %q, want an order of bob's", texts)
 		}
 	})

@@ -30,7 +30,8 @@ func TestTwoBuildsAreTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		for file, text := range map[string]string{"go.mod": "module example.org/small\n\ngo 1.26\n",
-			"main.go": "package main\n\nimport \"runtime\"\n\nfunc main() {\n\t_, file, _, _ := runtime.Caller(0)\n\tprintln(file)\n}\n"} {
+			"main.go": "package main\n\nimport \"runtime\"\n\nfunc main() {\n\t_, file, _, _ := " +
+				"runtime.Caller(0)\n\tprintln(file)\n}\n"} {
 			if err := os.WriteFile(filepath.Join(b.folder, file), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

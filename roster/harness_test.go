@@ -83,8 +83,9 @@ func policy() Policy {
 
 // bitcoins asks about a withdrawal in satoshis.
 func bitcoins(units uint64) Question {
-	return Question{Kind: KindWithdrawal, Chain: "bitcoin", To: bursar.Address{Base: "bc1qgood"}, Units: bursar.Units(units),
-		Now: noon, Listed: true}
+	return Question{Kind: KindWithdrawal, Chain: "bitcoin", To: bursar.Address{Base: "bc1qgood"},
+		Units: bursar.Units(units),
+		Now:   noon, Listed: true}
 }
 
 func order() approval.Order {

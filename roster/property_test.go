@@ -16,8 +16,9 @@ func drawValue(t *rapid.T, label string) Value {
 }
 
 func drawRule(t *rapid.T, id string, deny bool) Rule {
-	r := Rule{ID: id, Deny: deny, To: rapid.SampledFrom([]string{ToListed, ToAny}).Draw(t, "to"), Each: drawValue(t, "each"),
-		For: []string{rapid.SampledFrom([]string{KindWithdrawal, KindWithdrawal, KindSweep}).Draw(t, "for")}}
+	r := Rule{ID: id, Deny: deny, To: rapid.SampledFrom([]string{ToListed, ToAny}).Draw(t, "to"),
+		Each: drawValue(t, "each"),
+		For:  []string{rapid.SampledFrom([]string{KindWithdrawal, KindWithdrawal, KindSweep}).Draw(t, "for")}}
 	r.Assets = rapid.SampledFrom([][]string{nil, {"BTC"}, {"USDT"}, {"BTC", "USDT"}}).Draw(t, "assets")
 	if deny {
 		r.To = rapid.SampledFrom([]string{ToAny, "bc1qgood", "bc1qother"}).Draw(t, "denied")

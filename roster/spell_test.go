@@ -94,7 +94,8 @@ func TestWhatIsNoAddressOfItsChain(t *testing.T) {
 	}
 	p := policy()
 	p.Assets[1].Contract = "tR7"
-	if err := p.Spell(twoChains); !errors.Is(err, ErrUnsound) || !strings.Contains(err.Error(), "write the contract as TR7") {
+	if err := p.Spell(twoChains); !errors.Is(err, ErrUnsound) ||
+		!strings.Contains(err.Error(), "write the contract as TR7") {
 		t.Errorf("a contract in another spelling: got %v, want %v", err, ErrUnsound)
 	}
 }

@@ -16,10 +16,11 @@ func TestWhatALaterVersionTakesAwayIsGoneAtOnce(t *testing.T) {
 	t.Parallel()
 	p, next := policy(), policy()
 	next.Version, next.Previous, next.NotBefore = 2, p.Hash(), noon.Add(LooseningWait)
-	next.People = slices.Delete(next.People, 0, 1)                                      // ann
-	next.People[0].Keys = []sshsig.Key{keyOf(22)}                                       // bob has another key
-	next.People[1].Until = noon.Add(time.Hour)                                          // cat counts for less long
-	next.Rules[0].Each, next.Rules[4].To = value("2000"), "bc1qworse"                   // which loosens, and denies another
+	next.People = slices.Delete(next.People, 0, 1) // ann
+	next.People[0].Keys = []sshsig.Key{keyOf(22)}  // bob has another key
+	next.People[1].Until = noon.Add(time.Hour)     // cat counts for less long
+	// which loosens, and denies another
+	next.Rules[0].Each, next.Rules[4].To = value("2000"), "bc1qworse"
 	next.People = append(next.People, Person{Name: "eve", Until: noon.AddDate(1, 0, 0), // who is new
 		Roles: []string{RoleApprover}, Keys: []sshsig.Key{keyOf(9)}})
 	held := p.Tightened([]Policy{next})
@@ -95,7 +96,8 @@ func TestRulesWithoutLimitsAreNamed(t *testing.T) {
 	if got := p.Unlimited(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	want = []string{"rule sweeps has no limit: what moves among our own addresses is bounded by the configuration of the " +
+	want = []string{"rule sweeps has no limit: what moves among our own addresses is bounded by the configuration of " +
+		"the " +
 		"signer alone"}
 	if got := p.UnlimitedMoves(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -111,7 +113,8 @@ func TestEachPersonHasOneVote(t *testing.T) {
 			Policy: p.Hash(), Created: at, Expires: at.Add(time.Hour), Nonce: approval.NewNonce(), Order: order()}
 		return Signed{a.Text(), sign(t, 1, approval.NamespaceApproval, a.Text())}
 	}
-	yes, no, later := made(approval.Yes, noon), made(approval.No, noon.Add(time.Minute)), made(approval.Yes, noon.Add(time.Hour))
+	yes, no, later := made(approval.Yes, noon), made(approval.No, noon.Add(time.Minute)),
+		made(approval.Yes, noon.Add(time.Hour))
 	next := policy()
 	next.Version, next.Previous = 2, p.Hash()
 	for name, test := range map[string]struct {
@@ -124,7 +127,8 @@ func TestEachPersonHasOneVote(t *testing.T) {
 		"a yes behind a no":         {p, []Signed{no, later, yes}, noon.Add(time.Hour), approval.Yes},
 		"a no, a day later":         {p, []Signed{no}, noon.Add(30 * time.Hour), approval.No},
 		"a no, under a new version": {next, []Signed{no}, noon.Add(30 * time.Hour), approval.No},
-		"many of one person":        {p, append(slices.Repeat([]Signed{yes}, 50), no), noon.Add(2 * time.Minute), approval.No},
+		"many of one person": {p, append(slices.Repeat([]Signed{yes}, 50), no), noon.Add(2 * time.Minute),
+			approval.No},
 	} {
 		votes, _ := test.policy.Votes(order(), test.list, test.at)
 		if len(votes) != 1 || votes[0].Decision != test.want {

@@ -76,9 +76,9 @@ func (p Policy) Quorum(
 }
 
 // Follows checks a policy that was signed against the one in force, as later versions have tightened it, or nil where
-// there is none: then its own authors sign. waits is the newest version that is yet to begin, or nil: where that tightens
-// only, to take it back loosens. now is the signer's time. It returns who signed and what is different. The addresses of
-// next are spelled as by Spell.
+// there is none: then its own authors sign. waits is the newest version that is yet to begin, or nil: where that
+// tightens only, to take it back loosens. now is the signer's time. It returns who signed and what is different. The
+// addresses of next are spelled as by Spell.
 func Follows(
 	before, waits *Policy, text string, signatures []string, network string, chains Chains, now time.Time,
 ) (next Policy, names []string, changes []Change, err error) {
@@ -104,8 +104,8 @@ func Follows(
 	return next, names, changes, err
 }
 
-// takenBack returns what a policy loosens that a version which is yet to begin would tighten. A version that loosens can
-// be taken back at once, as a whole: people have a day to see that it should not begin.
+// takenBack returns what a policy loosens that a version which is yet to begin would tighten. A version that loosens
+// can be taken back at once, as a whole: people have a day to see that it should not begin.
 func takenBack(before Policy, waits *Policy, next Policy) (list []Change) {
 	if waits == nil || Loosens(Diff(before, *waits)) {
 		return nil
@@ -131,9 +131,9 @@ type Vote struct {
 	Person string
 }
 
-// Votes returns the approvals of an order that count at a time, and why the others do not. Each person has one: what they
-// signed last. A no counts until the order ends, or the person says yes, whatever versions of the policy follow; a yes is
-// of one version, and ends when it says. Which payment of the order each is for the caller compares.
+// Votes returns the approvals of an order that count at a time, and why the others do not. Each person has one: what
+// they signed last. A no counts until the order ends, or the person says yes, whatever versions of the policy follow; a
+// yes is of one version, and ends when it says. Which payment of the order each is for the caller compares.
 func (p Policy) Votes(o approval.Order, list []Signed, now time.Time) (votes []Vote, problems []error) {
 	hash := p.Hash()
 	for _, s := range list {

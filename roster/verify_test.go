@@ -106,8 +106,9 @@ func TestAPolicyFollows(t *testing.T) {
 func TestWhichApprovalsCount(t *testing.T) {
 	t.Parallel()
 	p := policy()
-	base := approval.Approval{Instance: instance, Decision: approval.Yes, Payment: 1, Role: RoleApprover, Version: p.Version,
-		Policy: p.Hash(), Created: noon, Expires: noon.Add(time.Hour), Order: order()}
+	base := approval.Approval{Instance: instance, Decision: approval.Yes, Payment: 1, Role: RoleApprover,
+		Version: p.Version,
+		Policy:  p.Hash(), Created: noon, Expires: noon.Add(time.Hour), Order: order()}
 	made := func(seed byte, change func(a *approval.Approval)) Signed {
 		a := base
 		a.Nonce = approval.NewNonce()
@@ -126,13 +127,14 @@ func TestWhichApprovalsCount(t *testing.T) {
 		now    time.Time
 		want   error
 	}{
-		"as it should be":       {made(1, same), noon, nil},
-		"in its last second":    {made(1, same), noon.Add(time.Hour - time.Second), nil},
-		"expired":               {made(1, same), noon.Add(time.Hour), ErrExpired},
-		"yet to come":           {made(1, same), noon.Add(-3 * time.Minute), ErrReplayed},
-		"of a clock ahead":      {made(1, same), noon.Add(-time.Minute), nil},
-		"of another order":      {made(1, func(a *approval.Approval) { a.Order = other }), noon, ErrReplayed},
-		"of another signer":     {made(1, func(a *approval.Approval) { a.Order, a.Instance = elsewhere, "ANOTHER" }), noon, ErrReplayed},
+		"as it should be":    {made(1, same), noon, nil},
+		"in its last second": {made(1, same), noon.Add(time.Hour - time.Second), nil},
+		"expired":            {made(1, same), noon.Add(time.Hour), ErrExpired},
+		"yet to come":        {made(1, same), noon.Add(-3 * time.Minute), ErrReplayed},
+		"of a clock ahead":   {made(1, same), noon.Add(-time.Minute), nil},
+		"of another order":   {made(1, func(a *approval.Approval) { a.Order = other }), noon, ErrReplayed},
+		"of another signer": {made(1, func(a *approval.Approval) { a.Order, a.Instance = elsewhere, "ANOTHER" }), noon,
+			ErrReplayed},
 		"under another version": {made(1, func(a *approval.Approval) { a.Version = 2 }), noon, ErrReplayed},
 		"under another policy":  {made(1, func(a *approval.Approval) { a.Policy[0] ^= 1 }), noon, ErrReplayed},
 		"in a role of others":   {made(4, same), noon, ErrNobody},

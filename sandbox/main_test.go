@@ -125,8 +125,9 @@ func TestSuggestions(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	s := settings{manual: true, chains: []bursar.ChainID{"bitcoin"}}
-	f := startInfo{API: "http://a", Dashboard: "http://d", Control: "http://c", Shop: "http://s", APIKey: "KEY", WebhookSecret: "whsec_x",
-		native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
+	f := startInfo{API: "http://a", Dashboard: "http://d", Control: "http://c", Shop: "http://s", APIKey: "KEY",
+		WebhookSecret: "whsec_x",
+		native:        "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
 	if err := describe(&out, s, f); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,10 @@ import (
 	"time"
 )
 
-var noRedirect = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var noRedirect = &http.Client{CheckRedirect: func(*http.Request,
+	[]*http.Request) error {
+	return http.ErrUseLastResponse
+}}
 
 // posted sends a form as a browser on a page of an origin does, and returns where it is led.
 func posted(t *testing.T, target, origin string, form url.Values) (status int, location string) {
@@ -39,7 +42,8 @@ func TestTheDemoShopSells(t *testing.T) {
 	if home := fetched(t, f.Shop); !strings.Contains(home, "Mug with a fish") {
 		t.Fatalf("the shop shows %s, want what it sells", home)
 	}
-	if status, _ := posted(t, f.Shop+"/buy", "http://evil.example", url.Values{"product": {"mug"}, "life": {"1h0m0s"}}); status != 403 {
+	if status, _ := posted(t, f.Shop+"/buy", "http://evil.example",
+		url.Values{"product": {"mug"}, "life": {"1h0m0s"}}); status != 403 {
 		t.Errorf("a form of another site: got %d, want 403", status)
 	}
 	if status, _ := posted(t, f.Shop+"/buy", f.Shop, url.Values{"product": {"yacht"}, "life": {"1h0m0s"}}); status != 400 {
@@ -52,10 +56,12 @@ func TestTheDemoShopSells(t *testing.T) {
 	if page := fetched(t, f.Shop+order); !strings.Contains(page, "Waits for your payment") {
 		t.Errorf("the new order: got %s, want one that waits", page)
 	}
-	if status, _ := posted(t, f.Shop+order+"/pay", f.Shop, url.Values{"currency": {"SOL"}, "how": {"no_tag"}}); status != 400 {
+	if status, _ := posted(t, f.Shop+order+"/pay", f.Shop,
+		url.Values{"currency": {"SOL"}, "how": {"no_tag"}}); status != 400 {
 		t.Errorf("a payment that is not possible: got %d, want 400", status)
 	}
-	if status, _ := posted(t, f.Shop+order+"/pay", f.Shop, url.Values{"currency": {"XRP"}, "how": {"exact"}}); status != 303 {
+	if status, _ := posted(t, f.Shop+order+"/pay", f.Shop,
+		url.Values{"currency": {"XRP"}, "how": {"exact"}}); status != 303 {
 		t.Fatalf("pay: got %d, want 303", status)
 	}
 	heard := regexp.MustCompile(`Last webhook</dt><dd>paid`)

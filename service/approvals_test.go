@@ -51,7 +51,8 @@ func installed(t *testing.T) (*memory.RAM, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := people.Install(t.Context(), keeper, text, []string{signature}, people.Here{Network: "testnet", Clock: time.Now()}); err != nil {
+	if _, err := people.Install(t.Context(), keeper, text, []string{signature},
+		people.Here{Network: "testnet", Clock: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	return keeper, text
@@ -71,7 +72,8 @@ func TestApprovalsAtTheOperatorsListener(t *testing.T) {
 	keeper, text := installed(t)
 	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.Reused(t)), Keys: keys, Registry: registry,
 		Pace: 10 * time.Millisecond, Holder: "a", Memory: keeper, AdminListen: "127.0.0.1:0",
-		Chains: []service.ChainPart{{Chain: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"}), MaxFee: bursar.Units(1)}}})
+		Chains: []service.ChainPart{{Chain: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"}),
+			MaxFee: bursar.Units(1)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,17 +83,20 @@ func TestApprovalsAtTheOperatorsListener(t *testing.T) {
 	run(t, s)
 	url := s.Address("admin") + "/approvals"
 	eventually(t, "the policy is shown", func() bool {
-		return strings.Contains(get(t, url), strings.ReplaceAll(text, "\n", `\n`)) && strings.Contains(get(t, url), `"orders":[]`)
+		return strings.Contains(get(t, url), strings.ReplaceAll(text, "\n", `\n`)) &&
+			strings.Contains(get(t, url), `"orders":[]`)
 	})
 	for name, test := range map[string]struct {
 		kind, body string
 		status     int
 		says       string
 	}{
-		"what a page can send": {"text/plain", `{"text":"","signature":""}`, http.StatusUnsupportedMediaType, "application/json"},
-		"no JSON":              {"application/json", "yes", http.StatusBadRequest, "cannot be read"},
-		"more than it knows":   {"application/json", `{"text":"","signature":"","force":true}`, http.StatusBadRequest, "cannot be read"},
-		"no approval":          {"application/json", `{"text":"yes","signature":""}`, http.StatusUnprocessableEntity, "of no use"},
+		"what a page can send": {"text/plain", `{"text":"","signature":""}`, http.StatusUnsupportedMediaType,
+			"application/json"},
+		"no JSON": {"application/json", "yes", http.StatusBadRequest, "cannot be read"},
+		"more than it knows": {"application/json", `{"text":"","signature":"","force":true}`, http.StatusBadRequest,
+			"cannot be read"},
+		"no approval": {"application/json", `{"text":"yes","signature":""}`, http.StatusUnprocessableEntity, "of no use"},
 		"too much": {"application/json", `{"text":"` + strings.Repeat("a", 70_000) + `"}`, http.StatusBadRequest,
 			"cannot be read"},
 	} {

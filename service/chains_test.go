@@ -15,7 +15,8 @@ func TestSettingsReachTheAdapters(t *testing.T) {
 network: testnet
 poll_interval: 7s
 chains:
-  ethereum: {rpc: http://127.0.0.1:1, pace: 5s, provider: alchemy, quota: {per_day: 1000, batch: 7}, trace: parity, min_tip: 30, push: "ws://127.0.0.1:2"}
+  ethereum: {rpc: http://127.0.0.1:1, pace: 5s, provider: alchemy, quota: {per_day: 1000, batch: 7}, trace: parity,
+    min_tip: 30, push: "ws://127.0.0.1:2"}
   tron: {rpc: https://api.shasta.trongrid.io, provider: none}
   solana: {rpc: http://127.0.0.1:1, format: v1}
   xrpl: {rpc: http://127.0.0.1:1, network_id: 21337}
@@ -51,6 +52,6 @@ chains:
 		}
 	}
 	if len(parts) != 4 {
-		t.Errorf("%d chains are connected", len(parts))
+		t.Errorf("%d chains are connected, want 4", len(parts))
 	}
 }

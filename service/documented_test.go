@@ -223,7 +223,7 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 	}
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusNotFound {
-		t.Errorf("the API's address answers /metrics with %d", answer.StatusCode)
+		t.Errorf("the API's address answers /metrics with %d, want %d", answer.StatusCode, http.StatusNotFound)
 	}
 }
 
@@ -306,7 +306,8 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	known := described(t)
 	known["up"] = shape{labels: []string{"job"}}
 	functions := []string{"group_right", "group_left"}
-	words := []string{"pending_deposits", "withdrawals", "approvals", "spends", "deliveries", "charges", "custody", "capital",
+	words := []string{"pending_deposits", "withdrawals", "approvals", "spends", "deliveries", "charges", "custody",
+		"capital",
 		"unattributed", "below_minimum", "fees:.*", "losses", "bursar", "2xx"}
 	all := alerts(t)
 	maps.Copy(all, panels(t))

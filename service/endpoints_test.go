@@ -212,7 +212,7 @@ func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 				f.settled()
 				f.eventually("no alarm is left", func() bool { return len(f.alarms()) == 0 })
 				if s := f.state(); s.Failing != "" {
-					t.Errorf("it still has a failure: %s", s.Failing)
+					t.Errorf("it still has a failure: %s, want none", s.Failing)
 				}
 				lines, err := f.service.Reconcile(ctx, false)
 				if err != nil || len(lines) != 1 || !lines[0].Balanced() {

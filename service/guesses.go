@@ -137,8 +137,9 @@ func (s *Service) noteGuesses(ctx context.Context, remote string) {
 	from, _ := origin(remote)
 	s.log.Warn("wrong passwords of the admin address", "from", from.String(), "count", s.guesses.counted())
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
-		return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmGuesses, Message: "somebody tries passwords of the admin address, " +
-			"last from " + from.String() + ": find out who reaches it, and close this alarm"})
+		return tx.Alarms().Raise(ctx,
+			store.Alarm{Kind: alarmGuesses, Message: "somebody tries passwords of the admin address, " +
+				"last from " + from.String() + ": find out who reaches it, and close this alarm"})
 	})
 	if err != nil {
 		s.log.Error("the alarm of wrong passwords was not recorded", "error", err)

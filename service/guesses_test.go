@@ -35,7 +35,10 @@ func newAsking(t *testing.T) *asking {
 	a := &asking{T: t, guard: guard, now: time.Unix(1_700_000_000, 0)}
 	guard.guesses, guard.now = newGuesses(), func() time.Time { return a.now }
 	guard.alarm = func(context.Context, string) { a.alarms++ }
-	a.handler = guard.before(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	a.handler = guard.before(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
 	return a
 }
 
@@ -125,7 +128,8 @@ func TestThisMachineIsOnlyCounted(t *testing.T) {
 	}
 	a.get("127.0.0.1:1000", rightPassword, 204)
 	if a.alarms != 1 || a.guard.guesses.counted() != 6*guessBurst {
-		t.Errorf("%d guesses are counted and %d alarms raised, want %d and 1", a.guard.guesses.counted(), a.alarms, 6*guessBurst)
+		t.Errorf("%d guesses are counted and %d alarms raised, want %d and 1", a.guard.guesses.counted(), a.alarms,
+			6*guessBurst)
 	}
 }
 
@@ -141,6 +145,7 @@ func TestGuessersAreForgottenForOthers(t *testing.T) {
 	oldest, _ := origin("10.0.0.0:1")
 	latest, _ := origin("10.0.16.9:1")
 	if g.by[oldest] != nil || g.by[latest] == nil {
-		t.Errorf("the oldest address is there: %v, the latest: %v, want false and true", g.by[oldest] != nil, g.by[latest] != nil)
+		t.Errorf("the oldest address is there: %v, the latest: %v, want false and true", g.by[oldest] != nil,
+			g.by[latest] != nil)
 	}
 }

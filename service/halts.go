@@ -98,8 +98,8 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 	return h
 }
 
-// spendsWith adds the external spend that a halt is for. A nonce that we did not use is none yet: it waits for the block
-// that shows the spend.
+// spendsWith adds the external spend that a halt is for. A nonce that we did not use is none yet: it waits for the
+// block that shows the spend.
 func spendsWith(list []signer.ExternalSpend, h store.Halt) []signer.ExternalSpend {
 	_, err := bursar.ParseID(h.Ref)
 	if h.Kind != store.HaltByExternalSpend || err == nil || h.Ref == "" ||

@@ -86,7 +86,7 @@ func TestEveryReplicaSendsTheHaltsToTheSigner(t *testing.T) {
 	})
 	l.hear(everybody)
 	if got := refusal(); got != signer.ReasonHalted {
-		t.Errorf("refused because %s", got)
+		t.Errorf("refused because %s, want %v", got, signer.ReasonHalted)
 	}
 	t.Logf("the signer refuses %v after the halt", time.Since(started).Round(time.Millisecond))
 	drain := l.drain()
@@ -109,12 +109,12 @@ func TestEveryReplicaSendsTheHaltsToTheSigner(t *testing.T) {
 	again.at = d.at
 	l = again.listen(true)
 	if got := refusal(); got != signer.ReasonHalted {
-		t.Errorf("a signer without halts refuses because %s", got)
+		t.Errorf("a signer without halts refuses because %s, want %v", got, signer.ReasonHalted)
 	}
 	defer again.open()()
 	l.hear(everybody)
 	if got := refusal(); got != signer.ReasonHalted {
-		t.Errorf("a restarted signer refuses because %s", got)
+		t.Errorf("a restarted signer refuses because %s, want %v", got, signer.ReasonHalted)
 	}
 	l.drain()
 }

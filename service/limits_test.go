@@ -20,7 +20,7 @@ func TestLimitsOfTheConfiguration(t *testing.T) {
 	want := api.DefaultRateLimits()
 	want.Read, want.Withdraw = api.Limit{}, api.Limit{PerSecond: 0.5, Burst: 5}
 	if got := rateLimits(config.Config{Network: config.Testnet, Limits: named}); got != want {
-		t.Errorf("the file gives %+v", got)
+		t.Errorf("the file gives %+v, want %v", got, want)
 	}
 	if got := rateLimits(config.Config{Network: config.Regtest,
 		Limits: named}); got != (api.RateLimits{Withdraw: want.Withdraw}) {

@@ -18,8 +18,9 @@ var (
 	webhookSeconds = newHistogram("webhook_attempt_seconds", "Duration of attempts to deliver an event.")
 	webhookSending = newGauge("webhook_sending", "Attempts in progress.")
 	webhookHeld    = newGauge("webhook_held", "Events that this process has leased and not yet recorded.")
-	webhookShut    = newGauge("webhook_receivers_shut", "Receivers that do not answer, or are not to be reached, and are not called for a while.")
-	webhookLag     = newGauge("webhook_lag_seconds", "How long the next due event has waited to be leased.")
+	webhookShut    = newGauge("webhook_receivers_shut",
+		"Receivers that do not answer, or are not to be reached, and are not called for a while.")
+	webhookLag = newGauge("webhook_lag_seconds", "How long the next due event has waited to be leased.")
 )
 
 func (m metrics) deliverer(out chan<- prometheus.Metric) {

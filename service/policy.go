@@ -12,8 +12,8 @@ import (
 // alarmLost is open while the signer signs nothing because the policy that people signed was lost with its state.
 const alarmLost = "signer_policy_lost"
 
-// notePolicy asks the signer for its policy, under which the orders are written, after it was told which one this service
-// or another has seen. A policy that is lost stays noted: its text is proven by its hash, and restores it.
+// notePolicy asks the signer for its policy, under which the orders are written, after it was told which one this
+// service or another has seen. A policy that is lost stays noted: its text is proven by its hash, and restores it.
 func (s *Service) notePolicy(ctx context.Context) error {
 	has, able := s.parts.Signer.(policed)
 	if !able {

@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A service whose signer comes back without the policy tells it that there was one, raises an alarm, keeps the text, and
-// closes the alarm once the policy is there again.
+// A service whose signer comes back without the policy tells it that there was one, raises an alarm, keeps the text,
+// and closes the alarm once the policy is there again.
 func TestASignerThatLostItsPolicyIsToldSo(t *testing.T) {
 	t.Parallel()
 	url := storetest.Reused(t)

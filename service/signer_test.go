@@ -125,7 +125,7 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 		node.Mine(1)
 	}
 	if got := status(); got != bursar.WithdrawalQueued {
-		t.Fatalf("without a signer it is %s", got)
+		t.Fatalf("without a signer it is %s, want %v", got, bursar.WithdrawalQueued)
 	}
 	stop := d.open()
 	eventually(t, "the withdrawal is signed", func() bool { return status() != bursar.WithdrawalQueued })

@@ -132,12 +132,12 @@ func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
 	start(second)
 	eventually(t, "the older signer is told", func() bool { return second.knows(9) })
 	if got := noted(t, s.DB); got != 9 {
-		t.Errorf("afterwards %d is noted", got)
+		t.Errorf("afterwards %d is noted, want 9", got)
 	}
 }
 
-// What the database says of the signer's log is believed only if the signer signed it: an invented entry, and one that a
-// version without signatures noted, is replaced by the next one that is signed.
+// What the database says of the signer's log is believed only if the signer signed it: an invented entry, and one that
+// a version without signatures noted, is replaced by the next one that is signed.
 func TestAnEntryThatTheSignerDidNotSignIsReplaced(t *testing.T) {
 	t.Parallel()
 	forged := entry(99)

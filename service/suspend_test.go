@@ -255,7 +255,7 @@ func TestATokenIsCreditedOnceItIsChecked(t *testing.T) {
 		t.Error("a token that was not compared is credited")
 	}
 	if reason := p.service.Suspended("COIN"); reason != "" {
-		t.Errorf("the native asset waits: %s", reason)
+		t.Errorf("the native asset waits: %s, want none", reason)
 	}
 	if p.service.CheckAssets(ctx, bursar.Ethereum) {
 		t.Error("an unreachable node was asked")

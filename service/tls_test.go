@@ -144,7 +144,8 @@ func TestTheAdminAddressAsksForItsPassword(t *testing.T) {
 	if got, _ := status(t, http.DefaultClient, s.Address("admin")+"/healthz", nil); got != 200 {
 		t.Errorf("the health: %d, want 200 for whoever watches it", got)
 	}
-	if _, text := status(t, http.DefaultClient, s.Address("admin")+"/metrics", with(adminPassword)); !strings.Contains(text,
+	if _, text := status(t, http.DefaultClient, s.Address("admin")+"/metrics",
+		with(adminPassword)); !strings.Contains(text,
 		"bursar_admin_wrong_passwords_total 12\n") {
 		t.Error("the metrics do not count 12 wrong passwords, want those of four paths")
 	}
@@ -177,7 +178,8 @@ func TestAWeakPasswordIsRefusedAtTheStart(t *testing.T) {
 func TestTheAdminAddressAnswersToItsOwnNamesOnly(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, tlsfile.Files{}, service.Admin{Hosts: []string{"bursar.internal"}})
-	for host, want := range map[string]int{"evil.example.com": 421, "evil.example.com:8081": 421, "127.0.0.1.evil.example": 421,
+	for host, want := range map[string]int{"evil.example.com": 421, "evil.example.com:8081": 421,
+		"127.0.0.1.evil.example":   421,
 		"localhost.evil.example:1": 421, "localhost": 200, "LOCALHOST:8081": 200, "127.0.0.1:1": 200, "[::1]:8081": 200,
 		"10.0.0.7": 200, "bursar.internal:8081": 200, "Bursar.Internal.": 200, "xbursar.internal": 421} {
 		named := func(r *http.Request) { r.Host = host }

@@ -95,7 +95,8 @@ func newHooked(t *testing.T, url string) *hooked {
 	h.must(h.Listen())
 	yes, own := true, h.hook("/account")
 	h.issued, err = h.Accounts.CreateWith(ctx, "shop", true,
-		account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own, Receivers: netpolicy.Receivers{Networks: loopback}})
+		account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own,
+			Receivers: netpolicy.Receivers{Networks: loopback}})
 	h.must(err)
 	return h
 }
@@ -328,7 +329,7 @@ func TestEventsFollowAReceiverThatMoved(t *testing.T) {
 			due, _, err := tx.Deliveries().RedeliverSome(ctx,
 				store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
 			if due != 2 {
-				t.Errorf("%d are due", due)
+				t.Errorf("%d are due, want 2", due)
 			}
 			return err
 		}))
@@ -338,7 +339,7 @@ func TestEventsFollowAReceiverThatMoved(t *testing.T) {
 		defer h.mu.Unlock()
 		for _, d := range list {
 			if at := h.at[d.ID.String()]; at != "/moved" {
-				t.Errorf("%s came to %q", d.Kind, at)
+				t.Errorf("%s came to %q, want %q", d.Kind, at, "/moved")
 			}
 		}
 	})

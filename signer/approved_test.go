@@ -60,7 +60,8 @@ type desk struct {
 	policy roster.Policy
 }
 
-// newDesk installs a policy: 10 units of a token leave alone to listed destinations, more needs two persons and an hour.
+// newDesk installs a policy: 10 units of a token leave alone to listed destinations, more needs two persons and an
+// hour.
 func newDesk(t *testing.T, change func(p *roster.Policy)) *desk {
 	t.Helper()
 	d := &desk{bench: newBench(t, limited(func(*Policy) {}))}
@@ -240,7 +241,8 @@ func TestApprovalsAreOfOneOrder(t *testing.T) {
 			o.Expires = o.Created.Add(time.Minute)
 		}), ReasonOrderFresh},
 		"one yet to come": {of(2, func(o *approval.Order) { o.Created = o.Created.Add(time.Hour) }), ReasonOrderFresh},
-		"no text":         {func() request { r := d.ordered(2, 11); r.unsigned.Orders[0].Text = "pay alice\n"; return r }(), ReasonPaysOrder},
+		"no text": {func() request { r := d.ordered(2, 11); r.unsigned.Orders[0].Text = "pay alice\n"; return r }(),
+			ReasonPaysOrder},
 		"an order more": {func() request {
 			r := d.ordered(2, 11, ann, bob)
 			r.unsigned.Orders = append(r.unsigned.Orders, d.approved(d.orderOf(3, nonceChain, token("alice", 11)), ann, bob))
@@ -416,7 +418,8 @@ func TestAfterAColdStartNothingOldCounts(t *testing.T) {
 	old := d.ordered(1, 11, ann, bob)
 	d.list("alice", false)
 	d.close()
-	d.must(memory.BeginAgain(t.Context(), d.path, memory.Init{Fingerprint: "seed", At: d.clock.Now(), Cold: true}, "op", "test"))
+	d.must(memory.BeginAgain(t.Context(), d.path, memory.Init{Fingerprint: "seed", At: d.clock.Now(), Cold: true}, "op",
+		"test"))
 	d.bench.signer = nil
 	file, err := memory.Open(t.Context(), d.path, "seed")
 	d.must(err)

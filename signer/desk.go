@@ -55,9 +55,9 @@ func (s *Signer) Checkpoint() memory.Checkpoint {
 	return s.keys.SignCheckpoint(head)
 }
 
-// Know notes what a service has seen of the signer's log: while the memory does not hold it, nothing is signed. What was
-// seen of another log is passed over. What this signer never signed changes nothing either, and is ErrClaim: whoever
-// asks could name any entry. It waits for no disk.
+// Know notes what a service has seen of the signer's log: while the memory does not hold it, nothing is signed. What
+// was seen of another log is passed over. What this signer never signed changes nothing either, and is ErrClaim:
+// whoever asks could name any entry. It waits for no disk.
 func (s *Signer) Know(seen memory.Checkpoint) error {
 	s.judge.logMu.Lock()
 	defer s.judge.logMu.Unlock()
@@ -74,8 +74,8 @@ func (s *Signer) Know(seen memory.Checkpoint) error {
 // noteLabel begins what SignNote signs; a checkpoint of SignCheckpoint begins with other words.
 const noteLabel = "bursar-signer-log/"
 
-// SignNote signs a checkpoint of the Merkle tree over the log, as package signer/proof writes it, with the key of Desk. It
-// panics for any other text.
+// SignNote signs a checkpoint of the Merkle tree over the log, as package signer/proof writes it, with the key of Desk.
+// It panics for any other text.
 func (k *Keys) SignNote(text []byte) []byte {
 	if !strings.HasPrefix(string(text), noteLabel) {
 		panic("signer: not a checkpoint of a log")

@@ -168,7 +168,8 @@ func TestAFreezeDuringAThawStays(t *testing.T) {
 	b.wantReason(b.numbered(1, 10, 1), ReasonFrozen, "by cat")
 }
 
-// A command waits for what is on its way out, and says so when it takes too long. Nobody who comes later keeps it waiting.
+// A command waits for what is on its way out, and says so when it takes too long. Nobody who comes later keeps it
+// waiting.
 func TestAFreezeWaitsForWhatIsOnItsWayOut(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

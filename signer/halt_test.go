@@ -45,7 +45,7 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "depegged")
 	if known := tell(Halts{Number: 2, Assets: []HaltedAsset{{id, "", "late word"}}}); known != 3 {
-		t.Errorf("it goes by %d", known)
+		t.Errorf("it goes by %d, want 3", known)
 	}
 	b.wantHalted(other, "depegged")        // older halts lift nothing
 	b.wantHalted(utxoRequest, "late word") // and add

@@ -164,8 +164,8 @@ func (c *check) timeOf(state memory.State) (time.Time, error) {
 	return now, nil
 }
 
-// load reads what counts, where it is not known: at first, after a write of unknown outcome, and when the clock has gone
-// back since, so that the windows reach further back than what was read.
+// load reads what counts, where it is not known: at first, after a write of unknown outcome, and when the clock has
+// gone back since, so that the windows reach further back than what was read.
 func (j *judge) load(ctx context.Context, tx memory.Tx, now time.Time) error {
 	since := now.Add(-longest)
 	if j.tally != nil && !since.Before(j.since) {

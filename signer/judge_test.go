@@ -90,8 +90,9 @@ func TestFeesOfEveryKindCount(t *testing.T) {
 	b.wantReason(costing(b.withNonce(), 1, 400), "")
 	b.wantReason(costing(b.sweep(), 2, 300), "")
 	b.wantReason(costing(b.topUp(), 3, 300), "")
-	b.wantReason(costing(b.sweep(), 4, 1), ReasonQuota, "1 units of fees exceed what hourly_fees allows within this hour, "+
-		"which is 0 more")
+	b.wantReason(costing(b.sweep(), 4, 1), ReasonQuota,
+		"1 units of fees exceed what hourly_fees allows within this hour, "+
+			"which is 0 more")
 	b.wantReason(costing(b.sweep(), 2, 300), "")          // the same bytes
 	b.wantReason(costing(b.sweep(), 2, 301), ReasonQuota) // a fee bump costs the difference
 	b.wantReason(costing(b.withNonce(), 1, 399), "")      // a replacement that costs less costs nothing
@@ -110,8 +111,9 @@ func TestTransfersAmongOurAddressesAreCounted(t *testing.T) {
 	b := newBench(t, limited(func(p *Policy) { p.Transfers = Limits{Hour: bursar.Units(2)} }))
 	b.wantReason(costing(b.sweep(), 1, 1), "")
 	b.wantReason(costing(b.topUp(), 2, 1), "")
-	b.wantReason(costing(b.sweep(), 3, 1), ReasonQuota, "1 sweeps, consolidations and gas top-ups exceed what hourly_sweeps "+
-		"allows within this hour, which is 0 more")
+	b.wantReason(costing(b.sweep(), 3, 1), ReasonQuota,
+		"1 sweeps, consolidations and gas top-ups exceed what hourly_sweeps "+
+			"allows within this hour, which is 0 more")
 	b.wantReason(costing(b.withNonce(), 4, 1), "")
 	b.wantReason(costing(b.sweep(), 1, 9), "") // a fee bump is no second one
 	b.clock.Advance(time.Hour + time.Second)
@@ -148,8 +150,8 @@ func TestADayAndAWeekAreLimitedToo(t *testing.T) {
 	pays(6, "")
 }
 
-// The attack: a signer without limits pays whatever the core asks for. On mainnet an asset without a limit cannot leave;
-// what stays with us can move.
+// The attack: a signer without limits pays whatever the core asks for. On mainnet an asset without a limit cannot
+// leave; what stays with us can move.
 func TestWithoutALimitNothingLeavesOnMainnet(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, limited(func(p *Policy) {

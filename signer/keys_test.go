@@ -100,7 +100,7 @@ func TestFrozen(t *testing.T) {
 	t.Parallel()
 	keys := keysOf(t, twelve, "", Mainnet)
 	if got := keys.Fingerprint(); got != "cdea24a399dcc10e85bd77a54ca76c4c" {
-		t.Errorf("fingerprint is %s", got)
+		t.Errorf("fingerprint is %s, want %q", got, "cdea24a399dcc10e85bd77a54ca76c4c")
 	}
 	if keysOf(t, twelve, "", Testnet).Fingerprint() != keys.Fingerprint() ||
 		keysOf(t, legal, "", Mainnet).Fingerprint() == keys.Fingerprint() {

@@ -58,8 +58,8 @@ func TestOneSignatureInAProcess(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryStatement kills a process with SIGKILL before each statement that writes, before the commit and behind
-// it. What left is counted; after a restart the same bytes give the same signature, and count once.
+// TestKilledAtEveryStatement kills a process with SIGKILL before each statement that writes, before the commit and
+// behind it. What left is counted; after a restart the same bytes give the same signature, and count once.
 //
 // It runs alone: a process that is being started holds, for a moment, the locks of files that others have open.
 func TestKilledAtEveryStatement(t *testing.T) {

@@ -46,8 +46,8 @@ func (j *judge) agreed(
 	return a, a.covered(ctx, tx, c, flow)
 }
 
-// onlyLate turns the refusal of an order that is late, upon which the service refunds the customer, into that of an order
-// which was signed before, where one was: its transaction may be included.
+// onlyLate turns the refusal of an order that is late, upon which the service refunds the customer, into that of an
+// order which was signed before, where one was: its transaction may be included.
 func (a agreement) onlyLate(c *check, err error) error {
 	var late *people.Refusal
 	if !errors.As(err, &late) || late.Rule != people.RuleOrderFresh ||

@@ -108,7 +108,7 @@ func TestANodeOfAMerkleTreeIsNoProof(t *testing.T) {
 	tx.AddTxOut(wire.NewTxOut(eachUTXO, []byte{txscript.OP_0, 2, 1, 1}))
 	raw := s.raw(tx)
 	if len(raw) != 64 {
-		t.Fatalf("%d bytes", len(raw))
+		t.Fatalf("%d bytes, want 64", len(raw))
 	}
 	if _, _, err := s.chain.ReadPrevious(raw); err == nil {
 		t.Error("it is read")

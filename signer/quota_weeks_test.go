@@ -61,8 +61,8 @@ func TestAClockThatWasAheadAtTheStartHidesNothing(t *testing.T) {
 }
 
 // TestBeginningAgainDatesWhatTheFutureHolds: what was counted while the clock was ahead counts, once the clock is right
-// and the state began again, from that moment on: it was signed before it, so no window forgets it early, and none holds
-// it for as long as the clock was ahead.
+// and the state began again, from that moment on: it was signed before it, so no window forgets it early, and none
+// holds it for as long as the clock was ahead.
 func TestBeginningAgainDatesWhatTheFutureHolds(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{10 * time.Minute, 3 * time.Hour, 3 * 24 * time.Hour, 400 * 24 * time.Hour} {

@@ -50,7 +50,8 @@ func several(t testing.TB) (Sealed, *age.X25519Identity, Openers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := old.Add(opened, Way{Name: "machine", Kind: KindTPM}, func(key string) (string, error) { return turned(key), nil })
+	s, err := old.Add(opened, Way{Name: "machine", Kind: KindTPM},
+		func(key string) (string, error) { return turned(key), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,8 @@ func TestEachWayOpensTheSeedFile(t *testing.T) {
 		if err != nil || got.Mnemonic.Reveal() != legal || got.By != by {
 			t.Errorf("%s: opened by %q, %v, want the seed", by, got.By, err)
 		}
-		if text := fmt.Sprintf("%v %+v", got, got.key); strings.Contains(text, "winner") || strings.Contains(text, "AGE-SECRET") {
+		if text := fmt.Sprintf("%v %+v", got, got.key); strings.Contains(text, "winner") ||
+			strings.Contains(text, "AGE-SECRET") {
 			t.Errorf("%s: it prints a secret: %s", by, text)
 		}
 	}
@@ -139,7 +141,8 @@ func TestAWayThatFailsIsNamed(t *testing.T) {
 		t.Errorf("without anything: %v, want %v", err, ErrNothingOpens)
 	}
 	device.Unwrap[KindTPM] = func(string) ([]byte, error) { return []byte("not a key"), nil }
-	if _, err := s.Open(Openers{Unwrap: device.Unwrap}); !errors.Is(err, ErrSeedFile) || strings.Contains(err.Error(), "not a key") {
+	if _, err := s.Open(Openers{Unwrap: device.Unwrap}); !errors.Is(err, ErrSeedFile) ||
+		strings.Contains(err.Error(), "not a key") {
 		t.Errorf("a device that gives another key: %v, want %v", err, ErrSeedFile)
 	}
 }
@@ -166,14 +169,16 @@ func TestWaysAreAddedAndRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]error{"": ErrWayName, "A": ErrWayName, "-a": ErrWayName, strings.Repeat("a", 33): ErrWayName,
-		"a b": ErrWayName, "recovery": ErrWayTaken} {
+	for name, want := range map[string]error{"": ErrWayName, "A": ErrWayName, "-a": ErrWayName,
+		strings.Repeat("a", 33): ErrWayName,
+		"a b":                   ErrWayName, "recovery": ErrWayTaken} {
 		if _, err := s.Add(opened, Way{Name: name, Kind: KindTPM}, nil); !errors.Is(err, want) {
 			t.Errorf("a way named %q: %v, want %v", name, err, want)
 		}
 	}
 	broken := errors.New("no device")
-	if _, err := s.Add(opened, Way{Name: "x", Kind: KindTPM}, func(string) (string, error) { return "", broken }); !errors.Is(err,
+	if _, err := s.Add(opened, Way{Name: "x", Kind: KindTPM},
+		func(string) (string, error) { return "", broken }); !errors.Is(err,
 		broken) {
 		t.Errorf("a device that fails: %v, want %v", err, broken)
 	}
@@ -197,7 +202,8 @@ func TestWaysAreAddedAndRemoved(t *testing.T) {
 		t.Errorf("the only way: %v, want %v", err, ErrLastWay)
 	}
 	for n := len(s.Ways()); n < maxWays; n++ {
-		s, err = s.Add(opened, Way{Name: fmt.Sprintf("w%d", n), Kind: KindTPM}, func(string) (string, error) { return "x", nil })
+		s, err = s.Add(opened, Way{Name: fmt.Sprintf("w%d", n), Kind: KindTPM},
+			func(string) (string, error) { return "x", nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +261,8 @@ func TestTheLowestWorkFactorIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err = s.Add(opened, Way{Name: "more", Kind: KindPassphrase}, ToPassphrase(mustPassphrase(t, "x"), 3)); err != nil {
+	if s, err = s.Add(opened, Way{Name: "more", Kind: KindPassphrase},
+		ToPassphrase(mustPassphrase(t, "x"), 3)); err != nil {
 		t.Fatal(err)
 	}
 	if got, has := s.LowestWorkFactor(); got != cheap || !has {
@@ -340,7 +347,8 @@ func TestOldSeedFilesOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	right := Openers{Passphrase: mustPassphrase(t, "right")}
-	for name, ways := range map[string][]Openers{"seed-1.txt": {right}, "seed-2.txt": {right, {Identities: []age.Identity{key}}}} {
+	for name, ways := range map[string][]Openers{"seed-1.txt": {right},
+		"seed-2.txt": {right, {Identities: []age.Identity{key}}}} {
 		file, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)

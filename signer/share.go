@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// smallFees is the part of the highest fee that is not compared with what is paid: on a day on which a transfer of a small
-// amount costs more than half of it, it is still paid.
+// smallFees is the part of the highest fee that is not compared with what is paid: on a day on which a transfer of a
+// small amount costs more than half of it, it is still paid.
 const smallFees = 20
 
 func (c *check) smallFee() bursar.Amount {
@@ -16,8 +16,8 @@ func (c *check) smallFee() bursar.Amount {
 	return small
 }
 
-// costsTooMuch reports whether a transaction costs more of the native asset than its share of what it pays in that. What it
-// pays in tokens is compared by the prices of people's policy, where there is one.
+// costsTooMuch reports whether a transaction costs more of the native asset than its share of what it pays in that.
+// What it pays in tokens is compared by the prices of people's policy, where there is one.
 //
 // The attack: whoever controls the core pays a customer next to nothing, and burns as much as the limits of fees hold.
 func (c *check) costsTooMuch() bool {

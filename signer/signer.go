@@ -71,9 +71,9 @@ type SignedReader interface {
 }
 
 // Sign parses the unsigned transaction's bytes, checks them against the request and the policy, and signs. It is
-// deterministic: the same request and unsigned transaction give the same signed transaction. What it signs is durable in
-// its memory before the signature exists. A *RefusalError means that this unsigned transaction is not signed as it is;
-// any other error is one of the context, of a key or of the memory.
+// deterministic: the same request and unsigned transaction give the same signed transaction. What it signs is durable
+// in its memory before the signature exists. A *RefusalError means that this unsigned transaction is not signed as it
+// is; any other error is one of the context, of a key or of the memory.
 //
 // A withdrawal must make the request's payments, each as often as the request has it, and nothing else except at most
 // one change output to the hot wallet on the UTXO model. A sweep must pay the hot wallet only: a token exactly, the
@@ -135,7 +135,8 @@ func (s *Signer) sign(ctx context.Context, c *check) (chain.SignedTx, error) {
 	if err != nil {
 		return chain.SignedTx{}, err
 	}
-	done, err := s.Leaving(c.policy.Capabilities.ID, c.request) // it may have been halted or frozen in the meantime: then it is withheld
+	// it may have been halted or frozen in the meantime: then it is withheld
+	done, err := s.Leaving(c.policy.Capabilities.ID, c.request)
 	if err != nil {
 		return chain.SignedTx{}, err
 	}

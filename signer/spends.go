@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// ExternalSpend is a transaction from an address of ours that the service saw on a chain and did not make. It is what the
-// service says: that freezes, and does nothing else.
+// ExternalSpend is a transaction from an address of ours that the service saw on a chain and did not make. It is what
+// the service says: that freezes, and does nothing else.
 type ExternalSpend struct {
 	Ref    string `json:"ref"` // the transaction
 	Reason string `json:"reason"`
@@ -24,9 +24,9 @@ const (
 	spendsPace = time.Minute
 )
 
-// FreezeOnSpends makes the signer freeze, durably, when a service says that it saw a transaction from an address of ours
-// which it did not make. Each of them freezes once: after a thaw the signer is not frozen by the same one again. It is
-// called before the first halts are received.
+// FreezeOnSpends makes the signer freeze, durably, when a service says that it saw a transaction from an address of
+// ours which it did not make. Each of them freezes once: after a thaw the signer is not frozen by the same one again.
+// It is called before the first halts are received.
 func (s *Signer) FreezeOnSpends() { s.spends = &spends{} }
 
 // spends remembers which spends are known, so that the memory is not asked twice a second.

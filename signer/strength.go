@@ -11,15 +11,16 @@ import (
 	"filippo.io/age/armor"
 )
 
-// What a passphrase needs: characters, and different ones. Sixteen letters at random have 75 bits, and six words drawn by
-// dice from the 7776 of EFF's long list 77; with the seed file's work factor each guess takes most of a second.
+// What a passphrase needs: characters, and different ones. Sixteen letters at random have 75 bits, and six words drawn
+// by dice from the 7776 of EFF's long list 77; with the seed file's work factor each guess takes most of a second.
 const (
 	strongLength    = 16
 	strongDifferent = 8
 )
 
 // ErrWeakPassphrase is the error of Strong.
-var ErrWeakPassphrase = errors.New("the passphrase is weak: it needs at least 16 characters, 8 of them different; six " +
+var ErrWeakPassphrase = errors.New("the passphrase is weak: it needs at least 16 characters, 8 of them different; " +
+	"six " +
 	"words drawn by dice are good")
 
 // Strong returns ErrWeakPassphrase for a passphrase that is too short to protect a seed. It cannot see whether the

@@ -7,8 +7,9 @@ import (
 
 func TestWeakPassphrases(t *testing.T) {
 	t.Parallel()
-	for text, weak := range map[string]bool{"x": true, "sandbox": true, "correct horse": true, "aaaaaaaaaaaaaaaaaaaaaaaa": true,
-		"abcabcabcabcabcabcabc": true, "correct horse battery staple": false, "Zq3!vB8@kL5#nM2x": false} {
+	for text, weak := range map[string]bool{"x": true, "sandbox": true, "correct horse": true,
+		"aaaaaaaaaaaaaaaaaaaaaaaa": true,
+		"abcabcabcabcabcabcabc":    true, "correct horse battery staple": false, "Zq3!vB8@kL5#nM2x": false} {
 		err := mustPassphrase(t, text).Strong()
 		if errors.Is(err, ErrWeakPassphrase) != weak {
 			t.Errorf("%q: %v", text, err)

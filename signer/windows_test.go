@@ -34,8 +34,9 @@ func inWindow(all []payment, now time.Time, length time.Duration) (sum uint64) {
 }
 
 // TestNoWindowIsExceeded asks at random for weeks, with replacements, restarts, a clock that is corrected by up to two
-// minutes, one that was hours ahead, and states that begin again: while the clock is right, nothing is signed beyond what
-// may be signed within an hour, a day and a week that really elapsed. What was signed while it was ahead counts in them.
+// minutes, one that was hours ahead, and states that begin again: while the clock is right, nothing is signed beyond
+// what may be signed within an hour, a day and a week that really elapsed. What was signed while it was ahead counts in
+// them.
 func TestNoWindowIsExceeded(t *testing.T) {
 	t.Parallel()
 	trials := 12

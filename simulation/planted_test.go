@@ -61,7 +61,8 @@ func TestABugStandsBesideTheRightFunction(t *testing.T) {
 			t.Errorf("%s becomes package %s, %s: %v; want\n%s", c.source, name, got, err, c.want)
 		}
 	}
-	for _, source := range []string{"package p\n", "package p\n\nvar a, b = right(), right()\n", "package p\n\nvar a = right()\n"} {
+	for _, source := range []string{"package p\n", "package p\n\nvar a, b = right(), right()\n",
+		"package p\n\nvar a = right()\n"} {
 		_, _, err := bug{name: "b", file: "p.go", was: "right()", is: "wrong()"}.beside([]byte(source), "g")
 		if err == nil || !strings.Contains(err.Error(), "p.go") {
 			t.Errorf("%q: %v, want an error that names the file", source, err)

@@ -191,7 +191,8 @@ func (s set) feistel(text []byte, passphrase string, order [rounds]byte) []byte 
 		salt = binary.BigEndian.AppendUint16([]byte("shamir"), uint16(s.id))
 	}
 	for _, round := range order {
-		mask, err := pbkdf2.Key(sha256.New, string(round)+passphrase, slices.Concat(salt, right), 10000<<s.exponent/rounds, half)
+		mask, err := pbkdf2.Key(sha256.New, string(round)+passphrase, slices.Concat(salt, right), 10000<<s.exponent/rounds,
+			half)
 		if err != nil { // the length is sound, and no random bytes are read
 			panic(err)
 		}

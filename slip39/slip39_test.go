@@ -86,7 +86,8 @@ func TestAnyEnoughSharesGiveTheSecret(t *testing.T) {
 	}
 	first, err := Parse(list[0])
 	if err != nil || first.Number() != 1 || first.Need() != 2 || len(first.Set()) != 4 {
-		t.Errorf("the first share is number %d, needs %d, of set %s, %v, want 1 and 2", first.Number(), first.Need(), first.Set(), err)
+		t.Errorf("the first share is number %d, needs %d, of set %s, %v, want 1 and 2", first.Number(), first.Need(),
+			first.Set(), err)
 	}
 }
 
@@ -117,11 +118,12 @@ func TestCombineRefuses(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"none":             {nil, ErrTooFew, "none is given"},
-		"too few":          {list[:2], ErrTooFew, "2 of 3"},
-		"twice":            {[]string{list[0], list[1], list[1]}, ErrTwice, "share 3 is number 2"},
-		"mixed":            {[]string{list[0], list[1], other[2]}, ErrMixed, "share 3 is of set"},
-		"an unknown word":  {[]string{list[1], changed(5, "bitcoin")}, ErrWord, "line 2: read a share: the word is not in the list: word 6"},
+		"none":    {nil, ErrTooFew, "none is given"},
+		"too few": {list[:2], ErrTooFew, "2 of 3"},
+		"twice":   {[]string{list[0], list[1], list[1]}, ErrTwice, "share 3 is number 2"},
+		"mixed":   {[]string{list[0], list[1], other[2]}, ErrMixed, "share 3 is of set"},
+		"an unknown word": {[]string{list[1], changed(5, "bitcoin")}, ErrWord,
+			"line 2: read a share: the word is not in the list: word 6"},
 		"another word":     {[]string{changed(5, "zero")}, ErrChecksum, "line 1"},
 		"words swapped":    {[]string{strings.Join(swapped, " ")}, ErrChecksum, "line 1"},
 		"a word less":      {[]string{strings.Join(words[:32], " ")}, ErrChecksum, ""},

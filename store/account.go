@@ -62,8 +62,8 @@ func (tx Accounts) NotifiedOfPending(ctx context.Context, ids []bursar.ID) (map[
 	return notified, nil
 }
 
-// LockAll returns accounts by their IDs and keeps them unchanged until the transaction ends. They are locked in the order
-// of their IDs; the error is ErrNotFound where one is missing.
+// LockAll returns accounts by their IDs and keeps them unchanged until the transaction ends. They are locked in the
+// order of their IDs; the error is ErrNotFound where one is missing.
 func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Account, error) {
 	return tx.LockAllSoon(ctx, ids).Get(ctx)
 }

@@ -46,8 +46,8 @@ func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, regi
 	return e, due, err
 }
 
-// OfWithdrawals returns the events of some withdrawals' statuses, for those accounts that asked for such events and have
-// a webhook. accounts are theirs, as they were read in this transaction. It records nothing, and makes at most one
+// OfWithdrawals returns the events of some withdrawals' statuses, for those accounts that asked for such events and
+// have a webhook. accounts are theirs, as they were read in this transaction. It records nothing, and makes at most one
 // statement.
 func (tx Events) OfWithdrawals(ctx context.Context, list []bursar.Withdrawal, accounts map[bursar.ID]bursar.Account,
 	registry *bursar.Registry, ids *bursar.IDs) ([]bursar.Event, error) {
@@ -113,8 +113,8 @@ func (r webhookRules) of(account bursar.ID, currency bursar.CurrencyCode) string
 	return ""
 }
 
-// SetNotifications changes which events an account is notified of, and its own webhook, and returns the account; an unknown
-// one is ErrNotFound.
+// SetNotifications changes which events an account is notified of, and its own webhook, and returns the account; an
+// unknown one is ErrNotFound.
 func (tx Accounts) SetNotifications(ctx context.Context, a bursar.Account) (bursar.Account, error) {
 	return one(ctx, tx.Tx, "set notifications", accountColumns.scan,
 		`UPDATE accounts SET notify_pending = $2, notify_withdrawals = $3, webhook = $4

@@ -16,8 +16,8 @@ type Approval struct {
 	Person    string // who signed it; empty: kept by an earlier version
 }
 
-// MaxApprovals bounds the approvals of one payment by one person, of which the last counts. Nothing is removed: the rows are
-// the record of who signed what.
+// MaxApprovals bounds the approvals of one payment by one person, of which the last counts. Nothing is removed: the
+// rows are the record of who signed what.
 const MaxApprovals = 20
 
 // Add keeps an approval; one that is kept already stays. The error of one too many by the same person is a refusal.
@@ -126,8 +126,8 @@ func (tx Settings) PolicyClaim(ctx context.Context) (c PolicyClaim, err error) {
 	return c, nil
 }
 
-// NotePolicyClaim notes a claim that is newer than the one that was noted, and returns the newest. One that was noted and
-// is not believed is replaced. The zero claim notes nothing.
+// NotePolicyClaim notes a claim that is newer than the one that was noted, and returns the newest. One that was noted
+// and is not believed is replaced. The zero claim notes nothing.
 func (tx Settings) NotePolicyClaim(
 	ctx context.Context, seen PolicyClaim, believed func(PolicyClaim) bool,
 ) (PolicyClaim, error) {

@@ -36,7 +36,8 @@ func TestApprovalsAreKeptAsTheyWere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := of(bursar.ID{1}); len(got) != 1 || got[0] != (store.Approval{OrderID: bursar.ID{1}, Text: "a\n", Signature: "s\n"}) {
+		if got := of(bursar.ID{1}); len(got) != 1 ||
+			got[0] != (store.Approval{OrderID: bursar.ID{1}, Text: "a\n", Signature: "s\n"}) {
 			t.Errorf("got %+v, want the one that was kept", got)
 		}
 		if got := of(bursar.ID{2}, bursar.ID{3}, bursar.ID{4}); len(got) != 2 {
@@ -56,7 +57,8 @@ func TestApprovalsAreKeptAsTheyWere(t *testing.T) {
 func TestTheSignersPolicyIsNoted(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
-		for _, want := range []store.PolicyText{{}, {Instance: "I", Text: "one\n"}, {Instance: "J", Text: "two\n", Orders: true}} {
+		for _, want := range []store.PolicyText{{}, {Instance: "I", Text: "one\n"},
+			{Instance: "J", Text: "two\n", Orders: true}} {
 			var got store.PolicyText
 			err := db.Do(ctx, func(tx *store.Tx) (err error) {
 				if want.Text != "" {

@@ -159,9 +159,10 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 		}
 	}
 	found := map[bursar.ID]orderFacts{}
-	err := addFacts(ctx, tx, found, "withdrawals", held[ledger.KindWithdrawalHeld], orderColumns, func(o sealedOrder) orderFacts {
-		return withdrawalFacts(o.chain, o.it)
-	})
+	err := addFacts(ctx, tx, found, "withdrawals", held[ledger.KindWithdrawalHeld], orderColumns,
+		func(o sealedOrder) orderFacts {
+			return withdrawalFacts(o.chain, o.it)
+		})
 	if err == nil {
 		err = addFacts(ctx, tx, found, "resolutions", held[ledger.KindRefundHeld], resolutionColumns, refundFacts)
 	}

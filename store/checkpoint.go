@@ -88,7 +88,8 @@ func (tx Checkpoints) Newest(ctx context.Context) (newest Checkpoint, err error)
 	return newest, nil
 }
 
-// After returns up to limit checkpoints that end behind a link, oldest first. The link must be that of a checkpoint, or 0.
+// After returns up to limit checkpoints that end behind a link, oldest first. The link must be that of a checkpoint, or
+// 0.
 func (tx Checkpoints) After(ctx context.Context, link int64, limit int) ([]Checkpoint, error) {
 	var before Checkpoint
 	if link > 0 {
@@ -107,8 +108,9 @@ func (tx Checkpoints) After(ctx context.Context, link int64, limit int) ([]Check
 	return list, err
 }
 
-// Holds reports whether what stays of a checkpoint's links is what it was when their postings were removed: no entry was
-// changed, added or removed, no order, and no posting is back. The error is ErrOtherKey where this process cannot tell.
+// Holds reports whether what stays of a checkpoint's links is what it was when their postings were removed: no entry
+// was changed, added or removed, no order, and no posting is back. The error is ErrOtherKey where this process cannot
+// tell.
 func (tx Checkpoints) Holds(ctx context.Context, c Checkpoint) (bool, error) {
 	if c.Altered {
 		return false, nil

@@ -29,8 +29,8 @@ const (
 )
 
 // Advance removes the postings of the next links from the database and moves the checkpoint behind them, with the sums
-// of what is archived, in one transaction. links are what a verified archive has, and file the SHA-256 of its lines. The
-// links must follow the checkpoint, be audited, hold by their hashes, and be the same in the database, to the last
+// of what is archived, in one transaction. links are what a verified archive has, and file the SHA-256 of its lines.
+// The links must follow the checkpoint, be audited, hold by their hashes, and be the same in the database, to the last
 // posting. The balances, entries, seals and links stay. Errors: ErrOtherBooks, ErrNotArchivable, ErrOtherKey.
 //
 // The transaction locks the audit, before anything else.

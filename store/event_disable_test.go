@@ -21,10 +21,13 @@ func TestALeaseDisablesNothingOfAnEnabledReceiver(t *testing.T) {
 		}
 		var due []store.Delivery
 		do(func(tx *store.Tx) error {
-			if err := tx.Accounts().Insert(ctx, bursar.Account{ID: account, CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+			if err := tx.Accounts().Insert(ctx,
+				bursar.Account{ID: account, CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
 				return err
 			}
-			_, err := tx.Events().Record(ctx, bursar.Event{ID: bursar.ID{1}, AccountID: account, URL: to.URL, Kind: "deposit.confirmed", Subject: bursar.ID{3}, Body: []byte("{}"), CreatedAt: tx.Now()})
+			_, err := tx.Events().Record(ctx,
+				bursar.Event{ID: bursar.ID{1}, AccountID: account, URL: to.URL, Kind: "deposit.confirmed", Subject: bursar.ID{3},
+					Body: []byte("{}"), CreatedAt: tx.Now()})
 			return err
 		})
 		// the lease (READ COMMITTED on PostgreSQL) reads what is due and that the receiver is dead ...

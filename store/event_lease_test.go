@@ -152,7 +152,8 @@ func TestWhatIsDueForAReceiverIsFoundBesideABacklog(t *testing.T) {
 			if err != nil || len(behind) != 1 || behind[0].Receiver != receivers[2] {
 				return fmt.Errorf("behind the second receiver is %v, %w", behind, err)
 			}
-			if first, err := tx.Deliveries().Receivers(ctx, []store.Receiver{{Account: shop}}, 2); err != nil || len(first) != 2 {
+			if first, err := tx.Deliveries().Receivers(ctx, []store.Receiver{{Account: shop}}, 2); err != nil ||
+				len(first) != 2 {
 				return fmt.Errorf("the first two receivers are %v, %w", first, err)
 			}
 			shares := []store.Share{{Receiver: receivers[0], Limit: 2}, {Receiver: receivers[1], Limit: few},

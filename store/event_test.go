@@ -307,7 +307,7 @@ func TestRedeliveryTakesWhatWasAskedFor(t *testing.T) {
 			q.Errorf("%d of the last minute are due, in %d steps", due, steps)
 		}
 		if due, _ := count(false, 4*time.Hour, 100); due != 7 {
-			q.Errorf("%d of all are due", due)
+			q.Errorf("%d of all are due, want 7", due)
 		}
 		q.do(func(tx *store.Tx) error {
 			if _, err := tx.Deliveries().Redeliver(ctx, bursar.ID{7}, old); !errors.Is(err, store.ErrNotFound) {

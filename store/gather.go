@@ -88,7 +88,8 @@ func (g *Gather[K, V]) watch(a *asked[K, V]) {
 	}
 }
 
-// look reports whether another statement starts, since a look-up still waits, and which one to watch next; nil for none.
+// look reports whether another statement starts, since a look-up still waits, and which one to watch next; nil for
+// none.
 func (g *Gather[K, V]) look(a *asked[K, V]) (next *asked[K, V], starts bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

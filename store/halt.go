@@ -56,14 +56,16 @@ type HaltKind string
 // The kinds of halts. Each is set and lifted by the package that owns its condition; that of an account ends by
 // command too.
 const (
-	HaltByOperator        HaltKind = "operator"         // a person, by command; ends by command
-	HaltByExternalSpend   HaltKind = "external_spend"   // a key of ours may be in other hands; ends by command
-	HaltByRecovery        HaltKind = "recovery"         // the database is older than the chain; ends by itself or by command
+	HaltByOperator      HaltKind = "operator"       // a person, by command; ends by command
+	HaltByExternalSpend HaltKind = "external_spend" // a key of ours may be in other hands; ends by command
+	// the database is older than the chain; ends by itself or by command
+	HaltByRecovery        HaltKind = "recovery"
 	HaltByBooks           HaltKind = "books"            // the books contradict themselves; ends once they agree
 	HaltByExpiredIncluded HaltKind = "expired_included" // a transaction that was proven dead was included; ends by command
 	HaltByReversal        HaltKind = "reversal"         // of an account, for a credit reorged out; ends once it is back
 	HaltByShortPayout     HaltKind = "short_payout"     // of a currency whose token delivered too little; ends by command
-	HaltByRefundReversal  HaltKind = "refund_reversal"  // of an account, for a spent refund reorged out; ends once it is back
+	// of an account, for a spent refund reorged out; ends once it is back
+	HaltByRefundReversal HaltKind = "refund_reversal"
 )
 
 // Halt is one reason why nothing of a scope is signed.

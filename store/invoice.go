@@ -58,7 +58,8 @@ func (tx Invoices) Insert(ctx context.Context, d bursar.InvoiceDetail) error {
 	if err != nil {
 		return err
 	}
-	in := insertion{what: "insert invoice", table: "invoices", rows: 1, after: ` ON CONFLICT DO NOTHING`, all: ErrReference}
+	in := insertion{what: "insert invoice", table: "invoices", rows: 1, after: ` ON CONFLICT DO NOTHING`,
+		all: ErrReference}
 	in.add(row)
 	if err := tx.insertRows(ctx, in); err != nil {
 		return err
@@ -148,7 +149,8 @@ func numberOrNull(n int64) *int64 {
 
 // Record records what invoices have become, each locked in this transaction, and what happened to them at their new
 // versions.
-func (tx Invoices) Record(ctx context.Context, invoices []bursar.Invoice, moments map[int64][]bursar.InvoiceMoment) error {
+func (tx Invoices) Record(ctx context.Context, invoices []bursar.Invoice,
+	moments map[int64][]bursar.InvoiceMoment) error {
 	u := update{what: "record invoices", table: "invoices", keys: 1}
 	in := insertion{what: "insert moments", table: "invoice_moments", after: ` ON CONFLICT DO NOTHING`}
 	for _, v := range invoices {

@@ -23,7 +23,8 @@ func TestTheMomentsOfAChargeAreReadToABound(t *testing.T) {
 	var all []bursar.Invoice
 	for n := range charges {
 		all = append(all, bursar.Invoice{Number: int64(n + 1), ID: bursar.ID{5, byte(n >> 8), byte(n)}, AccountID: shop,
-			Token: bursar.ID{6, byte(n >> 8), byte(n)}, Request: []byte{}, Unit: bursar.Unit{Code: "BTC", Decimals: 8, Places: 8},
+			Token: bursar.ID{6, byte(n >> 8), byte(n)}, Request: []byte{},
+			Unit:      bursar.Unit{Code: "BTC", Decimals: 8, Places: 8},
 			CreatedAt: db.Now(), Expires: db.Now().Add(time.Hour),
 			Recorded: bursar.InvoiceRecord{Version: changes, Status: bursar.ChargeOpen}})
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // PostgreSQL compiles a statement that it takes to be dear (PostgreSQL 15, chapter 32), each time it is executed: the
-// few rows of an index are read in less than a thousandth of the time that this takes. Reports of the operator that read
-// everything may be compiled, as others who use the URL may be.
+// few rows of an index are read in less than a thousandth of the time that this takes. Reports of the operator that
+// read everything may be compiled, as others who use the URL may be.
 func TestNoStatementIsCompiled(t *testing.T) {
 	t.Parallel()
 	url := postgresOnly(t)
@@ -30,7 +30,8 @@ func TestNoStatementIsCompiled(t *testing.T) {
 	} {
 		var can, above, plan string
 		err := c.db.View(context.Background(), func(tx *store.Tx) error {
-			if err := tx.Ask(context.Background(), &can, "SELECT pg_jit_available()::text || current_setting('jit')"); err != nil {
+			if err := tx.Ask(context.Background(), &can,
+				"SELECT pg_jit_available()::text || current_setting('jit')"); err != nil {
 				return err
 			}
 			if err := tx.Ask(context.Background(), &above, "SELECT set_config('jit_above_cost', '0', true)"); err != nil {

@@ -348,8 +348,8 @@ func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[burs
 	return found, err
 }
 
-// pendingSum ends the statement that reads what is pending. PostgreSQL adds it up, because thousands of rows take longer to
-// be sent than to be read; SQLite cannot calculate exactly with numbers of that size.
+// pendingSum ends the statement that reads what is pending. PostgreSQL adds it up, because thousands of rows take
+// longer to be sent than to be read; SQLite cannot calculate exactly with numbers of that size.
 func (tx *Tx) pendingSum(deposits string) string {
 	from := ` FROM deposits WHERE ` + deposits + ` AND status = 'pending'`
 	if !tx.postgres {

@@ -18,8 +18,8 @@ var (
 	makesIndex = regexp.MustCompile(`CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?(\w+) ON (\w+)`)
 )
 
-// A migration builds an index of a table that may be large beside those who write into it, and can be repeated if it was
-// interrupted: PostgreSQL leaves an index behind then that it does not use (PostgreSQL 15, CREATE INDEX, "Building
+// A migration builds an index of a table that may be large beside those who write into it, and can be repeated if it
+// was interrupted: PostgreSQL leaves an index behind then that it does not use (PostgreSQL 15, CREATE INDEX, "Building
 // Indexes Concurrently"). The first migrations are older than that rule, and than any large database.
 func TestMigrationsBuildIndexesBesideTheService(t *testing.T) {
 	t.Parallel()
@@ -50,13 +50,15 @@ func TestMigrationsBuildIndexesBesideTheService(t *testing.T) {
 					"NO TRANSACTION, DROP INDEX CONCURRENTLY IF EXISTS and CREATE INDEX CONCURRENTLY", file, m[2], m[3])
 			}
 		}
-		if strings.Contains(text, "+goose NO TRANSACTION") && regexp.MustCompile(`CREATE TABLE [a-z]|ADD COLUMN`).MatchString(text) {
+		if strings.Contains(text, "+goose NO TRANSACTION") &&
+			regexp.MustCompile(`CREATE TABLE [a-z]|ADD COLUMN`).MatchString(text) {
 			t.Errorf("%s: it cannot be repeated, want CREATE TABLE IF NOT EXISTS and no ADD COLUMN", file)
 		}
 	}
 }
 
-// What an interrupted migration has done already does not keep it from being run again, and the schema comes out the same.
+// What an interrupted migration has done already does not keep it from being run again, and the schema comes out the
+// same.
 func TestMigrationsOutsideATransactionCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -116,7 +118,8 @@ func TestMigrationsOutsideATransactionCanBeRepeated(t *testing.T) {
 			}
 		}
 		if after := indexes(); repeated < 4 || !slices.Equal(after, before) {
-			t.Errorf("%d migrations leave the indexes\n%s\nwant\n%s", repeated, strings.Join(after, "\n"), strings.Join(before, "\n"))
+			t.Errorf("%d migrations leave the indexes\n%s\nwant\n%s", repeated, strings.Join(after, "\n"),
+				strings.Join(before, "\n"))
 		}
 	})
 }

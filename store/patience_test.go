@@ -89,7 +89,7 @@ func TestADatabaseThatIsAwayIsTriedAgainSoon(t *testing.T) {
 			w := Work{Pace: time.Second, Failed: func(int, error) {}, Step: func(context.Context) (bool, error) {
 				if steps++; steps == 12 {
 					if wait := time.Since(last); wait != c.slow {
-						t.Errorf("%s: after many failures it waits %v", name, wait)
+						t.Errorf("%s: after many failures it waits %v, want %v", name, wait, c.slow)
 					}
 					cancel()
 				}

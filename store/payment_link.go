@@ -84,7 +84,8 @@ func (tx PaymentLinks) Lock(ctx context.Context, id bursar.ID) (bursar.PaymentLi
 
 // List returns an account's links, newest first.
 func (tx PaymentLinks) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.PaymentLink, error) {
-	return paymentLinkColumns.rows(ctx, tx.Tx, "list payment links", paymentLinkFrom+` WHERE l.account_id = $1 AND l.number < $2
+	return paymentLinkColumns.rows(ctx, tx.Tx, "list payment links", paymentLinkFrom+
+		` WHERE l.account_id = $1 AND l.number < $2
 		ORDER BY l.number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
@@ -96,7 +97,8 @@ func (tx PaymentLinks) Close(ctx context.Context, id bursar.ID, at time.Time) er
 
 // Used returns how many charges of a link are open now, and how many are paid or have their payment in blocks. It
 // counts no further than a limit: each is at most that.
-func (tx PaymentLinks) Used(ctx context.Context, id bursar.ID, now time.Time, limit int64) (open, used int64, err error) {
+func (tx PaymentLinks) Used(ctx context.Context, id bursar.ID, now time.Time, limit int64) (open, used int64,
+	err error) {
 	if err = tx.row(ctx, "count open charges of a link", `SELECT COUNT(*) FROM (SELECT 1 FROM invoices
 		WHERE link_id = $1 AND status = 'open' AND turns_at > $2 LIMIT $3) AS o`,
 		[]any{id, micros(now), limit}, &open); err != nil {

@@ -182,7 +182,8 @@ func (s deferred) take(results pgx.BatchResults) error {
 	return err
 }
 
-// closeResults closes results, and returns what went wrong with that only where it is something else than what is known.
+// closeResults closes results, and returns what went wrong with that only where it is something else than what is
+// known.
 func closeResults(results pgx.BatchResults, known error) error {
 	if err := results.Close(); err != nil && known == nil {
 		return err

@@ -89,8 +89,8 @@ func roundTripsTo(t *testing.T, server string) (through string, trips func() int
 }
 
 // What nobody waits for goes over with the next statement whose result is needed: a transaction that posts an entry
-// takes one round trip for its begin, the entry's name and the balances, one for all that it writes and the newest link, and
-// one for the link and the commit.
+// takes one round trip for its begin, the entry's name and the balances, one for all that it writes and the newest
+// link, and one for the link and the commit.
 func TestATransactionTakesFewRoundTrips(t *testing.T) {
 	t.Parallel()
 	server, trips := roundTripsTo(t, postgresOnly(t))

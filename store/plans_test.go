@@ -53,7 +53,8 @@ var scraped = []read{
 		return tx.Ledger().OperatorBalances(ctx)
 	}),
 	reading("open alarms", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Alarms().List(ctx, 10) }),
-	reading("alarms of a kind", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Alarms().OfKind(ctx, "k") }),
+	reading("alarms of a kind",
+		func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Alarms().OfKind(ctx, "k") }),
 	reading("next delivery", func(ctx context.Context, tx *store.Tx) (any, error) {
 		at, _, err := tx.Deliveries().NextDue(ctx)
 		return at, err
@@ -249,7 +250,8 @@ var listed = []read{
 	reading("archived sums", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Checkpoints().SumsOfAccounts(ctx, customers...)
 	}),
-	reading("newest checkpoint", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Checkpoints().Newest(ctx) }),
+	reading("newest checkpoint",
+		func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Checkpoints().Newest(ctx) }),
 	reading("statement of a day", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Statements().After(ctx, store.LineQuery{Accounts: customers, Asset: "BTC",
 			Kind: ledger.KindDeposit, Since: today, Until: today.Add(24 * time.Hour)}, 0, 100)

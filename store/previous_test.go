@@ -62,7 +62,8 @@ func TestPreviousTransactionsAreDroppedByIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = db.View(ctx, func(tx *store.Tx) error {
-		left, err := tx.UTXOs().Previous(ctx, bursar.Bitcoin, []string{name(0), name(drop - 1), name(drop), strings.Repeat("f", 64)})
+		left, err := tx.UTXOs().Previous(ctx, bursar.Bitcoin,
+			[]string{name(0), name(drop - 1), name(drop), strings.Repeat("f", 64)})
 		if len(left) != 1 || left[0].TxID != name(drop) {
 			t.Errorf("left are %v, want the one that has a UTXO", left)
 		}

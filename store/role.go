@@ -90,8 +90,8 @@ func (db *DB) Grants(ctx context.Context, role Role) (list []string, err error) 
 }
 
 // Grant gives a role that exists what it needs, and takes everything else from it, in one transaction; the connection's
-// role must own the tables, or it returns ErrNotOwner. A migration gives the role its rights to what it adds. Grant returns
-// ErrRoleUnbound for a role to which rights mean nothing.
+// role must own the tables, or it returns ErrNotOwner. A migration gives the role its rights to what it adds. Grant
+// returns ErrRoleUnbound for a role to which rights mean nothing.
 func (db *DB) Grant(ctx context.Context, role Role) error {
 	if !db.postgres {
 		return ErrNoRoles

@@ -20,7 +20,8 @@ type DepositFilter struct {
 }
 
 // Select returns an account's deposits that a filter selects, newest first, those to charges too.
-func (tx Deposits) Select(ctx context.Context, account bursar.ID, f DepositFilter, page Page) ([]bursar.Deposit, error) {
+func (tx Deposits) Select(ctx context.Context, account bursar.ID, f DepositFilter, page Page) ([]bursar.Deposit,
+	error) {
 	if f.Wallets != nil && len(f.Wallets) == 0 {
 		return nil, nil
 	}

@@ -54,7 +54,8 @@ type cursor interface {
 // scanner is a row.
 type scanner interface{ Scan(dest ...any) error }
 
-// atOnceSession runs each statement when it is asked for it: SQLite is in the same process, and there is no round trip to save.
+// atOnceSession runs each statement when it is asked for it: SQLite is in the same process, and there is no round trip
+// to save.
 type atOnceSession struct {
 	statements
 	tx *sql.Tx // nil: each statement for itself

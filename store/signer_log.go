@@ -37,8 +37,8 @@ func (tx Settings) SeenSignerLog(ctx context.Context, instance string) (SignerLo
 	return l, nil
 }
 
-// NoteSignerLog notes an entry that is newer than the one that was noted, and returns the newest. One that was noted and
-// is not believed is replaced: an entry that the signer did not sign says nothing, however high its number is.
+// NoteSignerLog notes an entry that is newer than the one that was noted, and returns the newest. One that was noted
+// and is not believed is replaced: an entry that the signer did not sign says nothing, however high its number is.
 func (tx Settings) NoteSignerLog(
 	ctx context.Context, seen SignerLog, believed func(SignerLog) bool,
 ) (SignerLog, error) {

@@ -33,7 +33,8 @@ func TestArgumentsAreGoTests(t *testing.T) {
 		{"-vet=all ./store", "-ldflags=-w -p N -timeout 25m -vet=all ./store", "./store", false},
 	} {
 		got, err := parse(strings.Fields(c.args))
-		if err != nil || strings.Join(got.test, " ") != strings.Replace(c.test, "-p N", "-p "+packages(), 1) || strings.Join(got.vet, " ") != c.vet ||
+		if err != nil || strings.Join(got.test, " ") != strings.Replace(c.test, "-p N", "-p "+packages(), 1) ||
+			strings.Join(got.vet, " ") != c.vet ||
 			got.short != c.short {
 			t.Errorf("%q is parsed as %+v: %v", c.args, got, err)
 		}

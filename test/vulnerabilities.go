@@ -80,7 +80,8 @@ func judged(m machine, found []vulnerable, accepted map[string]string, release s
 		}
 	}
 	if len(older) > 0 {
-		m.say(fmt.Sprintf("   this machine's Go has %d, which %s fixes, with which releases are built: %s", len(older), release,
+		m.say(fmt.Sprintf("   this machine's Go has %d, which %s fixes, with which releases are built: %s", len(older),
+			release,
 			strings.Join(older, " ")))
 	}
 	for id := range accepted {

@@ -16,8 +16,10 @@ func finding(id, module, version, fixed string) string {
 	if id == "" {
 		return config
 	}
-	return config + fmt.Sprintf(`{"finding":{"osv":%q,"fixed_version":%q,"trace":[{"module":%q,"version":%q}]}}`, id, fixed, module,
-		version) + fmt.Sprintf(`{"finding":{"osv":%q,"fixed_version":%q,"trace":[{"module":%q,"version":%q,"package":"p"}]}}`, id,
+	return config + fmt.Sprintf(`{"finding":{"osv":%q,"fixed_version":%q,"trace":[{"module":%q,"version":%q}]}}`, id,
+		fixed, module,
+		version) + fmt.Sprintf(`{"finding":{"osv":%q,"fixed_version":%q,"trace":[{"module":%q,"version":%q,"package":"p"}]}}`,
+		id,
 		fixed, module, version)
 }
 
@@ -26,7 +28,8 @@ func accepting(t *testing.T, text string) {
 	t.Helper()
 	source(t, "package a\n")
 	for name, content := range map[string]string{acceptedFile: text, toolchainFile: "go1.26.9\n"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(content), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+			os.WriteFile(name, []byte(content), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -35,10 +38,13 @@ func accepting(t *testing.T, text string) {
 func TestVulnerabilitiesFailUnlessTheyAreAccepted(t *testing.T) {
 	for _, test := range []struct{ name, prints, accepted, bad, says string }{
 		{"none", finding("", "", "", ""), "", "", ""},
-		{"a library", finding("GO-1", "example.org/a", "v1.0.0", "v1.0.1"), "", "GO-1 in example.org/a v1.0.0, fixed in v1.0.1", ""},
-		{"an accepted one", finding("GO-1", "example.org/a", "v1.0.0", ""), "GO-1 the parser is never given a stranger's file", "",
+		{"a library", finding("GO-1", "example.org/a", "v1.0.0", "v1.0.1"), "",
+			"GO-1 in example.org/a v1.0.0, fixed in v1.0.1", ""},
+		{"an accepted one", finding("GO-1", "example.org/a", "v1.0.0", ""),
+			"GO-1 the parser is never given a stranger's file", "",
 			"accepted: GO-1"},
-		{"another one", finding("GO-1", "example.org/a", "v1.0.0", ""), "GO-2 the parser is never given a stranger's file", "GO-1",
+		{"another one", finding("GO-1", "example.org/a", "v1.0.0", ""), "GO-2 the parser is never given a stranger's file",
+			"GO-1",
 			"accepts GO-2, which nothing has"},
 		{"a Go that the releases do not have", finding("GO-3", "stdlib", "v1.26.8", "v1.26.9"), "", "", "go1.26.9 fixes"},
 		{"a Go that the releases have", finding("GO-3", "stdlib", "v1.26.9", "v1.26.10"), "", "GO-3 in stdlib", ""},
@@ -108,11 +114,13 @@ func TestTheMirrorOfModulesServesTheReports(t *testing.T) {
 		}
 		return read(ctx, c)
 	}
-	if err := vulnerabilities(t.Context(), f.machine); !errors.Is(err, errVulnerable) || !strings.Contains(err.Error(), "GO-2026-0001") {
+	if err := vulnerabilities(t.Context(), f.machine); !errors.Is(err, errVulnerable) ||
+		!strings.Contains(err.Error(), "GO-2026-0001") {
 		t.Errorf("it is %v, after %q, want %v", err, f.said, errVulnerable)
 	}
 	index, err := os.ReadFile(filepath.Join(f.folder("", "vulndb-v0.1.0"), "index", "modules.json"))
-	if err != nil || strings.Count(string(index), `"id"`) != 1000 || !strings.HasPrefix(string(index), `[{"path":"example.org/0"`) {
+	if err != nil || strings.Count(string(index), `"id"`) != 1000 ||
+		!strings.HasPrefix(string(index), `[{"path":"example.org/0"`) {
 		t.Errorf("the index has %d reports, %v, want 1000", strings.Count(string(index), `"id"`), err)
 	}
 }

@@ -133,7 +133,7 @@ func TestAnIndexThatCannotBeDerived(t *testing.T) {
 					synctest.Wait()
 				}
 				if d.count(8) != 1 {
-					t.Errorf("address 8 was derived %d times", d.count(8))
+					t.Errorf("address 8 was derived %d times, want 1", d.count(8))
 				}
 			})
 		})

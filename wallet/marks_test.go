@@ -57,7 +57,7 @@ func TestNoIndexIsGivenOutThatIsNotReserved(t *testing.T) {
 		}
 	}
 	if k.asked != 3 {
-		t.Errorf("it was reserved %d times", k.asked)
+		t.Errorf("it was reserved %d times, want 3", k.asked)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestAnEmptyPoolRefusesWallets(t *testing.T) {
 		var others sync.WaitGroup
 		others.Go(func() {
 			if made, refused := c.createMany("BTC", 30); len(made) != 30 {
-				t.Errorf("of BTC %d are made, %d refused", len(made), refused)
+				t.Errorf("of BTC %d are made, %d refused, want 30", len(made), refused)
 			}
 		})
 		first, refused := c.createMany("SOL", 20)
@@ -147,7 +147,7 @@ func TestPoolOfAnOlderDatabase(t *testing.T) {
 	w, err := c.create("SOL")
 	must(t, err)
 	if c.wantDerived(seed, []bursar.Wallet{w}); w.Index != 1234 {
-		t.Fatalf("the wallet has index %d", w.Index)
+		t.Fatalf("the wallet has index %d, want 1234", w.Index)
 	}
 }
 

@@ -74,7 +74,7 @@ func TestTheWholeSchedule(t *testing.T) {
 			}
 			if n+1 == len(schedule) {
 				if d.Status != store.DeliveryFailed {
-					t.Errorf("in the end it is %s", d.Status)
+					t.Errorf("in the end it is %s, want %v", d.Status, store.DeliveryFailed)
 				}
 				break
 			}
@@ -143,7 +143,7 @@ func TestGoneDisablesTheURL(t *testing.T) {
 			return d.Status == store.DeliveryDisabled
 		})
 		if d, _ := s.tried(s.event(r.URL+"/here"), 1); d.Status != store.DeliveryDelivered {
-			t.Errorf("another URL of the host is %s", d.Status)
+			t.Errorf("another URL of the host is %s, want %v", d.Status, store.DeliveryDelivered)
 		}
 		if n := r.ids(); n[gone.String()] != 1 || n[late.String()] != 0 {
 			t.Errorf("sent %v", n)
@@ -190,7 +190,7 @@ func TestARefusedAddressIsNeverDialled(t *testing.T) {
 			}
 		}
 		if connections.Load() != 0 {
-			t.Errorf("%d connections", connections.Load())
+			t.Errorf("%d connections, want 0", connections.Load())
 		}
 	})
 }
@@ -277,7 +277,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 		s.clock.Advance(d.times.lease)
 		s.run(s.deliverer(s.db))
 		if e, _ := s.tried(id, 1); e.Status != store.DeliveryDelivered {
-			t.Errorf("with a secret it is %s", e.Status)
+			t.Errorf("with a secret it is %s, want %v", e.Status, store.DeliveryDelivered)
 		}
 	})
 }

@@ -241,7 +241,7 @@ func TestNoNotationReachesALocalReceiver(t *testing.T) {
 		}
 	}
 	if connections.Load() != 0 {
-		t.Errorf("%d connections were made", connections.Load())
+		t.Errorf("%d connections were made, want 0", connections.Load())
 	}
 }
 

@@ -152,8 +152,8 @@ func TestManyReceiversDelayNoOtherAccount(t *testing.T) {
 	})
 }
 
-// An account with many receivers of which none is due now costs a lease a bounded look, and does not end the turn before
-// its due ones are found.
+// An account with many receivers of which none is due now costs a lease a bounded look, and does not end the turn
+// before its due ones are found.
 func TestReceiversThatAreNotDueAreStepped(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {
@@ -222,7 +222,8 @@ func TestATurnEndsWithAnAccountThatHasNothingLeft(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				outcomes = append(outcomes, store.Outcome{Event: e.Number, Due: e.NextAt, Status: store.DeliveryDelivered, Tries: 1})
+				outcomes = append(outcomes,
+					store.Outcome{Event: e.Number, Due: e.NextAt, Status: store.DeliveryDelivered, Tries: 1})
 			}
 			return tx.Deliveries().RecordAttempts(bg, outcomes)
 		})

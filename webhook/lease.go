@@ -94,7 +94,8 @@ func (c *choice) withoutMoved(ctx context.Context) (again bool, err error) {
 
 // renewed keeps the lease of what is under way and of what is taken now. One that nothing was added to is written again
 // in good time only.
-func (d *Deliverer) renewed(ctx context.Context, tx *store.Tx, taken lease, leased []int64) (store.DeliveryLease, error) {
+func (d *Deliverer) renewed(ctx context.Context, tx *store.Tx, taken lease, leased []int64) (store.DeliveryLease,
+	error) {
 	all := slices.Clone(leased)
 	for _, list := range [][]*job{taken.send, taken.skip} {
 		for _, j := range list {

@@ -99,24 +99,24 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 	}
 	jobs := k.start()
 	if got := k.enqueue(k.job(1, "a")); got != taken {
-		t.Errorf("at first: %v", got)
+		t.Errorf("at first: %v, want %v", got, taken)
 	}
 	k.pass(learningTime)
 	k.fill(1, "a", 1000)
 	if got := k.enqueue(k.job(1, "a")); got != full {
-		t.Errorf("after a moment without an answer: %v", got)
+		t.Errorf("after a moment without an answer: %v, want %v", got, full)
 	}
 	k.pass(15 * time.Second)
 	if turned := k.end(jobs, false); len(turned) != 0 {
 		t.Fatal("shut after two")
 	}
 	if late := k.start(); len(late) != 0 {
-		t.Fatalf("%d sent after their time", len(late))
+		t.Fatalf("%d sent after their time, want 0", len(late))
 	}
 	k.fill(1, "a", 10)
 	jobs = k.start()
 	if len(jobs) != firstWindow {
-		t.Fatalf("%d attempts at once", len(jobs))
+		t.Fatalf("%d attempts at once, want %v", len(jobs), firstWindow)
 	}
 	k.fill(1, "a", 10)
 	k.pass(15 * time.Second)
@@ -125,7 +125,7 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 		t.Fatalf("it is not shut, %d turned away", len(turned))
 	}
 	if k.held != 0 {
-		t.Errorf("%d are still held", k.held)
+		t.Errorf("%d are still held, want 0", k.held)
 	}
 	if k.enqueue(k.job(1, "b")) != taken || k.enqueue(k.job(2, "a")) != taken || len(k.start()) != 2 {
 		t.Error("another queue is delayed")
@@ -167,7 +167,7 @@ func TestLimitsHold(t *testing.T) {
 	}
 	first := k.start()
 	if len(first) != smallLimits.account {
-		t.Errorf("an account has %d attempts", len(first))
+		t.Errorf("an account has %d attempts, want %v", len(first), smallLimits.account)
 	}
 	if n, last := k.fill(1, "new", 5); n != 1 || last != full {
 		t.Errorf("an account without attempts left may queue %d, then %v", n, last)
@@ -177,7 +177,7 @@ func TestLimitsHold(t *testing.T) {
 	k.fill(4, "z", 5)
 	second := k.start()
 	if len(first)+len(second) != smallLimits.sending {
-		t.Errorf("%d attempts in all", len(first)+len(second))
+		t.Errorf("%d attempts in all, want %v", len(first)+len(second), smallLimits.sending)
 	}
 	seen := map[byte]bool{}
 	for _, j := range second {
@@ -208,7 +208,7 @@ func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 	}
 	k.start()
 	if k.free() != 0 {
-		t.Fatalf("%d free", k.free())
+		t.Fatalf("%d free, want 0", k.free())
 	}
 	k.trim(k.now, 10)
 	if k.free() < 9 {
@@ -222,12 +222,12 @@ func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 	ctx, cancel := context.WithTimeout(bg, 10*time.Second)
 	defer cancel()
 	if got := k.awaitCapacity(ctx, 20); got != 20 {
-		t.Errorf("capacity for %d", got)
+		t.Errorf("capacity for %d, want 20", got)
 	}
 	cancel()
 	k.destinationQueues.limits.held = 0
 	if got := k.awaitCapacity(ctx, 20); got != 0 {
-		t.Errorf("capacity for %d after the end", got)
+		t.Errorf("capacity for %d after the end, want 0", got)
 	}
 	k.close()
 	if k.next(k.now) != nil || k.enqueue(k.job(1, "q")) != full {
@@ -259,7 +259,7 @@ func TestHostsThatShareAQueue(t *testing.T) {
 		"http://[":             "",
 	} {
 		if got := hostOf(url); got != want {
-			t.Errorf("%s: %q", url, got)
+			t.Errorf("%s: %q, want %v", url, got, want)
 		}
 	}
 }

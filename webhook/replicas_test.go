@@ -42,7 +42,7 @@ func TestTwoDeliverersShareTheWork(t *testing.T) {
 		s.until("all to be delivered", func() bool { return s.count(store.DeliveryDelivered) == n })
 		for id, times := range r.ids() {
 			if times != 1 {
-				t.Errorf("%s was sent %d times", id, times)
+				t.Errorf("%s was sent %d times, want 1", id, times)
 			}
 		}
 		if r.count() != n {
@@ -105,7 +105,7 @@ func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 		s.run(s.deliverer(s.db))
 		s.tried(s.event(r.URL), 1) // it works, and does not send the leased one
 		if n := r.ids()[id.String()]; n != 1 {
-			t.Fatalf("sent %d times before the lease expired", n)
+			t.Fatalf("sent %d times before the lease expired, want 1", n)
 		}
 		s.clock.Advance(first.times.lease)
 		if e, past := s.tried(id, 1); e.Status != store.DeliveryDelivered || len(past) != 1 || r.ids()[id.String()] != 2 {
@@ -144,7 +144,7 @@ func TestTheEndWaitsForAnAnswer(t *testing.T) {
 		time.AfterFunc(100*time.Millisecond, func() { close(answer) })
 		stop()
 		if e, _ := s.find(id); e.Status != store.DeliveryDelivered {
-			t.Errorf("it is %s", e.Status)
+			t.Errorf("it is %s, want %v", e.Status, store.DeliveryDelivered)
 		}
 	})
 }

@@ -16,7 +16,7 @@ func TestTheScheduleIsThePublishedOne(t *testing.T) {
 	}
 	for i, text := range want {
 		if gap, _ := time.ParseDuration(text); schedule[i] != gap {
-			t.Errorf("attempt %d comes after %s", i+1, schedule[i])
+			t.Errorf("attempt %d comes after %s, want %v", i+1, schedule[i], gap)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestATestDeliveryIsShort(t *testing.T) {
 	for kind, want := range map[bursar.EventKind]int64{bursar.EventTest: 3, bursar.EventDeposit: 10,
 		bursar.EventWithdrawal: 10, "": 10} {
 		if got := attemptsOf(kind); got != want {
-			t.Errorf("%s has %d attempts", kind, got)
+			t.Errorf("%s has %d attempts, want %v", kind, got, want)
 		}
 	}
 }

@@ -14,7 +14,8 @@ func TestATestEventHasThreeAttempts(t *testing.T) {
 	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 		s.run(s.deliverer(s.db))
-		tests := TestDeliveries{DB: s.db, IDs: bursar.NewIDs(s.clock.Now, nil), Receivers: netpolicy.Receivers{Networks: loopback}}
+		tests := TestDeliveries{DB: s.db, IDs: bursar.NewIDs(s.clock.Now, nil),
+			Receivers: netpolicy.Receivers{Networks: loopback}}
 		d, err := tests.Record(bg, TestDelivery{Account: customer, URL: r.URL})
 		if err != nil {
 			t.Fatal(err)
@@ -27,7 +28,7 @@ func TestATestEventHasThreeAttempts(t *testing.T) {
 			s.clock.Advance(max(0, e.NextAt.Sub(s.clock.Now())))
 		}
 		if r.count() != testAttempts {
-			t.Errorf("it was sent %d times", r.count())
+			t.Errorf("it was sent %d times, want %v", r.count(), testAttempts)
 		}
 	})
 }

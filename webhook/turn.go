@@ -15,8 +15,8 @@ const (
 )
 
 // turn is how far the look at all accounts has come, and within each at its receivers. There is one while a backlog
-// keeps what is due for others from being found by its time. Accounts come first, because a customer may have any number
-// of receivers, and no number of accounts.
+// keeps what is due for others from being found by its time. Accounts come first, because a customer may have any
+// number of receivers, and no number of accounts.
 type turn struct {
 	on     bool
 	after  bursar.ID            // the account that was looked at last
@@ -54,8 +54,8 @@ func (c *choice) byAccounts(ctx context.Context, limit int) error {
 	return nil
 }
 
-// nextReceivers returns the next receivers of some accounts that have due events, without those that were found by time,
-// and notes how far it has come with each account. last: no other account follows.
+// nextReceivers returns the next receivers of some accounts that have due events, without those that were found by
+// time, and notes how far it has come with each account. last: no other account follows.
 func (c *choice) nextReceivers(ctx context.Context, accounts []bursar.ID, last bool, limit int) ([]store.Receiver,
 	error) {
 	from := make([]store.Receiver, len(accounts))

@@ -66,7 +66,7 @@ func TestAReceiverThatIsNotReachedIsProbed(t *testing.T) {
 		}
 		k.pass(between - 1)
 		if r := k.room(key, k.now); r.send != 0 {
-			t.Fatalf("there is room for %d before the next probe", r.send)
+			t.Fatalf("there is room for %d before the next probe, want 0", r.send)
 		}
 		k.pass(1)
 		if r := k.room(key, k.now); r.send != firstWindow {
@@ -104,7 +104,7 @@ func TestWhatWaitsForAReceiverThatIsNotReachedIsGivenBack(t *testing.T) {
 	}
 	started := k.start()
 	if turned := k.ended(started[0], k.now, end{missed: true, at: k.now}); len(turned) != 0 {
-		t.Errorf("%d attempts are skipped", len(turned))
+		t.Errorf("%d attempts are skipped, want 0", len(turned))
 	}
 	k.recorded(result{of: started[0], Outcome: store.Outcome{Event: started[0].Number}}, true)
 	if left := k.leasedNow(k.now); len(left) != len(started)-1 || k.held != len(started)-1 {

@@ -288,7 +288,8 @@ func (v *Invoice) addOptions(
 }
 
 // link adds how a payer's wallet is told what to pay, where something is due at an address.
-func (o *ChargeOption) link(at bursar.InvoiceOption, c bursar.Currency, due bursar.Amount, pages Checkout, page string) {
+func (o *ChargeOption) link(at bursar.InvoiceOption, c bursar.Currency, due bursar.Amount, pages Checkout,
+	page string) {
 	if at.Wallet == 0 || due.IsZero() {
 		return
 	}

@@ -118,10 +118,11 @@ type Withdrawal struct {
 	Address      string                  `json:"address"`
 	HashID       *string                 `json:"hashID"`
 	Status       bursar.WithdrawalStatus `json:"status"`
-	WaitsFor     bursar.OutgoingWait     `json:"waitsFor,omitempty"` // of one that is not signed yet, in lists and when read
-	Error        *string                 `json:"error"`
-	CreatedAt    time.Time               `json:"createdAt"`
-	CompletedAt  *time.Time              `json:"completedAt"`
+	// of one that is not signed yet, in lists and when read
+	WaitsFor    bursar.OutgoingWait `json:"waitsFor,omitempty"`
+	Error       *string             `json:"error"`
+	CreatedAt   time.Time           `json:"createdAt"`
+	CompletedAt *time.Time          `json:"completedAt"`
 }
 
 // Literal is JSON that is shown as it is; empty: nothing.

@@ -58,7 +58,8 @@ func parties(requests []prepared) []bursar.ID {
 }
 
 // price sets the fees of withdrawals, on top of their amounts, in the transaction that records them: the operator's
-// part, by the rules of the account that pays, and, where they say so, the network's. Inside there is none of the latter.
+// part, by the rules of the account that pays, and, where they say so, the network's. Inside there is none of the
+// latter.
 func price(requests []prepared, results []store.Result[bursar.Withdrawal], rules bursar.FeeRules) {
 	for i := range requests {
 		p := &requests[i]
@@ -80,8 +81,8 @@ func price(requests []prepared, results []store.Result[bursar.Withdrawal], rules
 }
 
 // quote asks for the network's fee of a withdrawal that its chain pays. The chain is asked in any case, because it also
-// knows which destinations can never be paid. A chain that cannot be asked stops only who would pay it, once there is no
-// recent answer either.
+// knows which destinations can never be paid. A chain that cannot be asked stops only who would pay it, once there is
+// no recent answer either.
 func (s *Service) quote(ctx context.Context, c Chain, p *prepared) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -103,7 +103,8 @@ func (s *Service) signedBy(ctx context.Context, o Request, read approval.Order) 
 		return "", err
 	}
 	if err := key.Verify(o.Order.Text, signature); err != nil {
-		return "", badSignature("the key %s (%s) did not sign the bytes of the order as they arrived here, which are %d with "+
+		return "", badSignature("the key %s (%s) did not sign the bytes of the order as they arrived here, which are %d "+
+			"with "+
 			"the hash %s", signature.KeyID, keys[i].Name, len(o.Order.Text), approval.HashOf(o.Order.Text))
 	}
 	return signature.String(), nil
@@ -136,7 +137,8 @@ func (s *Service) says(ctx context.Context, o *ordered, c bursar.Currency, w bur
 	case o.To != w.Address:
 		return invalidOrder("it pays %s, and the address is %s in its one spelling; a memo is the tag", o.To, w.Address)
 	case o.Units != w.Amount:
-		return invalidOrder("it pays %s units, and the amount is %s units of 10^-%d %s", o.Units, w.Amount, c.Decimals, c.Code)
+		return invalidOrder("it pays %s units, and the amount is %s units of 10^-%d %s", o.Units, w.Amount, c.Decimals,
+			c.Code)
 	case now.Add(clockTolerance).Before(o.Created):
 		return invalidOrder("it was created at %s, which is over %s from now", approval.Moment(o.Created), clockTolerance)
 	case o.Expires.Sub(o.Created) > longestOrder:
@@ -145,8 +147,9 @@ func (s *Service) says(ctx context.Context, o *ordered, c bursar.Currency, w bur
 	return nil
 }
 
-var errUnsigned = bursar.RefuseField(bursar.CodeOrderSignatureRequired, "order", "withdrawals of this account need an order "+
-	"that one of its keys signed, with its signature in the header %s", orderkey.Header)
+var errUnsigned = bursar.RefuseField(bursar.CodeOrderSignatureRequired, "order",
+	"withdrawals of this account need an order "+
+		"that one of its keys signed, with its signature in the header %s", orderkey.Header)
 
 // ErrOtherOrder is the refusal of a second order under one ID.
 var ErrOtherOrder = bursar.RefuseField(bursar.CodeIdempotencyConflict, "order",
@@ -161,7 +164,8 @@ var errOtherName = bursar.RefuseField(bursar.CodeIdempotencyConflict, "reference
 
 // replay returns the withdrawal that an order became before, if that has the reference that is asked for, or none is.
 // found is false where it is new. The account is locked, or it only spares work.
-func replay(ctx context.Context, tx *store.Tx, o *ordered, reference string) (w bursar.Withdrawal, found bool, err error) {
+func replay(ctx context.Context, tx *store.Tx, o *ordered, reference string) (w bursar.Withdrawal, found bool,
+	err error) {
 	before, err := tx.SignedOrders().Find(ctx, o.Account, o.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -179,7 +183,8 @@ func replay(ctx context.Context, tx *store.Tx, o *ordered, reference string) (w 
 }
 
 // replayed answers a request whose order was taken before, also after its time and whatever has changed since.
-func (s *Service) replayed(ctx context.Context, o Request, order *ordered) (w bursar.Withdrawal, found bool, err error) {
+func (s *Service) replayed(ctx context.Context, o Request, order *ordered) (w bursar.Withdrawal, found bool,
+	err error) {
 	if order == nil {
 		return w, false, nil
 	}
@@ -236,7 +241,8 @@ func inTime(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 		return err
 	}
 	return bursar.RefuseField(bursar.CodeOrderExpired, "order",
-		"its order expired at %s: reject the withdrawal, and have the client sign another order", approval.Moment(o.ExpiresAt))
+		"its order expired at %s: reject the withdrawal, and have the client sign another order",
+		approval.Moment(o.ExpiresAt))
 }
 
 // Ordered verifies the order of a request and returns the withdrawal that it became before. found is false where it is

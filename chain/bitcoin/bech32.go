@@ -43,8 +43,8 @@ func (e *baseEncoder) encode(hash [sizeKeyHash]byte) string {
 	return string(e.append(room[:0], &hash))
 }
 
-// append appends the address of a key hash. The checksum is linear (a BCH code): it is that of a hash of zeros, and what
-// each byte of the hash adds to it.
+// append appends the address of a key hash. The checksum is linear (a BCH code): it is that of a hash of zeros, and
+// what each byte of the hash adds to it.
 func (e *baseEncoder) append(to []byte, hash *[sizeKeyHash]byte) []byte {
 	to = append(to, e.zero...)
 	text := (*[keyHashWords + checksumWords]byte)(to[len(to)-keyHashWords-checksumWords:])

@@ -121,11 +121,11 @@ func TestRefusalAfterAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	refusal := &rpc.Error{Code: codeRejected, Message: "bad-txns-in-belowout", Unsure: true}
 	if got := verdictOf(refusal); got != verdictUnknown {
-		t.Fatalf("verdict is %d", got)
+		t.Fatalf("verdict is %d, want %v", got, verdictUnknown)
 	}
 	refusal.Unsure = false
 	if got := verdictOf(refusal); got != verdictNever {
-		t.Fatalf("verdict is %d", got)
+		t.Fatalf("verdict is %d, want %v", got, verdictNever)
 	}
 }
 

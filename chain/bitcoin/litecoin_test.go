@@ -87,7 +87,7 @@ func TestReadLitecoinBlockAgainstLtcd(t *testing.T) {
 		}
 	}
 	if hogExes != 4 {
-		t.Fatalf("%d blocks have extensions", hogExes)
+		t.Fatalf("%d blocks have extensions, want 4", hogExes)
 	}
 }
 

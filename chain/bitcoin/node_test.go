@@ -303,7 +303,7 @@ func TestEveryPayableKind(t *testing.T) {
 	b.node.Mine(t, 1)
 	for _, payment := range request.Payments {
 		if got := b.node.Balance(t, payment.Address.Base); got != payment.Amount {
-			t.Errorf("%s has %s", payment.Address, got)
+			t.Errorf("%s has %s, want %v", payment.Address, got, payment.Amount)
 		}
 	}
 }

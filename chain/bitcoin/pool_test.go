@@ -94,6 +94,6 @@ func TestParentsArePaidForWithoutSums(t *testing.T) {
 	f.say("getmempoolentry", entry31(without("ancestorsize")))
 	f.say("getmempoolancestors", &rpc.Error{Code: codeNoSuch, Message: "Transaction not in mempool"})
 	if got := bump(); got != 0 {
-		t.Errorf("%d was paid for a parent that has been mined", got)
+		t.Errorf("%d was paid for a parent that has been mined, want 0", got)
 	}
 }

@@ -104,7 +104,8 @@ func FuzzPrevious(f *testing.F) {
 			t.Fatalf("read %s with %d outputs, want %s with %d", txID, len(outputs), tx.TxHash(), len(tx.TxOut))
 		}
 		for i, out := range tx.TxOut {
-			if got := outputs[uint32(i)]; got.Amount != bursar.Units(uint64(out.Value)) || !bytes.Equal(got.Script, out.PkScript) {
+			if got := outputs[uint32(i)]; got.Amount != bursar.Units(uint64(out.Value)) ||
+				!bytes.Equal(got.Script, out.PkScript) {
 				t.Fatalf("output %d is %v", i, got)
 			}
 		}

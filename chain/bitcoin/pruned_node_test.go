@@ -33,7 +33,7 @@ func TestAPrunedBitcoind(t *testing.T) {
 		t.Errorf("a pruned block: %v", err)
 	}
 	if faults := c.Stats()[0].Faults; faults != 0 {
-		t.Errorf("the node counted as faulty %d times", faults)
+		t.Errorf("the node counted as faulty %d times, want 0", faults)
 	}
 	head, err := c.Head(t.Context())
 	if err != nil {

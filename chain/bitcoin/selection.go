@@ -25,7 +25,8 @@ var (
 
 // choose selects UTXOs, besides the required ones, by the first of these methods that keeps all bounds:
 //
-//  1. a few UTXOs that leave so little that there is no change (branch and bound, after Bitcoin Core's coinselection.cpp);
+//  1. a few UTXOs that leave so little that there is no change (branch and bound, after Bitcoin Core's
+//     coinselection.cpp);
 //  2. as many as needed in the given order, the core's preference, without those that turn out to be unnecessary;
 //  3. the same with enough for change, if the rest would be too little for change and too much for a fee;
 //  4. the largest first, if the preferred UTXOs are too small;

@@ -17,7 +17,8 @@ import (
 // oneByOne is a watch that can be asked one question at a time, so that every transaction is read whole.
 type oneByOne struct{ chain.Watch }
 
-// likeOurs are transactions whose input shows a key in a form that is, or is not, that of a spend from a P2WPKH address.
+// likeOurs are transactions whose input shows a key in a form that is, or is not, that of a spend from a P2WPKH
+// address.
 func likeOurs(random *rand.Rand) (txs []*wire.MsgTx) {
 	some := func(first byte, n int) []byte {
 		b := []byte{first}

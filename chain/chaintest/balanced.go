@@ -58,7 +58,7 @@ func (d *harness) readSome(limit int) []chain.Block {
 	d.check(err, "blocks after %v", d.cursor)
 	for _, block := range blocks {
 		if block.Parent != d.cursor.Hash {
-			d.t.Fatalf("block %v with parent %q does not follow %v", block.Ref, block.Parent, d.cursor)
+			d.t.Fatalf("block %v with parent %q does not follow %v, want %v", block.Ref, block.Parent, d.cursor, d.cursor.Hash)
 		}
 		d.cursor = block.Ref
 	}

@@ -120,7 +120,8 @@ func agree(t interface {
 
 func TestBytesThatAreNoKeyHaveNoAddress(t *testing.T) {
 	t.Parallel()
-	for _, key := range [][]byte{nil, make([]byte, 33), bytes.Repeat([]byte{2}, 32), append([]byte{4}, make([]byte, 64)...),
+	for _, key := range [][]byte{nil, make([]byte, 33), bytes.Repeat([]byte{2}, 32),
+		append([]byte{4}, make([]byte, 64)...),
 		append([]byte{2}, bytes.Repeat([]byte{0xff}, 32)...), append([]byte{5}, make([]byte, 32)...)} {
 		if got, err := Address(key); err == nil {
 			t.Errorf("%x has the address %x, want an error", key, got)

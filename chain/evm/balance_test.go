@@ -167,7 +167,7 @@ func TestMentions(t *testing.T) {
 		found := false
 		inCalldata(test.data, func(a address) { found = found || a == test.of })
 		if found != test.found {
-			t.Errorf("%s: found %v", name, found)
+			t.Errorf("%s: found %v, want %v", name, found, test.found)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestAFinalizedBlockAboveTheNewest(t *testing.T) {
 		t.Fatalf("head %+v, %v, want %+v", head, err, want)
 	}
 	if state := c.Stats()[0].State; state != rpc.StateUp {
-		t.Errorf("the endpoint is %s", state)
+		t.Errorf("the endpoint is %s, want %v", state, rpc.StateUp)
 	}
 }
 

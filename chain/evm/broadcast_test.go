@@ -77,7 +77,7 @@ func TestBroadcastWordings(t *testing.T) {
 		}
 	}
 	if got := judge(rpc.ErrUnavailable); got != unknown {
-		t.Errorf("without an answer: %d", got)
+		t.Errorf("without an answer: %d, want %v", got, unknown)
 	}
 }
 

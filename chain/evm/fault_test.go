@@ -128,11 +128,11 @@ func TestLackingMethodsAreRemembered(t *testing.T) {
 	f.after(t, c)
 	for _, method := range []string{"eth_getBlockReceipts", "debug_traceBlockByHash", "trace_block"} {
 		if f.asked[method] != 1 {
-			t.Errorf("%s was asked %d times", method, f.asked[method])
+			t.Errorf("%s was asked %d times, want 1", method, f.asked[method])
 		}
 	}
 	if f.asked["eth_getTransactionReceipt"] != 2 {
-		t.Errorf("receipts were asked %d times", f.asked["eth_getTransactionReceipt"])
+		t.Errorf("receipts were asked %d times, want 2", f.asked["eth_getTransactionReceipt"])
 	}
 }
 

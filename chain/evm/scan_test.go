@@ -91,7 +91,8 @@ func contractCases() []scanCase {
 		{"self-destruction and creation of contracts", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
 			fakeCall("CREATE", fakeOurs, "0x1"), fakeCall("CREATE2", fakeOther, "0x2"),
 			fakeCall("SELFDESTRUCT", fakeOurs, "0x3"),
-		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 2, fakeOther, 2), transfer(id(0), 3, fakeOurs, 3)}},
+		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 2, fakeOther, 2),
+			transfer(id(0), 3, fakeOurs, 3)}},
 	}
 }
 

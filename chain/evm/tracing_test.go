@@ -46,7 +46,9 @@ func TestUntraceableBlocksPass(t *testing.T) {
 	}{
 		"unknown method": {says(-32601, "the method debug_traceBlockByHash does not exist/is not available"), gone},
 		"Alchemy's free plan": {says(-32600,
-			"debug_traceBlockByHash is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."), gone}, // Agoric/agoric-sdk#12396
+			// Agoric/agoric-sdk#12396
+			"debug_traceBlockByHash is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."),
+			gone},
 		"QuickNode's plan":      {says(-32601, "method debug_traceBlockByHash is not available on your plan"), gone},
 		"-32008":                {says(-32008, "method is not allowed"), gone},
 		"HTTP 401":              {refused(httpFailure(401)), gone},
@@ -99,7 +101,7 @@ func TestUntraceableBlocksPass(t *testing.T) {
 					t.Errorf("%s: counted %v", way, counts)
 				}
 				if state := c.Stats()[0].State; state != rpc.StateUp {
-					t.Errorf("%s: the endpoint is %s", way, state)
+					t.Errorf("%s: the endpoint is %s, want %v", way, state, rpc.StateUp)
 				}
 			}
 		})
@@ -160,7 +162,7 @@ func TestTracesAreRequestedOnlyIfCodeMayPay(t *testing.T) {
 		f.add(test.txs...)
 		f.after(t, f.open(t, nil))
 		if asked := f.asked["debug_traceBlockByHash"] > 0; asked != test.traced {
-			t.Errorf("%s: traced %v", name, asked)
+			t.Errorf("%s: traced %v, want %v", name, asked, test.traced)
 		}
 	}
 }

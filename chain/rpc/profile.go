@@ -62,7 +62,8 @@ func Profiles() []Profile {
 		},
 		{
 			Name: "trongrid", Hosts: []string{"trongrid.io"}, Quota: Quota{PerSecond: 15, PerDay: 100_000},
-			Source: "developers.tron.network/reference/rate-limits (November 2026; figures of v4.2 to v4.7): 15 to 30 requests " +
+			Source: "developers.tron.network/reference/rate-limits (November 2026; figures of v4.2 to v4.7): 15 to 30 " +
+				"requests " +
 				"a second with a key, 100,000 a day, a pause of 30 s when exceeded",
 		},
 		{

@@ -101,7 +101,8 @@ func (c *Chain) name(tx *transaction, kind string) {
 		return
 	}
 	c.made++
-	raw, err := json.Marshal(outsideForm{fmt.Sprintf("%s %s %d %d", kind, c.config.ID, c.config.Seed, c.made), tx.payments})
+	raw, err := json.Marshal(outsideForm{fmt.Sprintf("%s %s %d %d", kind, c.config.ID, c.config.Seed, c.made),
+		tx.payments})
 	if err != nil {
 		panic("sim: " + err.Error())
 	}

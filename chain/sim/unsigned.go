@@ -202,7 +202,8 @@ func (c *Chain) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
 	if resources := c.transaction(u, unsigned.Bytes).resources; !slices.Equal(resources, unsigned.Reservations) {
-		return chain.SignedTx{}, fmt.Errorf("assemble: the transaction reserves %q, its bytes %q", unsigned.Reservations, resources)
+		return chain.SignedTx{},
+			fmt.Errorf("assemble: the transaction reserves %q, its bytes %q", unsigned.Reservations, resources)
 	}
 	if err := c.verify(u, unsigned.Bytes, signatures); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)

@@ -157,7 +157,7 @@ func TestPins(t *testing.T) {
 	}
 	hashes := mainHashes(t)["Hashes"].([]any)
 	if got := hashes[listed.height/256-1]; got != listed.hash {
-		t.Errorf("ledger %d is %v", listed.height, got)
+		t.Errorf("ledger %d is %v, want %v", listed.height, got, listed.hash)
 	}
 	if known := pins()[0]; known.hash != oldest()["ledger_hash"] || fmt.Sprint(known.height) != oldest()["ledger_index"] {
 		t.Errorf("the oldest pin is %+v", known)

@@ -48,7 +48,8 @@ var modules = []string{"github.com/alecthomas/kong", "golang.org/x/crypto/", "go
 // What it contains can be attacked in it. A package that comes in has to be named here.
 func TestOnlyWhatAnApproverNeedsIsLinked(t *testing.T) {
 	t.Parallel()
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".")
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}",
+		".")
 	list.Env = append(list.Environ(), "CGO_ENABLED=0")
 	out, err := list.Output()
 	if err != nil {

@@ -44,7 +44,8 @@ func TestACertificateIsShown(t *testing.T) {
 	server.Config.ErrorLog = nil
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	ca, ann := authority.Path("ca.pem"), []string{"--cert", authority.Path("ann.pem"), "--cert-key", authority.Path("ann.key")}
+	ca, ann := authority.Path("ca.pem"),
+		[]string{"--cert", authority.Path("ann.pem"), "--cert-key", authority.Path("ann.key")}
 	list := func(flags ...string) int { return d.keyed("", append(flags, "list", server.URL+"/approvals")...) }
 	if code := list(append(ann, "--ca", ca)...); code != 0 {
 		t.Errorf("with a certificate: got code %d, want 0: %s", code, &d.err)

@@ -152,7 +152,7 @@ func TestWhatIsTypedIsSigned(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1, order(1), order(2))
 	if code := d.keyed("\n1.5\nbc1qar zzwf5mdq\n", "yes", d.url); code != 0 {
-		t.Fatalf("got code %d: %s", code, &d.err)
+		t.Fatalf("got code %d: %s, want 0", code, &d.err)
 	}
 	d.wantSays("You are ann", "Pay        1.5 BTC", "To         bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", "Passed over",
 		"Delivered")
@@ -173,7 +173,8 @@ func TestThePasswordOfTheListenerIsSent(t *testing.T) {
 	}
 	d.wantSays("HTTP 401: \"the password is missing or wrong\"")
 	file := d.write("password", d.password+"\n")
-	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "--password-file", file, "yes", d.url); code != 0 || len(d.votes(order(1))) != 1 {
+	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "--password-file", file, "yes", d.url); code != 0 ||
+		len(d.votes(order(1))) != 1 {
 		t.Errorf("with it: got code %d: %s", code, &d.err)
 	}
 }
@@ -211,7 +212,8 @@ func TestThePasswordIsNotSentInTheClear(t *testing.T) {
 
 func TestWhatIsMistypedIsNotSigned(t *testing.T) {
 	t.Parallel()
-	for _, answers := range []string{"15\nbc1qar zzwf5mdq\n", "1.50\nbc1qar zzwf5mdq\n", "1.5\nBC1QAR ZZWF5MDQ\n", "1.5\nwf5mdq\n", "1.5\nbc1qar\n", "1.5\n\n", "\n",
+	for _, answers := range []string{"15\nbc1qar zzwf5mdq\n", "1.50\nbc1qar zzwf5mdq\n", "1.5\nBC1QAR ZZWF5MDQ\n",
+		"1.5\nwf5mdq\n", "1.5\nbc1qar\n", "1.5\n\n", "\n",
 		"150000000\nbc1qar zzwf5mdq\n", "yes\nyes\n"} {
 		d := newDesk(t, 1, order(1))
 		d.keyed(answers, "yes", d.url)
@@ -297,7 +299,7 @@ func TestAFileInAFileOut(t *testing.T) {
 		t.Errorf("got code %d: %s", code, &d.out)
 	}
 	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", waiting, "--out", d.path("signed")); code != 0 {
-		t.Fatalf("got code %d: %s", code, &d.err)
+		t.Fatalf("got code %d: %s, want 0", code, &d.err)
 	}
 	content, err := os.ReadFile(d.path("signed"))
 	if err != nil {
@@ -357,7 +359,7 @@ func TestTheAgentSigns(t *testing.T) {
 	}()
 	env := map[string]string{"SSH_AUTH_SOCK": filepath.Join(folder, "s"), "HOME": d.folder}
 	if code := d.run("1.5\nbc1qar zzwf5mdq\n", env, "yes", d.url); code != 0 {
-		t.Fatalf("got code %d: %s", code, &d.err)
+		t.Fatalf("got code %d: %s, want 0", code, &d.err)
 	}
 	if votes := d.votes(order(1)); len(votes) != 1 || votes[0].Person != "bob" {
 		t.Errorf("got %v, want bob's", votes)
@@ -386,17 +388,17 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 	} {
 		if test.args != nil {
 			if code := d.keyed("", test.args...); code != 0 {
-				t.Errorf("%s: got code %d: %s", name, code, &d.err)
+				t.Errorf("%s: got code %d: %s, want 0", name, code, &d.err)
 			}
 			test.file = d.out.String()
 		}
 		file := d.write(name, test.file)
 		if code := d.keyed("no\n", "sign", "--before", d.write("before", first.Text()), file); code != 0 {
-			t.Errorf("%s: got code %d: %s", name, code, &d.err)
+			t.Errorf("%s: got code %d: %s, want 0", name, code, &d.err)
 		}
 		d.wantSays(test.says, "Nothing was signed")
 		if code := d.keyed("sign\n", "sign", file); code != 0 {
-			t.Errorf("%s: got code %d: %s", name, code, &d.err)
+			t.Errorf("%s: got code %d: %s, want 0", name, code, &d.err)
 		}
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -455,7 +457,7 @@ func TestTheSamePaymentUnderAnotherID(t *testing.T) {
 	d := newDesk(t, 1, order(1), order(2))
 	d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url, order(1).ID.String())
 	if len(d.taken) != 1 {
-		t.Fatalf("got %d approvals", len(d.taken))
+		t.Fatalf("got %d approvals, want 1", len(d.taken))
 	}
 	d.keyed("\n", "yes", d.url, order(2).ID.String())
 	d.wantSays("By you ")

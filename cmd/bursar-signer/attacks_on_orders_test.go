@@ -54,7 +54,7 @@ func (c *lyingCore) enrol() {
 func (c *lyingCore) want0(args ...string) {
 	c.t.Helper()
 	if _, says, code := c.run(args...); code != 0 {
-		c.t.Fatalf("bursar-signer %v exits with %d: %s", args, code, says)
+		c.t.Fatalf("bursar-signer %v exits with %d: %s, want 0", args, code, says)
 	}
 }
 
@@ -205,7 +205,8 @@ func TestRequiredOrders(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
 	c.stop(syscall.SIGTERM)
-	c.write("bursar.yaml", strings.Replace(limits, "lock_memory: preferred", "lock_memory: preferred, orders: required", 1))
+	c.write("bursar.yaml",
+		strings.Replace(limits, "lock_memory: preferred", "lock_memory: preferred, orders: required", 1))
 	c.start()
 	c.want("before the first key, without an order", c.polygons(func(*evmPayload) {}), signer.ReasonOrderSigned)
 	c.enrol()

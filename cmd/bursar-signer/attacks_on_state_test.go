@@ -136,8 +136,8 @@ func (c *lyingCore) drain() (m most) {
 	return m
 }
 
-// TestTheMostThatALyingCoreTakes is what docs/threat-model.md says, as a figure: of a configuration with 100 MATIC and 20
-// MATIC of fees an hour, and 30 sweeps, an intruder gets no more, and after a restart nothing else.
+// TestTheMostThatALyingCoreTakes is what docs/threat-model.md says, as a figure: of a configuration with 100 MATIC and
+// 20 MATIC of fees an hour, and 30 sweeps, an intruder gets no more, and after a restart nothing else.
 func TestTheMostThatALyingCoreTakes(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
@@ -183,7 +183,7 @@ func TestTheStateIsNoWayOut(t *testing.T) {
 	}
 	if status := c.post("/v1/sign", fmt.Sprintf(`{"chain":"polygon","seen":{"instance":%q,"number":%d,"hash":%q}}`,
 		invented.Instance, invented.Number, invented.Hash)); status != http.StatusForbidden {
-		t.Errorf("an invented entry: HTTP %d", status)
+		t.Errorf("an invented entry: HTTP %d, want %d", status, http.StatusForbidden)
 	}
 	c.want("after an invented entry of the log", c.takes(1), "")
 
@@ -205,7 +205,7 @@ func TestTheStateIsNoWayOut(t *testing.T) {
 	c.want("again", c.takes(1), signer.ReasonFrozen)
 	c.stop(syscall.SIGTERM)
 	if _, says, code := c.run("begin-again", "--reason", "an old copy"); code != 0 {
-		t.Fatalf("begin-again exits with %d: %s", code, says)
+		t.Fatalf("begin-again exits with %d: %s, want 0", code, says)
 	}
 	c.thaw()
 
@@ -311,7 +311,7 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 	}
 	<-busy
 	if _, says, code := c.run("freeze", "--reason", "an intruder"); code != 0 {
-		t.Errorf("freeze exits with %d: %s", code, says)
+		t.Errorf("freeze exits with %d: %s, want 0", code, says)
 	}
 	frozen.Store(true)
 	group.Wait()
@@ -333,8 +333,8 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 	}
 }
 
-// TestBadRequestsEndNothing sends what no client sends: bodies that are too long, that end early, that have no end, that
-// nest, and requests without a version. The process goes on and signs the next one.
+// TestBadRequestsEndNothing sends what no client sends: bodies that are too long, that end early, that have no end,
+// that nest, and requests without a version. The process goes on and signs the next one.
 func TestBadRequestsEndNothing(t *testing.T) {
 	t.Parallel()
 	c := newLyingCore(t)
@@ -353,14 +353,15 @@ func TestBadRequestsEndNothing(t *testing.T) {
 	if answer, err := c.raw("/v1/sign", strings.NewReader(strings.Repeat("x", 17e6)), 17e6); err == nil {
 		answer.Body.Close() // mostly the connection is closed before the body is sent
 		if answer.StatusCode != http.StatusBadRequest {
-			t.Errorf("a body that is too long: HTTP %d", answer.StatusCode)
+			t.Errorf("a body that is too long: HTTP %d, want %d", answer.StatusCode, http.StatusBadRequest)
 		}
 	}
 	var stuck []net.Conn
 	for range 40 { // each announces the longest body, sends a part of it, and goes
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "unix", filepath.Join(c.folder, "s"))
 		c.must(err)
-		_, err = fmt.Fprintf(conn, "POST /v1/sign HTTP/1.1\r\nHost: s\r\nBursar-Signer-Protocol: %d\r\nContent-Length: %d\r\n\r\n{",
+		_, err = fmt.Fprintf(conn,
+			"POST /v1/sign HTTP/1.1\r\nHost: s\r\nBursar-Signer-Protocol: %d\r\nContent-Length: %d\r\n\r\n{",
 			remote.Version, 16<<20)
 		c.must(err)
 		stuck = append(stuck, conn)

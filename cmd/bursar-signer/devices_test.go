@@ -65,7 +65,8 @@ func TestTheSeedFileOpensByAToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.write("public", string(public))
-	b.refuses(1, "the new way does not open the seed file; nothing was changed", "seed", "recipients", "add", "hsm", "--token", "public")
+	b.refuses(1, "the new way does not open the seed file; nothing was changed", "seed", "recipients", "add", "hsm",
+		"--token", "public")
 	b.write("key", string(x509.MarshalPKCS1PrivateKey(key)))
 	b.says("The way hsm is added", "seed", "recipients", "add", "hsm", "--token", "public")
 	if got := b.with().says("The way hsm opens it", "seed", "check"); got != before {

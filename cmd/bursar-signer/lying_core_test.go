@@ -74,7 +74,7 @@ func newLyingCore(t *testing.T) *lyingCore {
 	c := &lyingCore{bench: newBench(t), t: t, chains: map[bursar.ChainID]chain.Chain{}}
 	c.write("bursar.yaml", limits)
 	if _, says, code := c.run("seed", "new"); code != 0 {
-		t.Fatalf("seed new exits with %d: %s", code, says)
+		t.Fatalf("seed new exits with %d: %s, want 0", code, says)
 	}
 	c.start()
 	t.Cleanup(func() { c.stop(syscall.SIGTERM) })
@@ -130,7 +130,7 @@ func (c *lyingCore) launch() {
 		listens <- said
 	}()
 	if said := <-listens; said != "" {
-		c.t.Fatalf("it says %s", said)
+		c.t.Fatalf("it says %s, want none", said)
 	}
 	c.process, c.ended = p, ended
 }

@@ -36,7 +36,8 @@ type coins struct {
 // made makes every previous transaction another one.
 var made atomic.Uint32
 
-// coins returns a transaction that pays what is ordered out of UTXOs of the hot wallet, with the rest less a fee as change.
+// coins returns a transaction that pays what is ordered out of UTXOs of the hot wallet, with the rest less a fee as
+// change.
 func (c *lyingCore) coins(id bursar.ChainID, holds []uint64, fee uint64, payments ...chain.Payment) *coins {
 	c.t.Helper()
 	x := &coins{core: c, id: id, tx: wire.NewMsgTx(2), order: c.withdrawal(id, payments...)}
@@ -137,7 +138,8 @@ func attacksOnCoins() []attack {
 		return x.asked()
 	}
 	return []attack{
-		{"inputs-proven", "a false amount of one input, so that half of it seems to be no fee (CVE-2020-14199)", "inputs-proven",
+		{"inputs-proven", "a false amount of one input, so that half of it seems to be no fee (CVE-2020-14199)",
+			"inputs-proven",
 			func(c *lyingCore) asked {
 				return simple(c, func(x *coins) { x.says[1] = btc / 100; x.tx.TxOut[1].Value -= 9 * btc / 100 })
 			}},

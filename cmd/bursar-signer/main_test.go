@@ -58,10 +58,12 @@ func (b *bench) run(args ...string) (out, says string, code int) {
 func TestTheSignersOwnProgramDoesWhatItsCommandsDo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	if _, says, code := b.run("status"); code != 1 || !strings.HasPrefix(says, "bursar-signer: the signer has no state file") {
+	if _, says, code := b.run("status"); code != 1 ||
+		!strings.HasPrefix(says, "bursar-signer: the signer has no state file") {
 		t.Errorf("status without a state exits with %d: %s", code, says)
 	}
-	if _, says, code := b.run("seed", "check"); code != 1 || !strings.Contains(says, "create one with `bursar-signer seed new`") {
+	if _, says, code := b.run("seed", "check"); code != 1 ||
+		!strings.Contains(says, "create one with `bursar-signer seed new`") {
 		t.Errorf("seed check without a seed exits with %d: %s", code, says)
 	}
 	words, says, code := b.run("seed", "new")
@@ -72,7 +74,8 @@ func TestTheSignersOwnProgramDoesWhatItsCommandsDo(t *testing.T) {
 	if code != 0 || !strings.Contains(checked, "fingerprint is ") {
 		t.Errorf("seed check exits with %d: %s %s", code, checked, says)
 	}
-	if _, says, code := b.run("freeze", "--reason", "a drill"); code != 0 || !strings.Contains(says, "until `bursar-signer thaw`") {
+	if _, says, code := b.run("freeze", "--reason", "a drill"); code != 0 ||
+		!strings.Contains(says, "until `bursar-signer thaw`") {
 		t.Errorf("freeze exits with %d: %s", code, says)
 	}
 	if out, _, code := b.run("status"); code != 0 || !strings.Contains(out, "a drill") {

@@ -144,7 +144,7 @@ func TestABundleIsSignedOffline(t *testing.T) {
 		t.Errorf("another amount is typed: got %d, %s", code, says)
 	}
 	if _, says, code := v.typed("0.40000000\n", "offline", "sign", "refill.txt", "--out", "signed.txt"); code != 0 {
-		t.Fatalf("sign exits with %d: %s", code, says)
+		t.Fatalf("sign exits with %d: %s, want 0", code, says)
 	}
 	signed, err := ceremony.Read(v.read("signed.txt"))
 	if err != nil || !signed.Same(v.bundle) || bytes.Equal(signed.Bytes, v.bundle.Bytes) {

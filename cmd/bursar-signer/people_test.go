@@ -93,9 +93,11 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 		People: b.persons("ann", "bob", "cat"),
 		Rules: []roster.Rule{{ID: "large", For: []string{roster.KindWithdrawal}, To: roster.ToListed, Need: 2,
 			Role: roster.RoleApprover, Hold: time.Hour}}}
-	b.want(1, "too few persons signed: 1 of 2 of role author", b.signed(approval.NamespacePolicy, "one", p.Text(), "ann")...)
+	b.want(1, "too few persons signed: 1 of 2 of role author",
+		b.signed(approval.NamespacePolicy, "one", p.Text(), "ann")...)
 	b.want(1, "made for another purpose", b.signed("file", "file", p.Text(), "ann", "bob")...)
-	b.want(0, "The policy, signed by ann, bob, is in force", b.signed(approval.NamespacePolicy, "first", p.Text(), "bob", "ann")...)
+	b.want(0, "The policy, signed by ann, bob, is in force",
+		b.signed(approval.NamespacePolicy, "first", p.Text(), "bob", "ann")...)
 	if got := b.want(0, p.Hash().String(), "policy", "show"); got != p.Text() {
 		t.Errorf("got\n%s, want\n%s", got, p.Text())
 	}
@@ -110,7 +112,8 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 	b.write("order", order.Text())
 	b.want(1, "destination: rule large: bc1qgood is not a signed destination", "policy", "test", "order")
 	b.want(1, "approved: rule large: 1 of 2", "policy", "test", "order", "--listed", "--approved", "ann")
-	b.want(0, "allowed by rule large", "policy", "test", "order", "--listed", "--approved", "ann", "--approved", "cat", "--held")
+	b.want(0, "allowed by rule large", "policy", "test", "order", "--listed", "--approved", "ann", "--approved", "cat",
+		"--held")
 	b.want(2, "the policy has no eve", "policy", "test", "order", "--approved", "eve")
 
 	place := approval.Destination{Instance: state.Instance, Chain: "bitcoin", Any: true, To: order.To, Created: now,
@@ -150,7 +153,8 @@ func (b *bench) ordersOfClients(instance string, now time.Time) {
 	b.want(1, "the policy has people sign it", "order-key", "add", shop.String(), "shop.pem", "--name", "shop")
 	b.want(1, "too few persons signed", b.signed(approval.NamespaceOrderKey, "alone-key", k.Text(), "ann")...)
 	b.want(1, "made for another purpose", b.signed(approval.NamespaceDestination, "other-key", k.Text(), "ann", "bob")...)
-	b.want(0, "signed by ann, bob, for orders of account", b.signed(approval.NamespaceOrderKey, "key", k.Text(), "ann", "bob")...)
+	b.want(0, "signed by ann, bob, for orders of account",
+		b.signed(approval.NamespaceOrderKey, "key", k.Text(), "ann", "bob")...)
 	b.want(0, public.ID(), "order-key", "list")
 	k.Revoke, k.Key, k.Name, k.Nonce = true, "", "", approval.NewNonce()
 	b.want(0, "does not take the key "+public.ID()+" any more, as cat signed",
@@ -171,7 +175,8 @@ func (b *bench) losesItsState(p roster.Policy) {
 	}
 	b.want(0, "", "init", "--unused")
 	var state struct{ Instance string }
-	if err := json.Unmarshal([]byte(b.want(0, "", "status", "--json")), &state); err != nil || state.Instance == p.Instance {
+	if err := json.Unmarshal([]byte(b.want(0, "", "status", "--json")), &state); err != nil ||
+		state.Instance == p.Instance {
 		b.Fatalf("got %+v, %v, want another instance", state, err)
 	}
 	own := p
@@ -200,7 +205,8 @@ func (b *bench) auditsLog() {
 	b.want(0, `"by":["ann","bob"]`, "audit", "verify", "entry", "--key", key)
 	b.want(0, "entries, of which each follows from the one before", "audit", "verify")
 	b.want(2, "neither the number of an entry nor an ID", "audit", "prove", "x", "--checkpoint", "november", "--key", key)
-	b.want(1, "nothing was signed for", "audit", "prove", "0193a6a0-0000-7000-8000-000000000000", "--checkpoint", "november",
+	b.want(1, "nothing was signed for", "audit", "prove", "0193a6a0-0000-7000-8000-000000000000", "--checkpoint",
+		"november",
 		"--key", key)
 	b.want(1, "the log has no such entry", "audit", "prove", "6", "--checkpoint", "november", "--key", key)
 }

@@ -37,7 +37,7 @@ func (b *bench) serve(rights bool) *serving {
 	b.Helper()
 	words, says, code := b.run("seed", "new")
 	if code != 0 {
-		b.Fatalf("seed new exits with %d: %s", code, says)
+		b.Fatalf("seed new exits with %d: %s, want 0", code, says)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	c := exec.CommandContext(ctx, program)
@@ -158,8 +158,8 @@ func TestTheSameUserCannotReadTheSigner(t *testing.T) {
 	}
 }
 
-// Neither the passphrase nor the words of the seed are anywhere in the memory of a signer that runs, in any copy; nor is
-// the seed that the words stand for. What it derives keys from stays: that is how it signs.
+// Neither the passphrase nor the words of the seed are anywhere in the memory of a signer that runs, in any copy; nor
+// is the seed that the words stand for. What it derives keys from stays: that is how it signs.
 func TestTheRunningSignerHasNeitherPassphraseNorWords(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

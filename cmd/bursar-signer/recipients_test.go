@@ -144,7 +144,8 @@ func TestTheSeedFileOpensInSeveralWays(t *testing.T) {
 		}
 	}
 	byDevice.says("age-plugin-drill: touch the device", "seed", "check")
-	b.refuses(1, "would not open with what is given here; nothing was changed", "seed", "recipients", "remove", "passphrase")
+	b.refuses(1, "would not open with what is given here; nothing was changed", "seed", "recipients", "remove",
+		"passphrase")
 	byShares.says("is removed from", "seed", "recipients", "remove", "passphrase")
 	b.refuses(1, "device: no identity is given; recovery: no identity is given", "seed", "check")
 	if got := byDevice.says("opens", "seed", "check"); got != before {
@@ -176,8 +177,10 @@ func (b *bench) combine(shares ...string) string {
 func TestSharesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	shares := strings.Split(strings.TrimSpace(b.says("3 of these 4", "seed", "shares", "make", "--need", "3", "--shares", "4")), "\n")
-	others := strings.Split(strings.TrimSpace(b.says("2 of these 2", "seed", "shares", "make", "--need", "2", "--shares", "2")), "\n")
+	shares := strings.Split(strings.TrimSpace(b.says("3 of these 4", "seed", "shares", "make", "--need", "3", "--shares",
+		"4")), "\n")
+	others := strings.Split(strings.TrimSpace(b.says("2 of these 2", "seed", "shares", "make", "--need", "2", "--shares",
+		"2")), "\n")
 	for want, given := range map[string][]string{
 		"too few shares: 2 of 3": shares[:2],
 		"not all of one set":     {shares[0], shares[1], others[0]},
@@ -189,7 +192,8 @@ func TestSharesAreRefused(t *testing.T) {
 			t.Errorf("it says %q, want %q", says, want)
 		}
 	}
-	if _, says, code := b.run("seed", "shares", "make", "--need", "1"); code != 2 || !strings.Contains(says, "2 to 16 shares") {
+	if _, says, code := b.run("seed", "shares", "make", "--need", "1"); code != 2 ||
+		!strings.Contains(says, "2 to 16 shares") {
 		t.Errorf("one share of three exits with %d: %s, want 2", code, says)
 	}
 	if entries, err := os.ReadDir(b.folder); err != nil || len(entries) != 2 {

@@ -32,7 +32,8 @@ func TestTheUnitIsValid(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), analyze, "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("systemd-analyze says %v: %s", err, out)
 	}
-	for _, want := range []string{"NoNewPrivileges=yes", "ProtectSystem=strict", "PrivateNetwork=yes", "MemoryDenyWriteExecute=yes",
+	for _, want := range []string{"NoNewPrivileges=yes", "ProtectSystem=strict", "PrivateNetwork=yes",
+		"MemoryDenyWriteExecute=yes",
 		"LimitCORE=0", "LimitMEMLOCK=infinity", "LoadCredential=bursar-passphrase:", "RestrictAddressFamilies=AF_UNIX",
 		"SystemCallFilter=@system-service"} {
 		if !strings.Contains(string(text), "\n"+want) {

@@ -42,7 +42,8 @@ func TestKeysOfOrders(t *testing.T) {
 	d.fails(exitFailed, "small letters", "account", "order-key", "add", id, d.orderKey(3), "--name", "A key")
 	d.fails(exitFailed, "there is no account", "account", "order-key", "add", "0193a6a0-0000-7000-8000-000000000000",
 		d.orderKey(3), "--name", "shop")
-	d.fails(exitFailed, "not a public key", "account", "order-key", "add", id, filepath.Join(d.dir, "bursar.yaml"), "--name",
+	d.fails(exitFailed, "not a public key", "account", "order-key", "add", id, filepath.Join(d.dir, "bursar.yaml"),
+		"--name",
 		"shop")
 
 	listed := parse[[]listedOrderKey](d, "account", "order-key", "list", id, "--json")
@@ -50,10 +51,12 @@ func TestKeysOfOrders(t *testing.T) {
 	if len(listed) != 2 || len(atSigner) != 2 || listed[0].KeyID != atSigner[0].ID || listed[1].KeyID != atSigner[1].ID {
 		t.Fatalf("the service has %+v, the signer %+v, want the same two keys", listed, atSigner)
 	}
-	if wait := atSigner[1].From.Sub(atSigner[0].From); wait < 2*time.Hour || listed[1].UsableFrom.Sub(listed[1].CreatedAt) != 2*time.Hour {
+	if wait := atSigner[1].From.Sub(atSigner[0].From); wait < 2*time.Hour ||
+		listed[1].UsableFrom.Sub(listed[1].CreatedAt) != 2*time.Hour {
 		t.Errorf("the second key waits for %s at the signer, want the hold of 2h", wait)
 	}
-	if got := d.ok("account", "order-key", "revoke", id, listed[0].KeyID); !strings.Contains(got, "The service does not take") ||
+	if got := d.ok("account", "order-key", "revoke", id, listed[0].KeyID); !strings.Contains(got,
+		"The service does not take") ||
 		!strings.Contains(got, "The signer does not take") {
 		t.Errorf("revoked: %s", got)
 	}

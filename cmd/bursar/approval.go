@@ -23,8 +23,10 @@ type approvalListCommand struct {
 
 // Help returns an example.
 func (approvalListCommand) Help() string {
-	return "Lists what the signer does not sign before persons of its policy have approved it. With --json it prints the " +
-		"orders as they are to be signed, for approvers who cannot reach the operator's listener.\n\nExample:\n\n    bursar " +
+	return "Lists what the signer does not sign before persons of its policy have approved it. With --json it prints " +
+		"the " +
+		"orders as they are to be signed, for approvers who cannot reach the operator's listener.\n\nExample:\n\n    " +
+		"bursar " +
 		"approval list --json > waiting.json"
 }
 
@@ -60,7 +62,8 @@ type approvalAddCommand struct {
 
 // Help returns an example.
 func (approvalAddCommand) Help() string {
-	return "The service then shows the approvals to the signer, which judges them.\n\nExample:\n\n    bursar approval add " +
+	return "The service then shows the approvals to the signer, which judges them.\n\nExample:\n\n    bursar approval " +
+		"add " +
 		"approval-ann.txt approval-bob.txt"
 }
 

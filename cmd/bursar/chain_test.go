@@ -94,12 +94,12 @@ func TestChainStatusIsNotOKWhileNobodyFollows(t *testing.T) {
 		2 * time.Minute: "not checked since 2026-01-02T03:02:05Z: see that the service runs"} {
 		status := service.ChainStatus{ChainState: store.ChainState{Chain: "bitcoin", CheckedAt: now.Add(-ago)}}
 		if got := listChain(status, now).state(); got != want {
-			t.Errorf("checked %v ago it is %q", ago, got)
+			t.Errorf("checked %v ago it is %q, want %v", ago, got, want)
 		}
 	}
 	if got := listChain(service.ChainStatus{ChainState: store.ChainState{Chain: "bitcoin", Height: -1}},
 		now).state(); got != "ok" {
-		t.Errorf("before the first start it is %q", got)
+		t.Errorf("before the first start it is %q, want %q", got, "ok")
 	}
 }
 
@@ -119,7 +119,7 @@ func TestResumeLiftsAHalt(t *testing.T) {
 	d.fails(exitFailed, "chain ethereum has never run with this database", "chain", "resume", "ethereum")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "ethereum") })
 	if got := d.ok("chain", "resume", "ethereum"); got != "payments on ethereum are not halted\n" {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q", got, "payments on ethereum are not halted\n")
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		for _, a := range []store.Alarm{{Chain: "ethereum", Kind: "external_spend", Ref: "1"},

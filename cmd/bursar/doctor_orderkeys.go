@@ -25,8 +25,9 @@ func (e *healthCheck) clientsKeys(ctx context.Context, db *store.DB) {
 		e.advise(check, resultFailed, "find out why, then add them again: see docs/operations/orders.md#lost-keys",
 			"lost with the signer's state: %d, and nothing is paid for their accounts", lost)
 	case any && db.Postgres():
-		e.advise(check, resultWarning, "run one signer for all processes, with `signer.address`, unless there is one only: see "+
-			"docs/operations/orders.md#several-replicas", "the signer is in this process, and orders name one signer")
+		e.advise(check, resultWarning,
+			"run one signer for all processes, with `signer.address`, unless there is one only: see "+
+				"docs/operations/orders.md#several-replicas", "the signer is in this process, and orders name one signer")
 	}
 }
 

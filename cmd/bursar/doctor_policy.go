@@ -102,6 +102,7 @@ func lostPolicy(known, has memory.KnownPolicy) error {
 	if known.Version <= has.Version {
 		return nil
 	}
-	return fmt.Errorf("version %d, %s, was in force, and the signer's state does not have it: nothing is signed until it is "+
+	return fmt.Errorf("version %d, %s, was in force, and the signer's state does not have it: nothing is signed until "+
+		"it is "+
 		"applied again", known.Version, known.Hash)
 }

@@ -54,13 +54,15 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	status := parse[command.SignerStatus](d, "signer", "status", "--json")
 	text := roster.Policy{Instance: status.Instance, Network: "regtest", Version: 1, Created: now, NotBefore: now,
 		Authors: 1, Destinations: 1, Reference: "EUR", Rules: []roster.Rule{{ID: "open",
-			For: []string{roster.KindWithdrawal}, To: roster.ToListed}}, People: []roster.Person{{Name: "ann", Until: now.AddDate(0, 0, 20),
+			For: []string{roster.KindWithdrawal}, To: roster.ToListed}},
+		People: []roster.Person{{Name: "ann", Until: now.AddDate(0, 0, 20),
 			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}}}}.Text()
 	signature, err := sshsig.Sign(signer, approval.NamespacePolicy, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := people.Install(t.Context(), file, text, []string{signature}, people.Here{Network: "regtest", Clock: time.Now()}); err != nil {
+	if _, err := people.Install(t.Context(), file, text, []string{signature},
+		people.Here{Network: "regtest", Clock: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	look := func() string {
@@ -79,7 +81,8 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 		return strings.Join(says, "; ")
 	}
 	if got := look(); !strings.Contains(got, "warning: ann counts until ") ||
-		!strings.Contains(got, "warning: rule open has no limit") || !strings.HasSuffix(got, "ok: version 1, people: 1, rules: 1") {
+		!strings.Contains(got, "warning: rule open has no limit") ||
+		!strings.HasSuffix(got, "ok: version 1, people: 1, rules: 1") {
 		t.Errorf("doctor finds %q", got)
 	}
 	// A later version was in force, by the file beside the seed.

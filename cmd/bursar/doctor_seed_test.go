@@ -35,7 +35,8 @@ func TestDoctorLooksAtWhatOpensTheSeedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err = sealed.Add(opened, signer.Way{Name: "hsm", Kind: signer.KindToken}, func(string) (string, error) { return "eA==", nil })
+	sealed, err = sealed.Add(opened, signer.Way{Name: "hsm", Kind: signer.KindToken},
+		func(string) (string, error) { return "eA==", nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ func (e *healthCheck) signerState(ctx context.Context) {
 	if errors.Is(err, memory.ErrMissing) {
 		if e.cfg.Network == config.Mainnet {
 			e.advise(check, resultWarning, "to begin with unused limits, `bursar signer init --unused` before the first start: "+
-				"see docs/operations/signer.md", "none yet: the first start creates it, with all limits used up until their windows have passed")
+				"see docs/operations/signer.md",
+				"none yet: the first start creates it, with all limits used up until their windows have passed")
 			return
 		}
 		e.note(check, resultOK, "none yet: the first start creates it")
@@ -42,8 +43,9 @@ func (e *healthCheck) signerState(ctx context.Context) {
 	case len(s.Frozen) > 0:
 		e.advise(check, resultFailed, "investigate, then `bursar signer thaw`", "frozen %s", s.Frozen[0])
 	case s.ColdSince != nil && time.Since(*s.ColdSince) < command.ColdFor:
-		e.advise(check, resultWarning, "wait: hourly limits hold payments back for an hour, daily ones for a day, weekly ones "+
-			"for a week", "began cold at %s", moment(*s.ColdSince))
+		e.advise(check, resultWarning,
+			"wait: hourly limits hold payments back for an hour, daily ones for a day, weekly ones "+
+				"for a week", "began cold at %s", moment(*s.ColdSince))
 	default:
 		e.note(check, resultOK, "entries in its log: %d, latest at %s", s.Entry, moment(s.LatestAt))
 	}
@@ -53,8 +55,9 @@ func (e *healthCheck) signerState(ctx context.Context) {
 // service that is hardly used.
 var fewFees = map[string]int64{"hourly_fees": 5, "daily_fees": 24, "weekly_fees": 24}
 
-// feeRoom compares each chain's limits of fees with max_fee: every transaction counts the most that it can cost, which on
-// Tron is its fee limit, and one that expired and was built again counts twice, since the first may have been included.
+// feeRoom compares each chain's limits of fees with max_fee: every transaction counts the most that it can cost, which
+// on Tron is its fee limit, and one that expired and was built again counts twice, since the first may have been
+// included.
 func (e *healthCheck) feeRoom() {
 	for _, id := range host.ChainOrder(e.cfg) {
 		of := e.cfg.Chains[id]

@@ -99,7 +99,7 @@ func TestDoctorChecksNodes(t *testing.T) {
 		}
 	}
 	if code != 0 {
-		t.Errorf("all is well, and it exits with %d", code)
+		t.Errorf("all is well, and it exits with %d, want 0", code)
 	}
 
 	ill := wellNode()

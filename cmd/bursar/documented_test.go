@@ -52,7 +52,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 			for _, m := range inCode.FindAllStringSubmatch(code, -1) {
 				seen++
 				if wrong := mistyped(known, strings.Fields(m[1])); wrong != "" {
-					t.Errorf("%s: `bursar %s`: there is no %s", path, m[1], wrong)
+					t.Errorf("%s: `bursar %s`: there is no %s, want none", path, m[1], wrong)
 				}
 			}
 		}

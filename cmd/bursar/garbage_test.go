@@ -30,7 +30,7 @@ func TestTheOperatorsGOGCIsKept(t *testing.T) {
 	t.Setenv("GOGC", "77")
 	relaxCollector()
 	if got := gogc(); got != 77 {
-		t.Errorf("GOGC of 77 has become %d", got)
+		t.Errorf("GOGC of 77 has become %d, want 77", got)
 	}
 	t.Setenv("GOGC", "")
 	relaxCollector()

@@ -28,7 +28,7 @@ func TestHaltsStartAndEnd(t *testing.T) {
 	} {
 		d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "bitcoin") })
 		if got := d.ok(append(test.begin, "--reason", "a drill", "--by", "ann")...); got != test.says {
-			t.Errorf("%v says %q", test.begin, got)
+			t.Errorf("%v says %q, want %v", test.begin, got, test.says)
 		}
 		listed := parse[[]listedHalt](d, "halt", "status", "--json")
 		if len(listed) != 1 || listed[0].Scope != test.scope || listed[0].Kind != "operator" ||

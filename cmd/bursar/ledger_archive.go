@@ -14,12 +14,14 @@ import (
 
 // inArchives is the error of a period of which a part is in archives.
 func inArchives(until time.Time) error {
-	return fmt.Errorf("entries of before %s are in archives of the books: name all of these with --archive FILE, or begin "+
+	return fmt.Errorf("entries of before %s are in archives of the books: name all of these with --archive FILE, or "+
+		"begin "+
 		"the period at that time or later with --since", instant(until))
 }
 
 // begin returns the balances with which the owner's statement begins in the database: none where all of it is there, or
-// where archives are named, whose lines are kept to be read with those of the database; else the sums of what is archived.
+// where archives are named, whose lines are kept to be read with those of the database; else the sums of what is
+// archived.
 func (x *export) begin(ctx context.Context, accounts []ledger.Account) (ledger.Running, error) {
 	running := ledger.Running{}
 	x.sums = map[ledger.Key]ledger.Balance{}
@@ -62,8 +64,8 @@ func inPeriod(lines []store.Line, q store.LineQuery) (found []store.Line) {
 	return found
 }
 
-// merged returns lines with those of archives that have no higher number than the last, in order, and what is left of the
-// latter.
+// merged returns lines with those of archives that have no higher number than the last, in order, and what is left of
+// the latter.
 func merged(lines, archived []store.Line, last int64) (all, rest []store.Line) {
 	n := 0
 	for n < len(archived) && archived[n].Number() <= last {

@@ -89,9 +89,10 @@ func TestLedgerExport(t *testing.T) {
 		t.Errorf("a day is %v", rows)
 	}
 	if empty := d.ok("ledger", "export", "--all", "--json", "--until", "2025-01-01"); empty != "[]\n" {
-		t.Errorf("nothing is %q", empty)
+		t.Errorf("nothing is %q, want %q", empty, "[]\n")
 	}
-	if o := d.run("", "ledger", "export", "--all"); !strings.Contains(o.err, "entries that are being booked now may be missing") {
+	if o := d.run("", "ledger", "export", "--all"); !strings.Contains(o.err,
+		"entries that are being booked now may be missing") {
 		t.Errorf("it does not say that the period ends now: %s", o.err)
 	}
 	d.fails(exitFailed, "there is no account 0193a6a0-0000-7000-8000-000000000000", "ledger", "export", "--until",

@@ -13,7 +13,8 @@ import (
 )
 
 // errMoved is the error of an export while whose batches were read postings were archived.
-var errMoved = errors.New("old entries were moved into an archive during the export, so that what it wrote is not whole: " +
+var errMoved = errors.New("old entries were moved into an archive during the export, so that what it wrote is not " +
+	"whole: " +
 	"export again")
 
 // unmoved fails if postings were archived since the export began: what a transaction reads from then on is shortened.
@@ -30,8 +31,8 @@ func (x *export) surely(lines []store.Line) []store.Line {
 	return inPeriod(lines, store.LineQuery{Until: x.sure})
 }
 
-// whole fails unless all lines of some accounts, with those before and behind the period, come to the accounts' balances.
-// Those of the last moments it reads together with the balances, from one state of the database.
+// whole fails unless all lines of some accounts, with those before and behind the period, come to the accounts'
+// balances. Those of the last moments it reads together with the balances, from one state of the database.
 func (x *export) whole(ctx context.Context, accounts []ledger.Account) error {
 	if x.sure.After(x.until) {
 		behind := store.LineQuery{Accounts: accounts, Since: x.until, Until: x.sure}
@@ -71,7 +72,8 @@ func (x *export) whole(ctx context.Context, accounts []ledger.Account) error {
 }
 
 func notWhole(k ledger.Key, sum, is ledger.Balance) error {
-	return fmt.Errorf("the entries of %s in %s come to %s debits and %s credits, its balance says %s and %s (smallest units): "+
+	return fmt.Errorf("the entries of %s in %s come to %s debits and %s credits, its balance says %s and %s (smallest "+
+		"units): "+
 		"run bursar ledger verify", k.Account, k.Asset, sum.Debits, sum.Credits, is.Debits, is.Credits)
 }
 

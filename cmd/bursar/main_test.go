@@ -175,7 +175,7 @@ func (d *harness) ok(args ...string) string {
 	d.Helper()
 	o := d.run("", args...)
 	if o.code != 0 {
-		d.Fatalf("bursar %s exits with %d: %s", args, o.code, o.err)
+		d.Fatalf("bursar %s exits with %d: %s, want 0", args, o.code, o.err)
 	}
 	return o.out
 }
@@ -197,7 +197,7 @@ func parse[T any](d *harness, args ...string) (value T) {
 	d.Helper()
 	out := d.ok(args...)
 	if strings.Count(out, "\n") != 1 {
-		d.Fatalf("bursar %s prints %d lines", args, strings.Count(out, "\n"))
+		d.Fatalf("bursar %s prints %d lines, want 1", args, strings.Count(out, "\n"))
 	}
 	decoder := json.NewDecoder(strings.NewReader(out))
 	decoder.DisallowUnknownFields()
@@ -272,7 +272,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	}
 	want := []string{
 		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check", "seed export-public",
-		"seed recipients list", "seed recipients add", "seed recipients remove", "seed shares make", "seed shares combine", "seed pool", "signer init", "signer status",
+		"seed recipients list", "seed recipients add", "seed recipients remove", "seed shares make", "seed shares combine",
+		"seed pool", "signer init", "signer status",
 		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",
 		"signer freeze", "signer thaw", "signer destinations", "signer order-key add",
 		"signer order-key list", "signer order-key revoke", "signer begin-again", "audit checkpoint", "audit verify",
@@ -282,13 +283,14 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"key allow-ip", "key scopes", "key rotate",
 		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",
 		"currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
-		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close",
+		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon",
+		"alarm list", "alarm close",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
 		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",
 		"treasury show", "treasury withdraw", "treasury list", "cold refill", "cold show", "cold read",
 		"cold broadcast", "cold list", "cold abandon", "reconcile", "doctor", "backup", "archive", "recovery status",
-		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "version", "destination list",
+		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "docs", "version", "destination list",
 		"destination add", "destination remove", "destination enable",
 		"destination disable"}
 	if !slices.Equal(paths, want) {
@@ -394,7 +396,7 @@ func TestTheEnvironmentMayContainEverySetting(t *testing.T) {
 	d.fails(exitUsage, "the configuration file bursar.yaml does not exist", "migrate")
 	d.env = []string{"BURSAR_DATABASE=sqlite:mine.db"}
 	if got := d.ok("migrate"); got != "the SQLite database is up to date\n" {
-		t.Errorf("migrate prints %q", got)
+		t.Errorf("migrate prints %q, want %q", got, "the SQLite database is up to date\n")
 	}
 	if _, err := os.Stat(filepath.Join(d.dir, "mine.db")); err != nil {
 		t.Error(err)

@@ -89,7 +89,7 @@ func TestMarksAreCreatedAgain(t *testing.T) {
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		next, err := tx.KeyIndexes().Next(ctx, "bitcoin")
 		if next != 300 {
-			t.Errorf("the next key index is %d", next)
+			t.Errorf("the next key index is %d, want 300", next)
 		}
 		is, _ := tx.Recoveries().IsOpen(ctx, "bitcoin")
 		if !is {

@@ -79,7 +79,7 @@ func TestPublicKeysAreThoseOfTheStandard(t *testing.T) {
 		t.Fatal(o.err)
 	}
 	if got := parse[signer.PublicKeys](d, "seed", "export-public").Accounts["bitcoin"]; got != knownXpub {
-		t.Errorf("bitcoin's account key is %s", got)
+		t.Errorf("bitcoin's account key is %s, want %v", got, knownXpub)
 	}
 }
 

@@ -89,7 +89,8 @@ func TestCommandsApplyToARunningService(t *testing.T) {
 	d.ok("destination", "enable", account)
 	d.answer("POST", order, shop, here, 422, "destination_refused")
 	d.ok("destination", "add", account, "--currency", "TRX", "--address", "415cd0fb0ab3ce40f3051414c604b27756e69e43db")
-	d.answer("POST", order, shop, here, 503, "unavailable") // the address is allowed; only the node that quotes the fee is unreachable
+	// the address is allowed; only the node that quotes the fee is unreachable
+	d.answer("POST", order, shop, here, 503, "unavailable")
 	d.answer("POST", order, shop, there, 503, "unavailable")
 	d.answer("POST", order, shop, here, 429, "rate_limited")
 

@@ -21,7 +21,8 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	d := newHarness(t)
 	d.ok("seed", "new")
 	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); s.ColdSince != nil ||
-		s.State != filepath.Join(d.dir, "seed.age.state") || s.Entry != 1 || len(s.Instance) < 20 || len(s.Hash) != 64 || len(s.Frozen) != 0 {
+		s.State != filepath.Join(d.dir, "seed.age.state") || s.Entry != 1 || len(s.Instance) < 20 || len(s.Hash) != 64 ||
+		len(s.Frozen) != 0 {
 		t.Errorf("after seed new it is %+v", s)
 	}
 	d.fails(exitFailed, "exists already", "signer", "init")
@@ -31,7 +32,8 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	if s := parse[command.SignerStatus](old, "signer", "status", "--json"); s.ColdSince == nil {
 		t.Errorf("of an old seed it is %+v", s)
 	}
-	if text := old.ok("signer", "status"); !strings.Contains(text, "cold start: nothing is known of what was signed before") {
+	if text := old.ok("signer", "status"); !strings.Contains(text,
+		"cold start: nothing is known of what was signed before") {
 		t.Errorf("status says %s", text)
 	}
 	first := newSeededHarness(t, "signer: {state: kept/here}")
@@ -119,7 +121,8 @@ func TestDoctorComparesFeesWithTheHighestFee(t *testing.T) {
 // Status shows how much of each limit is used up.
 func TestStatusShowsTheUsedLimits(t *testing.T) {
 	t.Parallel()
-	d := newSeededHarness(t, "chains: {bitcoin: {rpc: http://127.0.0.1:1, max_fee: \"0.01\", daily_fees: \"0.5\", hourly_sweeps: 9}}",
+	d := newSeededHarness(t,
+		"chains: {bitcoin: {rpc: http://127.0.0.1:1, max_fee: \"0.01\", daily_fees: \"0.5\", hourly_sweeps: 9}}",
 		"currencies: {BTC: {hourly_limit: \"2\", weekly_limit: \"9\"}}")
 	d.ok("signer", "init", "--unused")
 	file, err := memory.Join(t.Context(), filepath.Join(d.dir, "seed.age.state"))
@@ -161,7 +164,8 @@ func TestStatusShowsTheUsedLimits(t *testing.T) {
 		t.Errorf("status says\n%s", text)
 	}
 	d.ok("signer", "begin-again", "--reason", "a test")
-	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); !strings.HasPrefix(s.Limits[0].Used, "all, until ") {
+	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); !strings.HasPrefix(s.Limits[0].Used,
+		"all, until ") {
 		t.Errorf("after a cold start the limits are %+v", s.Limits)
 	}
 }

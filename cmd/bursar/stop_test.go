@@ -38,7 +38,7 @@ func TestServeFinishesRequestsInProgress(t *testing.T) {
 	fmt.Fprint(idle, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
 	fromIdle := bufio.NewReader(idle)
 	if answer := heard(t, fromIdle); answer != "200 OK" {
-		t.Fatalf("the idle client hears %s", answer)
+		t.Fatalf("the idle client hears %s, want %q", answer, "200 OK")
 	}
 	const order = `{"currency":"BTC","webhook":"https://shop.example"}`
 	fmt.Fprintf(busy,
@@ -46,7 +46,7 @@ func TestServeFinishesRequestsInProgress(t *testing.T) {
 			"%d\r\nExpect: 100-continue\r\n\r\n", created.APIKey, len(order))
 	fromBusy := bufio.NewReader(busy)
 	if answer := heard(t, fromBusy); answer != "100 Continue" { // the service is reading the body now
-		t.Fatalf("the busy client hears %s", answer)
+		t.Fatalf("the busy client hears %s, want %q", answer, "100 Continue")
 	}
 	if err := serving.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestServeFinishesRequestsInProgress(t *testing.T) {
 	}
 	fmt.Fprint(busy, order)
 	if answer := heard(t, fromBusy); answer != "200 OK" {
-		t.Errorf("the busy client hears %s", answer)
+		t.Errorf("the busy client hears %s, want %q", answer, "200 OK")
 	}
 	rest := drain(lines)
 	if err := serving.Wait(); err != nil || !strings.Contains(rest, `"msg":"stopped"`) {

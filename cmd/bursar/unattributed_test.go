@@ -81,7 +81,7 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 	} {
 		args := append([]string{"unattributed"}, strings.Fields(c.line)...)
 		if got := d.ok(args...); got != c.want {
-			t.Errorf("bursar %s says %q", c.line, got)
+			t.Errorf("bursar %s says %q, want %v", c.line, got, c.want)
 		}
 		d.fails(exitFailed, "it is decided already", args...)
 		if left := parse[[]listedUnattributed](d, "unattributed", "list", "--json"); len(left) != 3-i {

@@ -216,7 +216,7 @@ func TestEventsAreSentAgainWhileTheServiceRuns(t *testing.T) {
 		t.Fatalf("enabled with %+v", o)
 	}
 	if got := s.ok(strings.Fields(again)...); got != "2 events are due again\n" {
-		t.Errorf("sent again: %s", got)
+		t.Errorf("sent again: %s, want %q", got, "2 events are due again\n")
 	}
 	for i, e := range held {
 		if got := s.delivered(e.EventID.String()); got.Attempts != i+1 || got.LastStatus != 204 {

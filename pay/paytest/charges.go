@@ -30,7 +30,8 @@ func (b *Book) fill() {
 	many := []bursar.CurrencyCode{"BTC", "USDT", "USDC-MATIC", "ETH", "SOL", "XRP"}
 	b.add("choose", "EUR", "48.50", many...)
 	b.add("no_rate", "EUR", "48.50", "BNB")
-	for _, code := range []bursar.CurrencyCode{"BTC", "LTC", "ETH", "BNB", "MATIC", "SOL", "TRX", "XRP", "USDT", "USDT-MATIC",
+	for _, code := range []bursar.CurrencyCode{"BTC", "LTC", "ETH", "BNB", "MATIC", "SOL", "TRX", "XRP", "USDT",
+		"USDT-MATIC",
 		"USDC-MATIC"} {
 		b.add("waiting-"+strings.ToLower(string(code)), code, "1.25", code)
 	}

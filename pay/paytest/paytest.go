@@ -177,7 +177,8 @@ func (b *Book) propose(_ context.Context, p charge.Proposal) (d bursar.InvoiceDe
 	if !strings.ContainsAny(p.Address, "0123456789") {
 		return d, bursar.RefuseField(bursar.CodeInvalidAddress, "address", "this is no address")
 	}
-	found.Proposals = []bursar.RefundProposal{{Currency: p.Currency, Address: bursar.Address{Base: p.Address}, At: b.Now()}}
+	found.Proposals = []bursar.RefundProposal{{Currency: p.Currency, Address: bursar.Address{Base: p.Address},
+		At: b.Now()}}
 	found.Recorded.Version++
 	return found.InvoiceDetail, nil
 }

@@ -153,7 +153,8 @@ const longer = `(() => {
 func (p *payer) fitsASmallScreen() {
 	p.Helper()
 	p.do(chromedp.EmulateViewport(320, 640))
-	for _, lang := range []string{"en", "de", "fr", "es", "pt-BR", "it", "nl", "pl", "tr", "uk", "ru", "ar", "zh-Hans", "ja",
+	for _, lang := range []string{"en", "de", "fr", "es", "pt-BR", "it", "nl", "pl", "tr", "uk", "ru", "ar", "zh-Hans",
+		"ja",
 		"ko"} {
 		p.visit("waiting-xrp", "?lang="+lang)
 		if wide := eval[int](p, "document.documentElement.scrollWidth"); wide > 320 {

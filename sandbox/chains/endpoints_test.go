@@ -48,7 +48,7 @@ func TestEndpointsLeadToOneNodeAndFailAlone(t *testing.T) {
 	}
 	for i, want := range []int{http.StatusOK, 0, http.StatusOK} {
 		if got := status(c.Endpoints[i]); got != want {
-			t.Errorf("endpoint %d answers %d", i+1, got)
+			t.Errorf("endpoint %d answers %d, want %v", i+1, got, want)
 		}
 	}
 	if err := c.Close(); err != nil {

@@ -84,7 +84,8 @@ func (s *Server) payCharge(r *http.Request, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := chargePaid{How: request.How, Currency: p.currency.Code, Address: p.address, Amount: p.currency.Exact(p.amount)}
+	answer := chargePaid{How: request.How, Currency: p.currency.Code, Address: p.address,
+		Amount: p.currency.Exact(p.amount)}
 	switch request.How {
 	case PayLate:
 		answer.PayAt, err = s.payLater(charge, p)

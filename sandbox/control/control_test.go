@@ -122,7 +122,7 @@ func TestPaymentsArrive(t *testing.T) {
 			t.Fatal(text)
 		}
 		if got := r.get(held, "", "balance"); got != test.want {
-			t.Errorf("%s %s became %s", test.amount, test.currency, got)
+			t.Errorf("%s %s became %s, want %v", test.amount, test.currency, got, test.want)
 		}
 	}
 }
@@ -188,23 +188,23 @@ func TestWebhooksAndAccounts(t *testing.T) {
 	}
 	answer.Body.Close()
 	if answer.StatusCode != 500 {
-		t.Errorf("the receiver answers %d", answer.StatusCode)
+		t.Errorf("the receiver answers %d, want 500", answer.StatusCode)
 	}
 	if _, text := r.ask("/webhooks", ""); !strings.Contains(text, `"body":"{}"`) {
 		t.Errorf("deliveries: %s", text)
 	}
 	if key := r.get("/account", `{"name":"shop"}`, "apiKey"); key != "key" {
-		t.Errorf("key %q", key)
+		t.Errorf("key %q, want %q", key, "key")
 	}
 	if mode := r.get("/blocks", `{"mode":"auto"}`, "mode"); mode != "auto" {
-		t.Errorf("mode %q", mode)
+		t.Errorf("mode %q, want %q", mode, "auto")
 	}
 	if kind := r.get("/fault", `{"chain":"bitcoin","kind":"slow","seconds":1}`, "kind"); kind != "slow" {
-		t.Errorf("kind %q", kind)
+		t.Errorf("kind %q, want %q", kind, "slow")
 	}
 	if kind := r.get("/fault", `{"chain":"bitcoin","endpoint":1,"kind":"balanced","seconds":1}`,
 		"kind"); kind != "balanced" {
-		t.Errorf("kind %q", kind)
+		t.Errorf("kind %q, want %q", kind, "balanced")
 	}
 }
 

@@ -249,7 +249,7 @@ func (w *harness) events(h history, c *currency) *big.Int {
 	}
 	for _, o := range h.withdrawals {
 		if o.Status != "confirmed" {
-			w.t.Errorf("withdrawal %s is %s", o.WithdrawalID, o.Status)
+			w.t.Errorf("withdrawal %s is %s, want %q", o.WithdrawalID, o.Status, "confirmed")
 		}
 		if o.Currency == c.code {
 			sum.Sub(sum, c.units(o.Amount)).Sub(sum, c.units(o.Fee))

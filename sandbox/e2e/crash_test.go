@@ -31,7 +31,8 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 	t.Parallel()
 	p := build(t)
-	for name, database := range map[string]func(testing.TB) string{"sqlite": noDatabase, "postgres": storetest.ServicePostgres} {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": noDatabase,
+		"postgres": storetest.ServicePostgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newSeparateService(t, p, database(t), eachAdapter, "BURSAR_LEASE=1s")

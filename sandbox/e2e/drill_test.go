@@ -276,7 +276,7 @@ func (d *drilled) quiet() {
 	d.must(json.Unmarshal(d.run("alarm", "list", "--json"), &alarms))
 	for _, a := range alarms {
 		if a.Kind != "unattributed" {
-			d.t.Errorf("an alarm is still raised: %s: %s", a.Kind, a.Message)
+			d.t.Errorf("an alarm is still raised: %s: %s, want %q", a.Kind, a.Message, "unattributed")
 		}
 	}
 	for _, l := range d.list() {

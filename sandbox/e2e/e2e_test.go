@@ -50,7 +50,8 @@ func runScenarios(w *harness) {
 		{"reversals that come back", w.reverseAndRestore},
 		{"reversals that stay", w.reverseForGood}, {"faults", w.faults}, {"withdrawals", w.withdraw},
 		{"killed in a burst", w.killedInBurst},
-		{"killed while withdrawing", w.killedWhileOrdering}, {"late charges", w.lateCharges}, {"late charges that add up", w.paySumsLate},
+		{"killed while withdrawing", w.killedWhileOrdering}, {"late charges", w.lateCharges},
+		{"late charges that add up", w.paySumsLate},
 		{"stopped and started", w.endAndStart}, {"audit", w.audit},
 	} {
 		began := time.Now()

@@ -192,7 +192,8 @@ func (o *operatorCLI) freeze(on bool) {
 // orders creates an account that signs its orders with order-key.pem, by OpenSSL.
 func (o *operatorCLI) orders(vars map[string]string) {
 	o.Helper()
-	o.sh("openssl genpkey -algorithm ed25519 -out order-key.pem; openssl pkey -in order-key.pem -pubout -out order-key.pub", vars)
+	o.sh("openssl genpkey -algorithm ed25519 -out order-key.pem; openssl pkey -in order-key.pem -pubout -out "+
+		"order-key.pub", vars)
 	var made struct{ AccountID, APIKey, APISecret string }
 	if err := json.Unmarshal(o.run("account", "create", "--name", "orders", "--json"), &made); err != nil {
 		o.Fatal(err)

@@ -46,7 +46,7 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 	ether := w.that(func(c *currency) bool { return c.code == "ETH" })[0]
 	cold := w.takes(ether, "1.5")
 	if status := w.taken(); status != "queued" {
-		t.Errorf("on a halted chain the treasury's withdrawal is %s", status)
+		t.Errorf("on a halted chain the treasury's withdrawal is %s, want %q", status, "queued")
 	}
 	for _, n := range w.networks() {
 		w.run("chain", "resume", n.chain, "--yes", "--reason", "the seed was read in a test")

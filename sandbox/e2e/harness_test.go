@@ -50,7 +50,8 @@ type harness struct {
 
 // newHarness runs the sandbox with one endpoint of each of some chains, or of all if chains is empty.
 func newHarness(t *testing.T, p programs, database, chains string) *harness {
-	return newHarnessOf(t, &harness{t: t, programs: p, dir: storetest.Folder(t), database: database, endpoints: 1, chains: chains})
+	return newHarnessOf(t,
+		&harness{t: t, programs: p, dir: storetest.Folder(t), database: database, endpoints: 1, chains: chains})
 }
 
 // newHarnessOf starts what a harness's settings ask for.

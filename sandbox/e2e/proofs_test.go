@@ -46,8 +46,8 @@ func (w *harness) announced(h history) {
 			standing = 1
 		}
 		if got, want := len(credits[d.DepositID]), len(reversals[d.DepositID])+standing; got != want {
-			w.t.Errorf("deposit %s of %s %s, %s, was announced as %d credits and %d reversals", d.DepositID, d.Amount,
-				d.Currency, d.Status, got, want-standing)
+			w.t.Errorf("deposit %s of %s %s, %s, was announced as %d credits and %d reversals, want %v", d.DepositID, d.Amount,
+				d.Currency, d.Status, got, want-standing, want)
 		}
 		delete(credits, d.DepositID)
 	}

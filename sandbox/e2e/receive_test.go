@@ -254,7 +254,7 @@ func (w *harness) internal() {
 		got, err := o.look()
 		w.must(err)
 		if got.Status != "confirmed" {
-			w.t.Errorf("internal transfer of %s is %s", c.code, got.Status)
+			w.t.Errorf("internal transfer of %s is %s, want %q", c.code, got.Status, "confirmed")
 		}
 		if gain := w.b.balance(c); gain.Sub(gain, before).Cmp(c.units("5.25")) != 0 {
 			w.t.Errorf("internal transfer of 5.25 %s brought %v", c.code, gain)

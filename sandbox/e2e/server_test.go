@@ -28,9 +28,10 @@ type server struct {
 // newSeparateService is a harness whose service is a process of its own, with some of the chains, or all if chains is
 // empty, and with additions to the environment: it is started, and ready.
 func newSeparateService(t *testing.T, p programs, database, chains string, environment ...string) *harness {
-	w := newHarnessOf(t, &harness{t: t, programs: p, dir: storetest.Folder(t), database: database, endpoints: 1, chains: chains,
-		listen: freePort(t), admin: freePort(t),
-		environment: environment})
+	w := newHarnessOf(t,
+		&harness{t: t, programs: p, dir: storetest.Folder(t), database: database, endpoints: 1, chains: chains,
+			listen: freePort(t), admin: freePort(t),
+			environment: environment})
 	w.serve()
 	w.ready()
 	return w

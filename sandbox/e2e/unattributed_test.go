@@ -143,7 +143,7 @@ func (w *harness) keepOperatorFunds(c *currency) {
 		}
 	}
 	if kept != 1 {
-		w.t.Errorf("%d payments look like the operator funds", kept)
+		w.t.Errorf("%d payments look like the operator funds, want 1", kept)
 	}
 }
 

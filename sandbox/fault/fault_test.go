@@ -41,10 +41,10 @@ func TestSlowNodesAnswerLateAndTheFaultEndsByItself(t *testing.T) {
 		<-time.After(10*time.Second - lateness) // by the clock of the bubble
 		began = time.Now()
 		if ask(h); time.Since(began) != 0 {
-			t.Errorf("after the fault an answer takes %v", time.Since(began))
+			t.Errorf("after the fault an answer takes %v, want 0", time.Since(began))
 		}
 		if kind, _ := l.Current(); kind != "" {
-			t.Errorf("fault %q does not end", kind)
+			t.Errorf("fault %q does not end, want none", kind)
 		}
 	})
 }

@@ -110,7 +110,7 @@ func TestLimitsCountCallsByTheSecondAndSayWhenToComeBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := post(h, calls("getBlock", callsASecond)); got.Code != 200 {
-				t.Errorf("%s: %d", kind, got.Code)
+				t.Errorf("%s: %d, want 200", kind, got.Code)
 			}
 			refused := post(h, calls("getBlock", 1))
 			after, err := read(refused.Header().Get("Retry-After"))
@@ -119,7 +119,7 @@ func TestLimitsCountCallsByTheSecondAndSayWhenToComeBack(t *testing.T) {
 			}
 			<-time.After(after) // by the clock of the bubble
 			if got := post(h, calls("getBlock", 1)); got.Code != 200 {
-				t.Errorf("%s after that: %d", kind, got.Code)
+				t.Errorf("%s after that: %d, want 200", kind, got.Code)
 			}
 		})
 	}
@@ -173,6 +173,6 @@ func TestABalancerNeverAsksTheSameNodeTwice(t *testing.T) {
 	}
 	beside := l.Beside()
 	if got := ask(beside).Body.String(); got != "10" {
-		t.Errorf("another endpoint of the node: %s", got)
+		t.Errorf("another endpoint of the node: %s, want %q", got, "10")
 	}
 }

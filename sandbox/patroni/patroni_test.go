@@ -88,7 +88,7 @@ func TestASynchronousStandbyHasAllThatWasAcknowledged(t *testing.T) {
 		}
 	})
 	if n := count(t, db); n != 200 {
-		t.Errorf("%d of 200 numbers are there", n)
+		t.Errorf("%d of 200 numbers are there, want 200", n)
 	}
 	if err := write(t.Context(), db, 200); err != nil {
 		t.Errorf("the new primary accepts no writes: %v", err)

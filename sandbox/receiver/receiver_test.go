@@ -46,7 +46,7 @@ func TestKeepsWhatItIsSent(t *testing.T) {
 	t.Parallel()
 	r := listen(t, Own)
 	if status := deliver(t, r.URL()+"/a", " {\"a\":1}\n"); status != http.StatusNoContent {
-		t.Errorf("status %d", status)
+		t.Errorf("status %d, want %d", status, http.StatusNoContent)
 	}
 	got := r.Deliveries()
 	if len(got) != 1 || got[0].Body != " {\"a\":1}\n" || got[0].Headers["webhook-id"] != "one" ||
@@ -97,7 +97,7 @@ func TestForgetsTheOldestFirst(t *testing.T) {
 		r.keep(Delivery{})
 	}
 	if got := r.Deliveries(); len(got) != maxKept {
-		t.Errorf("%d deliveries are kept", len(got))
+		t.Errorf("%d deliveries are kept, want %v", len(got), maxKept)
 	}
 }
 

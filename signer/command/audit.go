@@ -23,9 +23,11 @@ type signerCheckpointCommand struct{}
 
 // Help returns an example.
 func (signerCheckpointCommand) Help() string {
-	return "Prints a note with the size of the log and the root of the Merkle tree over its entries, signed with a key that " +
+	return "Prints a note with the size of the log and the root of the Merkle tree over its entries, signed with a key " +
+		"that " +
 		"comes from the seed, and on standard error the key to verify it with. Give both to somebody who keeps them: no " +
-		"earlier entry can be changed then without being noticed.\n\nExample:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase " +
+		"earlier entry can be changed then without being noticed.\n\nExample:\n\n    " +
+		"BURSAR_PASSPHRASE_FILE=/run/passphrase " +
 		"bursar audit checkpoint > november.txt"
 }
 
@@ -72,7 +74,8 @@ type signerVerifyCommand struct {
 
 // Help returns an example.
 func (signerVerifyCommand) Help() string {
-	return "Without a file it checks that every entry of this signer's log follows from the one before. Of a checkpoint it checks that the log of this signer still contains it: that nothing before it was changed, " +
+	return "Without a file it checks that every entry of this signer's log follows from the one before. Of a checkpoint " +
+		"it checks that the log of this signer still contains it: that nothing before it was changed, " +
 		"removed or put in between. Of a proof it checks the entry, and prints it; that needs neither the signer nor its " +
 		"state.\n\nExample:\n\n    bursar audit verify november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
 }
@@ -132,7 +135,8 @@ type signerProveCommand struct {
 
 // Help returns an example.
 func (signerProveCommand) Help() string {
-	return "Of an order it proves the newest entry that allowed it. Prints the entry with its proof and the checkpoint, for somebody who has the key.\n\nExample:\n\n    bursar signer " +
+	return "Of an order it proves the newest entry that allowed it. Prints the entry with its proof and the checkpoint, " +
+		"for somebody who has the key.\n\nExample:\n\n    bursar signer " +
 		"audit prove 17 --checkpoint november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...' > payment.txt"
 }
 

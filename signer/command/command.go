@@ -1,8 +1,8 @@
 // Package command is the commands of whoever holds the seed, shared by the programs bursar and bursar-signer.
 //
-// It owns their names, flags and texts, and decides nothing. Its invariants: results go to standard output and everything
-// else to standard error; a secret is printed only by the command that makes it; it links neither the API nor the
-// database of the service.
+// It owns their names, flags and texts, and decides nothing. Its invariants: results go to standard output and
+// everything else to standard error; a secret is printed only by the command that makes it; it links neither the API
+// nor the database of the service.
 package command
 
 import (

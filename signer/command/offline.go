@@ -218,7 +218,8 @@ type offlineCombineCommand struct {
 // Help returns an example.
 func (offlineCombineCommand) Help() string {
 	return "Needs no seed, and checks every signature. Where it takes something else than a bundle it takes its " +
-		"signatures only.\n\nExample:\n\n    bursar-signer offline combine signed-by-ann.txt signed-by-bob.psbt --out signed.txt"
+		"signatures only.\n\nExample:\n\n    bursar-signer offline combine signed-by-ann.txt signed-by-bob.psbt --out " +
+		"signed.txt"
 }
 
 // Run joins copies.

@@ -28,7 +28,8 @@ type signerApplyCommand struct {
 
 // Help returns an example.
 func (signerApplyCommand) Help() string {
-	return "Takes a text that people signed with bursar-approve or ssh-keygen: a policy, a destination, a client's key, a freeze or a thaw. " +
+	return "Takes a text that people signed with bursar-approve or ssh-keygen: a policy, a destination, a client's key, " +
+		"a freeze or a thaw. " +
 		"Run it on the signer's machine, as its user, while the signer runs or not.\n\nExample:\n\n    bursar signer apply " +
 		"policy-7.txt"
 }
@@ -58,7 +59,8 @@ func (cmd *signerApplyCommand) Run(ctx context.Context, c *Call) error {
 		case approval.KindFreeze:
 			return c.applyFreeze(ctx, host.StateFile(cfg), file, text, signatures)
 		}
-		return fmt.Errorf("it begins with %.40q: apply takes a policy, a destination, a client's key, a freeze or a thaw", kind)
+		return fmt.Errorf("it begins with %.40q: apply takes a policy, a destination, a client's key, a freeze or a thaw",
+			kind)
 	})
 }
 

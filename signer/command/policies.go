@@ -114,7 +114,8 @@ type signerPolicyDiffCommand struct {
 
 // Help returns an example.
 func (signerPolicyDiffCommand) Help() string {
-	return "What loosens anything begins on mainnet a day after it is applied, at the earliest.\n\nExample:\n\n    bursar " +
+	return "What loosens anything begins on mainnet a day after it is applied, at the earliest.\n\nExample:\n\n    " +
+		"bursar " +
 		"signer policy diff policy-7.txt"
 }
 
@@ -165,7 +166,8 @@ type signerPolicyTestCommand struct {
 
 // Help returns an example.
 func (signerPolicyTestCommand) Help() string {
-	return "Nothing is asked or signed, and windows count as unused. The exit code is 0 if it would be allowed.\n\nExample:\n\n" +
+	return "Nothing is asked or signed, and windows count as unused. The exit code is 0 if it would be " +
+		"allowed.\n\nExample:\n\n" +
 		"    bursar signer policy test order.txt --approved ann --approved bob --listed"
 }
 

@@ -69,7 +69,8 @@ type recipientsAddCommand struct {
 
 // Help returns an example.
 func (recipientsAddCommand) Help() string {
-	return "Opens the seed file as every command does, and seals its key once more. What opens it now still opens it. The " +
+	return "Opens the seed file as every command does, and seals its key once more. What opens it now still opens it. " +
+		"The " +
 		"program reads the changed file back before it takes the place of the old one.\n\nExample:\n\n    " +
 		"bursar seed recipients add recovery --recipient age1…"
 }
@@ -110,7 +111,8 @@ func (a recipientsAddCommand) way(c *Call, cfg config.Config, file *host.File) (
 			c.Note("Warning: %v. On mainnet it would be refused.", signer.ErrWeakPassphrase)
 		}
 		file.Openers.Passphrase = passphrase
-		return signer.Way{Name: a.Name, Kind: signer.KindPassphrase}, signer.ToPassphrase(passphrase, signer.DefaultWorkFactor), err
+		return signer.Way{Name: a.Name, Kind: signer.KindPassphrase},
+			signer.ToPassphrase(passphrase, signer.DefaultWorkFactor), err
 	case a.Recipient != "":
 		recipient, err := host.Recipient(a.Recipient, c.Getenv, func(text string) { c.Note("%s", text) })
 		return signer.Way{Name: a.Name, Kind: signer.KindAge, To: a.Recipient}, signer.ToRecipient(recipient), err
@@ -150,7 +152,8 @@ type recipientsRemoveCommand struct {
 
 // Help returns an example.
 func (recipientsRemoveCommand) Help() string {
-	return "What is given here must still open the file without it. A copy of the file that was made before still opens that " +
+	return "What is given here must still open the file without it. A copy of the file that was made before still opens " +
+		"that " +
 		"way, backups too: if somebody may have both, make a new seed and move the money.\n\nExample:\n\n    " +
 		"bursar seed recipients remove old-machine"
 }

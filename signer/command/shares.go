@@ -28,8 +28,10 @@ type sharesMakeCommand struct {
 
 // Help returns an example.
 func (sharesMakeCommand) Help() string {
-	return "Makes a new identity of age, which is shown nowhere, and splits it by SLIP-39 without a passphrase. Each share is a " +
-		"line of 33 words on standard output, and is written to no file. Needs neither a configuration nor the seed: run it " +
+	return "Makes a new identity of age, which is shown nowhere, and splits it by SLIP-39 without a passphrase. Each " +
+		"share is a " +
+		"line of 33 words on standard output, and is written to no file. Needs neither a configuration nor the seed: run " +
+		"it " +
 		"where no network is. Add the recipient, which is not secret, on the signer's machine with `bursar seed recipients " +
 		"add`.\n\nExample:\n\n    bursar seed shares make --need 2 --shares 3"
 }
@@ -70,7 +72,8 @@ func (m sharesMakeCommand) Run(c *Call) error {
 			return err
 		}
 	}
-	c.Note("Set %s: %d of these %d shares give the identity. They are shown only once: give each to another person, on paper.",
+	c.Note("Set %s: %d of these %d shares give the identity. They are shown only once: give each to another person, on "+
+		"paper.",
 		shares[0].Set(), m.Need, m.Shares)
 	c.Note("The recipient is not secret. On the signer's machine: bursar seed recipients add recovery --recipient %s",
 		identity.Recipient())
@@ -81,8 +84,10 @@ type sharesCombineCommand struct{}
 
 // Help returns an example.
 func (sharesCombineCommand) Help() string {
-	return "Reads shares, one a line, from standard input, never from the command line, where other users could see them. What " +
-		"it prints opens the seed file: put it into a file in memory with mode 0600, name that in BURSAR_IDENTITY_FILE, and " +
+	return "Reads shares, one a line, from standard input, never from the command line, where other users could see " +
+		"them. What " +
+		"it prints opens the seed file: put it into a file in memory with mode 0600, name that in BURSAR_IDENTITY_FILE, " +
+		"and " +
 		"remove it afterwards.\n\nExample:\n\n    bursar seed shares combine > /dev/shm/identity"
 }
 

@@ -29,7 +29,8 @@ func (signerCommand) Help() string {
 	return "Holds the seed and signs for `bursar serve`, which then runs without the seed: as another user, or on " +
 		"another machine. Both read signer.address of the configuration. The signer reads seed_file, chains and " +
 		"currencies too, and checks every transaction against its own file: its max_fee and limits cannot be raised " +
-		"from outside. It remembers in signer.state what it signed. It needs no node and no database; on private EVM chains it needs chain_id.\n\nExample:\n\n    " +
+		"from outside. It remembers in signer.state what it signed. It needs no node and no database; on private EVM " +
+		"chains it needs chain_id.\n\nExample:\n\n    " +
 		"BURSAR_PASSPHRASE_FILE=/run/passphrase bursar signer --config signer.yaml"
 }
 

@@ -63,7 +63,8 @@ type signerBeginAgainCommand struct {
 func (signerBeginAgainCommand) Help() string {
 	return "Declares the signer's state incomplete: after an older copy of it was put back, or after the clock was far " +
 		"ahead. What it remembers stays. It gets a new instance, the present time, and each window of the limits counts as " +
-		"used up until it has passed, unless --unused is given, which also ends such a wait. Stop the signer first.\n\nExample:\n\n    bursar signer begin-again --reason 'the " +
+		"used up until it has passed, unless --unused is given, which also ends such a wait. Stop the signer " +
+		"first.\n\nExample:\n\n    bursar signer begin-again --reason 'the " +
 		"disk was restored from Monday'"
 }
 
@@ -95,7 +96,8 @@ type signerFreezeCommand struct {
 
 // Help returns an example.
 func (signerFreezeCommand) Help() string {
-	return "From then on this signer signs nothing, also after a restart, whatever the service says; `bursar signer thaw` " +
+	return "From then on this signer signs nothing, also after a restart, whatever the service says; `bursar signer " +
+		"thaw` " +
 		"ends it. Once the command has returned, no signature leaves the signer any more. Run it on the signer's machine, " +
 		"as its user, while the signer runs or not; it waits for no database. `bursar halt` stops payments from the " +
 		"service's side.\n\nExample:\n\n    bursar signer freeze --reason 'the service may be in other hands'"
@@ -131,7 +133,8 @@ type signerThawCommand struct {
 
 // Help returns an example.
 func (signerThawCommand) Help() string {
-	return "Ends every freeze of the signer.\n\nExample:\n\n    bursar signer thaw --reason 'the service was installed anew'"
+	return "Ends every freeze of the signer.\n\nExample:\n\n    bursar signer thaw --reason 'the service was installed " +
+		"anew'"
 }
 
 // Run thaws the signer.
@@ -170,8 +173,10 @@ type signerStatusCommand struct {
 
 // Help returns an example.
 func (signerStatusCommand) Help() string {
-	return "Shows whether the signer is frozen, since when it remembers, how much of each limit of the configuration is used " +
-		"up, and the newest entry of its log, after checking that every entry of the log follows from the one before. It may run beside the signer.\n\nExample:\n\n    bursar " +
+	return "Shows whether the signer is frozen, since when it remembers, how much of each limit of the configuration is " +
+		"used " +
+		"up, and the newest entry of its log, after checking that every entry of the log follows from the one before. It " +
+		"may run beside the signer.\n\nExample:\n\n    bursar " +
 		"signer status"
 }
 

@@ -47,12 +47,14 @@ func TestASignerDoesNotStartWithAddressesThatADescriptorLacks(t *testing.T) {
 		"another wallet's":   {[]string{"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"}, "none of the first"},
 		"one beyond the row": {bases[1:], "none of the first"},
 	} {
-		cfg, err := config.Parse("bursar.yaml", []byte(`chains: {bitcoin: {rpc: "http://127.0.0.1:1", cold: {vault: {kind: descriptor, `+
-			`descriptor: "`+d.String()+`", addresses: [`+strings.Join(test.addresses, ", ")+`]}}}}`), nil)
+		cfg, err := config.Parse("bursar.yaml",
+			[]byte(`chains: {bitcoin: {rpc: "http://127.0.0.1:1", cold: {vault: {kind: descriptor, `+
+				`descriptor: "`+d.String()+`", addresses: [`+strings.Join(test.addresses, ", ")+`]}}}}`), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Connector{Network: cfg.Network, Registry: cfg.Registry, Log: slog.New(slog.DiscardHandler)}.all(t.Context(), cfg)
+		_, err = Connector{Network: cfg.Network, Registry: cfg.Registry, Log: slog.New(slog.DiscardHandler)}.all(t.Context(),
+			cfg)
 		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}

@@ -102,7 +102,8 @@ func AgreePolicy(ctx context.Context, cfg config.Config, keeper memory.Keeper, l
 	}
 	lost, err := people.KnowPolicy(ctx, keeper, noted, time.Now())
 	if lost {
-		log.Error("the policy that people signed is lost with the state, and nothing is signed until it is applied again; see "+
+		log.Error("the policy that people signed is lost with the state, and nothing is signed until it is applied again; "+
+			"see "+
 			"docs/operations/approvals.md#a-lost-policy", "version", noted.Version, "hash", noted.Hash)
 	}
 	return err

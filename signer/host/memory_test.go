@@ -15,7 +15,8 @@ import (
 // A memory that nobody created is warm on a test network, and cold where it may be about money. It is for one signer.
 func TestAMissingMemoryIsCreated(t *testing.T) {
 	t.Parallel()
-	for network, cold := range map[config.Network]bool{config.Mainnet: true, config.Testnet: false, config.Regtest: false} {
+	for network, cold := range map[config.Network]bool{config.Mainnet: true, config.Testnet: false,
+		config.Regtest: false} {
 		cfg := config.Config{Network: network, SeedFile: filepath.Join(t.TempDir(), "seed.age")}
 		var text bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&text, nil))
@@ -51,10 +52,10 @@ func TestAMissingMemoryIsCreated(t *testing.T) {
 func TestTheStateFileIsBesideTheSeed(t *testing.T) {
 	t.Parallel()
 	if got := StateFile(config.Config{SeedFile: "a/seed.age"}); got != "a/seed.age.state" {
-		t.Errorf("it is %s", got)
+		t.Errorf("it is %s, want %q", got, "a/seed.age.state")
 	}
 	if got := StateFile(config.Config{SeedFile: "a/seed.age", Signer: config.Signer{State: "b"}}); got != "b" {
-		t.Errorf("it is %s", got)
+		t.Errorf("it is %s, want %q", got, "b")
 	}
 }
 

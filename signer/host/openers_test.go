@@ -25,7 +25,8 @@ func withIdentity(t *testing.T, cfg config.Config, passphrase string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := open.Sealed.Add(open.Opened, signer.Way{Name: "key", Kind: signer.KindAge}, signer.ToRecipient(identity.Recipient()))
+	next, err := open.Sealed.Add(open.Opened, signer.Way{Name: "key", Kind: signer.KindAge},
+		signer.ToRecipient(identity.Recipient()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,16 +57,17 @@ func TestWhereAnIdentityMayBe(t *testing.T) {
 		want error
 		says string
 	}{
-		"a file":            {map[string]string{"BURSAR_IDENTITY_FILE": closed}, nil, ""},
-		"others read it":    {map[string]string{"BURSAR_IDENTITY_FILE": open}, ErrReadable, "chmod 600 " + open},
-		"a credential":      {map[string]string{"CREDENTIALS_DIRECTORY": folder}, nil, ""},
-		"other credentials": {map[string]string{"CREDENTIALS_DIRECTORY": t.TempDir()}, signer.ErrNothingOpens, "no identity is given"},
-		"no key":            {map[string]string{"BURSAR_IDENTITY_FILE": bad}, ErrIdentities, bad},
-		"nothing":           {map[string]string{"BURSAR_IDENTITY_FILE": none}, ErrIdentities, none},
-		"too long":          {map[string]string{"BURSAR_IDENTITY_FILE": long}, ErrIdentities, long},
-		"no file":           {map[string]string{"BURSAR_IDENTITY_FILE": closed + "x"}, os.ErrNotExist, ""},
-		"a plugin shown":    {map[string]string{"BURSAR_IDENTITY_FILE": plugin, "AGEDEBUG": "plugin"}, nil, ""},
-		"none":              {nil, signer.ErrNothingOpens, "no passphrase is given"},
+		"a file":         {map[string]string{"BURSAR_IDENTITY_FILE": closed}, nil, ""},
+		"others read it": {map[string]string{"BURSAR_IDENTITY_FILE": open}, ErrReadable, "chmod 600 " + open},
+		"a credential":   {map[string]string{"CREDENTIALS_DIRECTORY": folder}, nil, ""},
+		"other credentials": {map[string]string{"CREDENTIALS_DIRECTORY": t.TempDir()}, signer.ErrNothingOpens,
+			"no identity is given"},
+		"no key":         {map[string]string{"BURSAR_IDENTITY_FILE": bad}, ErrIdentities, bad},
+		"nothing":        {map[string]string{"BURSAR_IDENTITY_FILE": none}, ErrIdentities, none},
+		"too long":       {map[string]string{"BURSAR_IDENTITY_FILE": long}, ErrIdentities, long},
+		"no file":        {map[string]string{"BURSAR_IDENTITY_FILE": closed + "x"}, os.ErrNotExist, ""},
+		"a plugin shown": {map[string]string{"BURSAR_IDENTITY_FILE": plugin, "AGEDEBUG": "plugin"}, nil, ""},
+		"none":           {nil, signer.ErrNothingOpens, "no passphrase is given"},
 	} {
 		got, err := OpenFile(cfg, variables(test.env), nil)
 		if name == "a plugin shown" { // whether its checksum is right or not, it must not open

@@ -137,7 +137,8 @@ func notedKeys(cfg config.Config) (list []notedKey, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &list)
 	}
-	if i := slices.IndexFunc(list, func(k notedKey) bool { return k.Account.IsZero() || k.ID == "" }); err == nil && i >= 0 {
+	if i := slices.IndexFunc(list, func(k notedKey) bool { return k.Account.IsZero() || k.ID == "" }); err == nil &&
+		i >= 0 {
 		err = errors.New("a key in it has no account or no ID")
 	}
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 var errNoLock = errors.New("the limit of locked memory is too low: set LimitMEMLOCK=infinity in the systemd unit, " +
 	"--ulimit memlock=-1 for a container, or `ulimit -l unlimited`")
 
-// Protect keeps the memory of this process, which is about to hold the seed, from others: no process of the same user may
-// read or trace it, it leaves no core, and it is not written to swap. The last needs a right that a process may lack:
-// that is an error on mainnet, and a warning elsewhere, unless signer.lock_memory says otherwise.
+// Protect keeps the memory of this process, which is about to hold the seed, from others: no process of the same user
+// may read or trace it, it leaves no core, and it is not written to swap. The last needs a right that a process may
+// lack: that is an error on mainnet, and a warning elsewhere, unless signer.lock_memory says otherwise.
 func Protect(cfg config.Config, log *slog.Logger) error {
 	if err := Shield(); err != nil {
 		return err

@@ -20,9 +20,9 @@ func Shield() error {
 }
 
 // lockMemory keeps this process out of swap; see mlockall(2). MCL_ONFAULT locks a page when it is first used: the
-// runtime of Go reserves address space far beyond what it uses, and gives memory back by mapping it again, where without
-// MCL_ONFAULT it would all be filled at once. Reserved space counts against RLIMIT_MEMLOCK too, and a mapping over the
-// limit ends the process later, so only an unlimited process is locked.
+// runtime of Go reserves address space far beyond what it uses, and gives memory back by mapping it again, where
+// without MCL_ONFAULT it would all be filled at once. Reserved space counts against RLIMIT_MEMLOCK too, and a mapping
+// over the limit ends the process later, so only an unlimited process is locked.
 func lockMemory() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit); err != nil {

@@ -22,7 +22,8 @@ const (
 // Errors of secrets that are not safe where they are. Each says what to do.
 var (
 	ErrReadable    = errors.New("others than its owner may read it")
-	ErrEnvironment = errors.New("on mainnet the passphrase may not be in BURSAR_PASSPHRASE, which stays readable in /proc " +
+	ErrEnvironment = errors.New("on mainnet the passphrase may not be in BURSAR_PASSPHRASE, which stays readable in " +
+		"/proc " +
 		"and is inherited: put it into a file with mode 0600 and name that in BURSAR_PASSPHRASE_FILE, or use " +
 		"LoadCredential=bursar-passphrase:FILE in the systemd unit")
 	ErrSandboxSeed = errors.New("the seed file is that of a sandbox or as easy to open, which is refused on mainnet")
@@ -80,7 +81,8 @@ func sealedSeed(cfg config.Config, passphrase signer.Passphrase) (signer.Sealed,
 	if err != nil || cfg.Network != config.Mainnet {
 		return sealed, err
 	}
-	const remedy = "move it away and run `bursar seed restore` with its words and a strong passphrase, or `bursar seed new`"
+	const remedy = "move it away and run `bursar seed restore` with its words and a strong passphrase, or `bursar seed " +
+		"new`"
 	if passphrase.IsSandboxs() {
 		return signer.Sealed{}, fmt.Errorf("%w: its passphrase is the sandbox's; %s", ErrSandboxSeed, remedy)
 	}

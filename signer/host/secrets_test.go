@@ -42,7 +42,8 @@ func seeded(t *testing.T, network config.Network, passphrase string, factor int)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return config.Config{Network: network, SeedFile: file(t, filepath.Join(t.TempDir(), "seed.age"), string(sealed), 0o600)}
+	return config.Config{Network: network,
+		SeedFile: file(t, filepath.Join(t.TempDir(), "seed.age"), string(sealed), 0o600)}
 }
 
 // variables returns a getenv.
@@ -115,7 +116,8 @@ func TestASandboxsSeedIsRefusedOnMainnet(t *testing.T) {
 		says       string
 	}{
 		{config.Mainnet, "sandbox", 17, 0o600, ErrSandboxSeed, "its passphrase is the sandbox's"},
-		{config.Mainnet, strong, 8, 0o600, ErrSandboxSeed, "its work factor is 8, below 17; move it away and run `bursar seed"},
+		{config.Mainnet, strong, 8, 0o600, ErrSandboxSeed,
+			"its work factor is 8, below 17; move it away and run `bursar seed"},
 		{config.Mainnet, strong, 8, 0o644, ErrReadable, "has mode 0644"},
 		{config.Testnet, strong, 8, 0o604, ErrReadable, "chmod 600"},
 		{config.Testnet, "sandbox", 8, 0o600, nil, ""},

@@ -55,7 +55,8 @@ func TestADenyHoldsInEverySpellingOfItsChain(t *testing.T) {
 			t.Errorf("%s: got denied %t, want %t", test.name, got, test.denied)
 		}
 	}
-	for _, wrong := range []string{"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5"} {
+	for _, wrong := range []string{"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD",
+		"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5"} {
 		p := roster.Policy{Assets: []roster.Asset{{Name: "A", Chain: bursar.Ethereum}, {Name: "B", Chain: bursar.Bitcoin}},
 			Rules: []roster.Rule{{ID: "never", Deny: true, For: []string{roster.KindWithdrawal}, To: wrong}}}
 		if err := p.Spell(chains); !errors.Is(err, roster.ErrUnsound) || !strings.Contains(err.Error(), "is no address of") {

@@ -35,8 +35,8 @@ func (tx *sqlTx) Forget(ctx context.Context, before time.Time, most int) (int, e
 	return len(old), nil
 }
 
-// forgetFlow removes a flow of which nothing is left that matters. The newest one stays, so that its number is not given
-// to another.
+// forgetFlow removes a flow of which nothing is left that matters. The newest one stays, so that its number is not
+// given to another.
 func (tx *sqlTx) forgetFlow(ctx context.Context, flow int64, before time.Time) error {
 	var idle bool
 	_, err := tx.one(ctx, `SELECT NOT EXISTS (SELECT 1 FROM signed WHERE flow = ?1)

@@ -46,8 +46,8 @@ func Thaw(ctx context.Context, file *File, at time.Time, who, why string) (n int
 	return ThawIf(ctx, file, at, func(context.Context, Tx) (string, string, error) { return who, why, nil })
 }
 
-// ThawIf is Thaw where decide, in the transaction that thaws, says by whom and why, or refuses. It sees every freeze that
-// the thaw would end; what comes after that stays, also if the machine stops in between.
+// ThawIf is Thaw where decide, in the transaction that thaws, says by whom and why, or refuses. It sees every freeze
+// that the thaw would end; what comes after that stays, also if the machine stops in between.
 func ThawIf(
 	ctx context.Context, file *File, at time.Time, decide func(ctx context.Context, tx Tx) (who, why string, err error),
 ) (n int, err error) {
@@ -79,8 +79,8 @@ func ThawIf(
 	return n, alone(file.path, gateTime, func() error { return unmark(path, m) })
 }
 
-// Enter enters the freeze of the gate into the state, unless that has this one already. Of several freezes each is kept:
-// a thaw must come after the newest.
+// Enter enters the freeze of the gate into the state, unless that has this one already. Of several freezes each is
+// kept: a thaw must come after the newest.
 func Enter(ctx context.Context, keeper Keeper) error {
 	f, frozen, err := keeper.Gate().Frozen()
 	if err != nil || !frozen {

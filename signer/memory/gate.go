@@ -137,7 +137,8 @@ const gateTime = 10 * time.Second
 const AnswerTime = 5 * time.Second
 
 // ErrLeaving is returned by Stop if a signature was still on its way out.
-var ErrLeaving = errors.New("the signer is frozen, but was still handing out what it had signed before: stop its process")
+var ErrLeaving = errors.New("the signer is frozen, but was still handing out what it had signed before: stop its " +
+	"process")
 
 // Stop freezes the signer of a state file, while it runs or not, and without its database. When it returns nil, the
 // freeze is durable and nothing that was signed before is on its way out any more. Freeze enters it into the state.

@@ -98,8 +98,8 @@ func readMarker(path string) (m marker, err error) {
 	return m, json.Unmarshal(text[:n], &m)
 }
 
-// unmark removes the marker that m was read from. One that was made since stays: then the error says so. The caller sees
-// to it that nothing leaves meanwhile.
+// unmark removes the marker that m was read from. One that was made since stays: then the error says so. The caller
+// sees to it that nothing leaves meanwhile.
 func unmark(path string, m marker) error {
 	aside := path + asideSuffix
 	err := os.Rename(path, aside)

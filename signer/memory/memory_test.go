@@ -133,7 +133,7 @@ func TestBothKeepersRememberTheSame(t *testing.T) {
 		t.Errorf("the file holds\n%+v, want\n%+v", got, want)
 	}
 	if len(want) != 12 {
-		t.Errorf("%d answers are compared", len(want))
+		t.Errorf("%d answers are compared, want 12", len(want))
 	}
 }
 
@@ -309,7 +309,8 @@ func TestBeginningAgain(t *testing.T) {
 		t.Errorf("the state is %+v, was %+v, %v", after, before, err)
 	}
 	head, err := Verify(t.Context(), f)
-	if err != nil || head.Number != 2 || head.Kind != KindBegin || head.Detail != `{"cold":true,"dated":3,"who":"ann","why":"the clock was wrong"}` {
+	if err != nil || head.Number != 2 || head.Kind != KindBegin ||
+		head.Detail != `{"cold":true,"dated":3,"who":"ann","why":"the clock was wrong"}` {
 		t.Errorf("the log ends with %+v, %v", head, err)
 	}
 	do(t, f, func(ctx context.Context, tx Tx) error { // what was remembered stays

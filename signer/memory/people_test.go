@@ -30,7 +30,8 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 		do(t, k, func(ctx context.Context, tx Tx) error {
 			flow, err := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
 			order := Digest{1}
-			err = errors.Join(err, tx.AddPolicy(ctx, Policy{1, noon, "one", noon}), tx.AddPolicy(ctx, Policy{2, noon.Add(1e9), "two", time.Time{}}),
+			err = errors.Join(err, tx.AddPolicy(ctx, Policy{1, noon, "one", noon}),
+				tx.AddPolicy(ctx, Policy{2, noon.Add(1e9), "two", time.Time{}}),
 				tx.AddDestination(ctx, Destination{"n1", "c", "a", noon, noon.Add(time.Hour), "d1"}),
 				tx.AddDestination(ctx, Destination{"n2", "c", "b", noon, noon.Add(time.Hour), "d2"}),
 				tx.AddNonce(ctx, "n", flow), tx.AddNonce(ctx, "n", flow+5),
@@ -77,8 +78,8 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 	})
 }
 
-// A flow that is forgotten takes along what was allowed in it, but for how often that was: the same order in a later flow
-// is a further payment of it.
+// A flow that is forgotten takes along what was allowed in it, but for how often that was: the same order in a later
+// flow is a further payment of it.
 func TestAForgottenFlowAllowsNothing(t *testing.T) {
 	t.Parallel()
 	f, _ := newFile(t, false)
@@ -168,7 +169,8 @@ func TestASecondFreezeIsKept(t *testing.T) {
 	}
 	defer f.Close()
 	for i, who := range []string{"ann", "cat"} {
-		if err := Stop(path, Freeze{At: at.Add(time.Duration(i) * time.Hour), Who: who, Why: who + " saw something"}); err != nil {
+		if err := Stop(path,
+			Freeze{At: at.Add(time.Duration(i) * time.Hour), Who: who, Why: who + " saw something"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := Enter(t.Context(), f); err != nil {
@@ -189,7 +191,8 @@ func TestWhatIsKnownOnlyMovesForward(t *testing.T) {
 		do(t, k, func(ctx context.Context, tx Tx) error {
 			var errs []error
 			for _, n := range []int64{2, 1, 3, 2} {
-				errs = append(errs, tx.KnowPolicy(ctx, KnownPolicy{n, "h"}), tx.AddRemoved(ctx, "c", "a", noon.Add(time.Duration(n)*time.Second)),
+				errs = append(errs, tx.KnowPolicy(ctx, KnownPolicy{n, "h"}),
+					tx.AddRemoved(ctx, "c", "a", noon.Add(time.Duration(n)*time.Second)),
 					tx.AddDenial(ctx, order, Denial{"bob", noon.Add(time.Duration(n) * time.Second)}))
 			}
 			return errors.Join(append(errs, tx.AddDenial(ctx, order, Denial{"ann", noon}))...)
@@ -215,7 +218,8 @@ func TestBeginAgainKeepsWhichPolicyWasInForce(t *testing.T) {
 	t.Parallel()
 	f, path := newFile(t, false)
 	do(t, f, func(ctx context.Context, tx Tx) error { return tx.KnowPolicy(ctx, KnownPolicy{5, "h"}) })
-	if err := errors.Join(f.Close(), BeginAgain(t.Context(), path, Init{"seed", noon, true}, "op", "restored")); err != nil {
+	if err := errors.Join(f.Close(),
+		BeginAgain(t.Context(), path, Init{"seed", noon, true}, "op", "restored")); err != nil {
 		t.Fatal(err)
 	}
 	do(t, reopen(t, path), func(ctx context.Context, tx Tx) error {

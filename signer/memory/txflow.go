@@ -9,7 +9,8 @@ import (
 
 // Signed implements Tx.
 func (tx *sqlTx) Signed(ctx context.Context, chain bursar.ChainID, digest Digest) (id int64, found bool, err error) {
-	found, err = tx.one(ctx, `SELECT flow FROM signed WHERE chain = ? AND digest = ?`, []any{string(chain), digest[:]}, &id)
+	found, err = tx.one(ctx, `SELECT flow FROM signed WHERE chain = ? AND digest = ?`, []any{string(chain), digest[:]},
+		&id)
 	return id, found, err
 }
 
@@ -17,7 +18,8 @@ func (tx *sqlTx) Signed(ctx context.Context, chain bursar.ChainID, digest Digest
 func (tx *sqlTx) AddSigned(
 	ctx context.Context, flow int64, chain bursar.ChainID, digest Digest, at time.Time,
 ) error {
-	_, err := tx.exec(ctx, `INSERT INTO signed(chain, digest, flow, at) VALUES (?, ?, ?, ?)`, string(chain), digest[:], flow,
+	_, err := tx.exec(ctx, `INSERT INTO signed(chain, digest, flow, at) VALUES (?, ?, ?, ?)`, string(chain), digest[:],
+		flow,
 		millis(at))
 	return err
 }
@@ -154,8 +156,8 @@ func (tx *sqlTx) CountsSince(ctx context.Context, at time.Time) (list []FlowCoun
 	return list, err
 }
 
-// datedBack lets what counts from a later time on count from a time on, and returns how many counts that were. Holds that
-// began later begin then. Until when a destination is held stays: that may be as it was signed.
+// datedBack lets what counts from a later time on count from a time on, and returns how many counts that were. Holds
+// that began later begin then. Until when a destination is held stays: that may be as it was signed.
 func (tx *sqlTx) datedBack(ctx context.Context, at time.Time) (int64, error) {
 	for _, query := range []string{`UPDATE grants SET at = ? WHERE at > ?`, `UPDATE held SET since = ? WHERE since > ?`,
 		`UPDATE signed SET at = ? WHERE at > ?`} {

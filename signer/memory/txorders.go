@@ -15,7 +15,8 @@ func (tx *sqlTx) OrderKeys(ctx context.Context, account bursar.ID) (list []Order
 	if account.IsZero() {
 		where, args = ``, nil
 	}
-	err = tx.all(ctx, `SELECT account, id, public, name, usable_from, revoked_at FROM order_keys `+where+` ORDER BY number`,
+	err = tx.all(ctx, `SELECT account, id, public, name, usable_from, revoked_at FROM order_keys `+where+
+		` ORDER BY number`,
 		args, func(r rows) error {
 			var k OrderKey
 			var of string

@@ -9,14 +9,15 @@ import (
 
 // Policies implements Tx.
 func (tx *sqlTx) Policies(ctx context.Context) (list []Policy, err error) {
-	err = tx.all(ctx, `SELECT version, not_before, text, installed_at FROM policies ORDER BY version DESC`, nil, func(r rows) error {
-		var p Policy
-		var at, installed int64
-		err := r.Scan(&p.Version, &at, &p.Text, &installed)
-		p.NotBefore, p.Installed = timeOf(at), timeOf(installed)
-		list = append(list, p)
-		return err
-	})
+	err = tx.all(ctx, `SELECT version, not_before, text, installed_at FROM policies ORDER BY version DESC`, nil,
+		func(r rows) error {
+			var p Policy
+			var at, installed int64
+			err := r.Scan(&p.Version, &at, &p.Text, &installed)
+			p.NotBefore, p.Installed = timeOf(at), timeOf(installed)
+			list = append(list, p)
+			return err
+		})
 	return list, err
 }
 
@@ -115,11 +116,12 @@ func (tx *sqlTx) Payments(ctx context.Context, order Digest) (n int64, err error
 
 // WorthSince implements Tx.
 func (tx *sqlTx) WorthSince(ctx context.Context, rule string, from time.Time) (total bursar.Amount, err error) {
-	err = tx.all(ctx, `SELECT worth FROM grants WHERE rule = ? AND at >= ?`, []any{rule, millis(from)}, func(r rows) error {
-		var one bursar.Amount
-		err := r.Scan(&one)
-		total = addUp(total, one)
-		return err
-	})
+	err = tx.all(ctx, `SELECT worth FROM grants WHERE rule = ? AND at >= ?`, []any{rule, millis(from)},
+		func(r rows) error {
+			var one bursar.Amount
+			err := r.Scan(&one)
+			total = addUp(total, one)
+			return err
+		})
 	return total, err
 }

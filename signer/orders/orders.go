@@ -228,8 +228,9 @@ func (q Question) once(
 			return err
 		}
 		if !slices.ContainsFunc(uses, func(one string) bool { return slices.Contains(q.Uses, one) }) {
-			return refuse(RuleOnce, "order %s was signed in another transaction, which the chain could include beside this one: "+
-				"a new payment needs a new order", o.ID)
+			return refuse(RuleOnce,
+				"order %s was signed in another transaction, which the chain could include beside this one: "+
+					"a new payment needs a new order", o.ID)
 		}
 	}
 	return nil
@@ -243,7 +244,8 @@ func (q Question) once(
 func (q Question) fresh(o approval.Order, signedBefore bool) error {
 	switch other := o.Instance != q.State.Instance; {
 	case other && signedBefore:
-		return refuse(RuleOnce, "order %s was signed before, and the state began again since: its transaction is not replaced",
+		return refuse(RuleOnce,
+			"order %s was signed before, and the state began again since: its transaction is not replaced",
 			o.ID)
 	case other:
 		return refuse(RuleFresh, "order %s is for instance %s, this one is %s", o.ID, o.Instance, q.State.Instance)

@@ -13,8 +13,8 @@ import (
 )
 
 // Direct adds a destination to the list, or removes it, as enough approvers signed. An address that is added waits for
-// the policy's hold; one that is removed cannot be paid from then on, and a text that adds it counts only if it was made
-// after that. Errors: of package roster, ErrOther, ErrTime, ErrUsed, ErrSpelling.
+// the policy's hold; one that is removed cannot be paid from then on, and a text that adds it counts only if it was
+// made after that. Errors: of package roster, ErrOther, ErrTime, ErrUsed, ErrSpelling.
 func Direct(
 	ctx context.Context, keeper memory.Keeper, text string, signatures []string, here Here,
 ) (act Act, err error) {
@@ -148,7 +148,8 @@ func remove(ctx context.Context, tx memory.Tx, d approval.Destination, now time.
 }
 
 // Freezing checks a signed freeze, by anybody of the policy, or a thaw, by a quorum of its authors and made after every
-// freeze in the state, and uses it up. The caller freezes or thaws. Errors: of package roster, ErrOther, ErrTime, ErrUsed.
+// freeze in the state, and uses it up. The caller freezes or thaws. Errors: of package roster, ErrOther, ErrTime,
+// ErrUsed.
 func Freezing(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, clock time.Time,
 ) (f approval.Freeze, by []string, err error) {
@@ -185,9 +186,9 @@ func follows(ctx context.Context, tx memory.Tx, thaw approval.Freeze) error {
 	return err
 }
 
-// freezers returns who signed a freeze: people of the policy in force, or of one that ended within a day. Whoever is taken
-// out of the policy can still stop what comes after: two stolen keys of authors must not first remove the person who would
-// notice what they loosen.
+// freezers returns who signed a freeze: people of the policy in force, or of one that ended within a day. Whoever is
+// taken out of the policy can still stop what comes after: two stolen keys of authors must not first remove the person
+// who would notice what they loosen.
 func freezers(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, now time.Time,
 ) (by []string, err error) {

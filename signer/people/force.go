@@ -74,7 +74,8 @@ func holds(list []memory.Policy, known memory.KnownPolicy) bool {
 }
 
 func lostError(known memory.KnownPolicy) error {
-	return fmt.Errorf("%w: version %d, %s, was installed, and this state does not have it: apply the file that you keep of "+
+	return fmt.Errorf("%w: version %d, %s, was installed, and this state does not have it: apply the file that you keep "+
+		"of "+
 		"it, or a later version; see docs/operations/approvals.md", ErrLost, known.Version, known.Hash)
 }
 
@@ -86,7 +87,8 @@ func restored(ctx context.Context, tx memory.Tx, text string) (bool, error) {
 }
 
 // KnowPolicy remembers that a version was in force with this seed, and reports whether this state does not have it.
-func KnowPolicy(ctx context.Context, keeper memory.Keeper, known memory.KnownPolicy, now time.Time) (lost bool, err error) {
+func KnowPolicy(ctx context.Context, keeper memory.Keeper, known memory.KnownPolicy, now time.Time) (lost bool,
+	err error) {
 	err = keeper.Do(ctx, func(tx memory.Tx) error {
 		before, err := tx.KnownPolicy(ctx)
 		if err != nil || known.Version <= before.Version {

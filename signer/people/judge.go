@@ -29,8 +29,8 @@ type Question struct {
 
 	Spelling roster.Spelling // of the chain; nil: addresses are as they are written
 
-	// FeePercent is the most that payments of tokens may cost in percent of what they are worth; fees up to SmallFee are not
-	// asked about. 0: any.
+	// FeePercent is the most that payments of tokens may cost in percent of what they are worth; fees up to SmallFee are
+	// not asked about. 0: any.
 	FeePercent uint64
 	SmallFee   bursar.Amount
 }

@@ -116,7 +116,8 @@ func TestWhoeverIsRemovedCanFreezeForADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	freezes := func(now time.Time, n byte) error {
-		f := approval.Freeze{Instance: instance, Why: "x", Created: now, Expires: now.Add(time.Hour), Nonce: approval.Nonce{n}}
+		f := approval.Freeze{Instance: instance, Why: "x", Created: now, Expires: now.Add(time.Hour),
+			Nonce: approval.Nonce{n}}
 		return file.Do(t.Context(), func(tx memory.Tx) error {
 			_, _, err := Freezing(t.Context(), tx, f.Text(), sign(t, approval.NamespaceFreeze, f.Text(), 3), now)
 			return err
@@ -144,7 +145,8 @@ func TestARemovalDoesNotWaitForALoosening(t *testing.T) {
 	if act, err := install(t, file, second, noon, 2, 3); err != nil || len(act.Unmet) != 0 {
 		t.Fatalf("got %+v, %v, want every quorum within reach", act, err)
 	}
-	d := approval.Destination{Instance: instance, Chain: "bitcoin", To: bursar.Address{Base: "bc1q"}, Any: true, Created: noon,
+	d := approval.Destination{Instance: instance, Chain: "bitcoin", To: bursar.Address{Base: "bc1q"}, Any: true,
+		Created: noon,
 		Expires: noon.Add(time.Hour), Until: noon.AddDate(0, 1, 0), Nonce: approval.Nonce{1}}
 	direct := func(seeds ...byte) error {
 		_, err := Direct(t.Context(), file, d.Text(), sign(t, approval.NamespaceDestination, d.Text(), seeds...), at(noon))

@@ -72,7 +72,8 @@ func TestAuthorsAddTheKeysOfClients(t *testing.T) {
 		"too late":              {first, noon.Add(time.Hour), []byte{1, 2}, ErrTime},
 		"with the ID of no key": {wrong, noon, []byte{1, 2}, orderkey.ErrKey},
 	} {
-		if _, err := apply(t, file, test.key, test.at, test.seeds...); !errors.Is(err, test.want) || len(keysOf(t, file)) > 0 {
+		if _, err := apply(t, file, test.key, test.at, test.seeds...); !errors.Is(err, test.want) ||
+			len(keysOf(t, file)) > 0 {
 			t.Errorf("%s: got %v, want %v", name, err, test.want)
 		}
 	}

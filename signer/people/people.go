@@ -1,10 +1,10 @@
 // Package people judges payments by the policy that people signed, within a transaction of the signer's memory.
 //
 // It owns which version of the policy is in force, the list of destinations, and what counts as the order and the
-// approvals of a payment. Its invariants: where a policy was installed, nothing is allowed that none of its rules allows;
-// an approval serves one flow of transactions, of which the chain includes at most one, and never another; an order is
-// allowed in a second flow only by approvals that say so; a policy, a destination or a freeze is taken once. What it
-// writes is committed with the signature that it allows, or with the act of a person, by whoever calls it.
+// approvals of a payment. Its invariants: where a policy was installed, nothing is allowed that none of its rules
+// allows; an approval serves one flow of transactions, of which the chain includes at most one, and never another; an
+// order is allowed in a second flow only by approvals that say so; a policy, a destination or a freeze is taken once.
+// What it writes is committed with the signature that it allows, or with the act of a person, by whoever calls it.
 package people
 
 import (

@@ -22,7 +22,8 @@ func (j *judging) votes(
 	ctx context.Context, o approval.Order, evidence chain.Order, payment int64,
 ) (votes []roster.Vote, problems []error, err error) {
 	if len(evidence.Approvals) > MaxApprovals {
-		return nil, nil, refuse(RulePaysOrder, "order %s comes with %d approvals, and each person has one: at most %d are read",
+		return nil, nil, refuse(RulePaysOrder,
+			"order %s comes with %d approvals, and each person has one: at most %d are read",
 			o.ID, len(evidence.Approvals), MaxApprovals)
 	}
 	list := make([]roster.Signed, len(evidence.Approvals))
@@ -50,8 +51,8 @@ func (j *judging) votes(
 	return votes, problems, nil
 }
 
-// denied refuses an order to which somebody said no, now or before, and did not say yes since. The no of a person whom the
-// policy does not have any more ends.
+// denied refuses an order to which somebody said no, now or before, and did not say yes since. The no of a person whom
+// the policy does not have any more ends.
 //
 // The attack: the service shows a no until it has expired, or not a second time.
 func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Digest, votes []roster.Vote) error {

@@ -128,11 +128,12 @@ func TestAChangedProofIsRefused(t *testing.T) {
 		text string
 		want error
 	}{
-		"another detail":      {strings.Replace(text, `{\"n\":\"2`, `{\"n\":\"7`, 1), ErrChanged},
-		"another number":      {strings.Replace(text, "number: 4", "number: 5", 1), ErrChanged},
-		"another kind":        {strings.Replace(text, `kind: "signed"`, `kind: "thaw"`, 1), ErrChanged},
-		"another time":        {strings.Replace(text, "at: 1", "at: 2", 1), ErrChanged},
-		"a hash less":         {strings.Replace(text, text[strings.Index(text, "hash: "):strings.Index(text, "\n\n")+1], "", 1), ErrChanged},
+		"another detail": {strings.Replace(text, `{\"n\":\"2`, `{\"n\":\"7`, 1), ErrChanged},
+		"another number": {strings.Replace(text, "number: 4", "number: 5", 1), ErrChanged},
+		"another kind":   {strings.Replace(text, `kind: "signed"`, `kind: "thaw"`, 1), ErrChanged},
+		"another time":   {strings.Replace(text, "at: 1", "at: 2", 1), ErrChanged},
+		"a hash less": {strings.Replace(text, text[strings.Index(text, "hash: "):strings.Index(text, "\n\n")+1], "",
+			1), ErrChanged},
 		"another signer":      {strings.Replace(text, signed, foreign, 1), ErrSigner},
 		"another size":        {strings.Replace(text, "\n9\n", "\n8\n", 1), ErrSigner},
 		"no checkpoint":       {strings.Split(text, "\n\n")[0], ErrMalformed},
@@ -186,7 +187,8 @@ func TestAChangedLogDoesNotContainItsCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	if _, err := Read(t.Context(), opened); err == nil || !strings.Contains(err.Error(), "entry 3 of the log was changed") {
+	if _, err := Read(t.Context(), opened); err == nil ||
+		!strings.Contains(err.Error(), "entry 3 of the log was changed") {
 		t.Errorf("a changed entry: got %v", err)
 	}
 }

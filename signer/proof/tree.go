@@ -1,10 +1,10 @@
 // Package proof proves what is in a signer's log, and that the log only grew.
 //
 // It owns a Merkle tree over the entries of the log (RFC 6962, as golang.org/x/mod/sumdb/tlog computes it), the
-// checkpoint that names its size and root, signed as a note, and proofs that an entry is in it. The tree is computed from
-// the log whenever it is needed and is stored nowhere: the log stays the one truth. Its invariants: a checkpoint that was
-// given out must be a part of every later tree, or the log was changed; whoever has a checkpoint and a proof needs
-// neither the signer nor its state to check an entry.
+// checkpoint that names its size and root, signed as a note, and proofs that an entry is in it. The tree is computed
+// from the log whenever it is needed and is stored nowhere: the log stays the one truth. Its invariants: a checkpoint
+// that was given out must be a part of every later tree, or the log was changed; whoever has a checkpoint and a proof
+// needs neither the signer nor its state to check an entry.
 package proof
 
 import (
@@ -184,8 +184,8 @@ func open(signed, key string) (c checkpoint, err error) {
 	return c, nil
 }
 
-// Contains checks that a checkpoint is a part of the log: nothing up to its size was changed, removed or put in between.
-// It returns the checkpoint's size. The error is ErrChanged, ErrSigner or ErrMalformed.
+// Contains checks that a checkpoint is a part of the log: nothing up to its size was changed, removed or put in
+// between. It returns the checkpoint's size. The error is ErrChanged, ErrSigner or ErrMalformed.
 func (t *Tree) Contains(signed, key string) (size int64, err error) {
 	c, err := open(signed, key)
 	if err != nil {

@@ -59,7 +59,8 @@ func TestConcurrentBodiesTakeBoundedMemory(t *testing.T) {
 		t.Fatalf("it says %q", lines.Text())
 	}
 	path := strings.TrimPrefix(at.URL, "unix:")
-	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn,
+		error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}}}
 	var group sync.WaitGroup
@@ -159,7 +160,7 @@ func TestElementsAreCounted(t *testing.T) {
 		w := httptest.NewRecorder()
 		b.server.Handler().ServeHTTP(w, ask("/v1/sign", strings.NewReader(body)))
 		if w.Code != want {
-			t.Errorf("%d elements: HTTP %d %s", n, w.Code, w.Body)
+			t.Errorf("%d elements: HTTP %d %s, want %v", n, w.Code, w.Body, want)
 		}
 	}
 }
@@ -173,7 +174,7 @@ func TestABodyHasALength(t *testing.T) {
 	w := httptest.NewRecorder()
 	b.server.Handler().ServeHTTP(w, r)
 	if w.Code != http.StatusLengthRequired {
-		t.Errorf("HTTP %d %s", w.Code, w.Body)
+		t.Errorf("HTTP %d %s, want %d", w.Code, w.Body, http.StatusLengthRequired)
 	}
 }
 
@@ -194,7 +195,7 @@ func TestMoreRequestsThanAreAdmitted(t *testing.T) {
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest("POST", "/v1/hello", strings.NewReader("{}")))
 	if w.Code != http.StatusServiceUnavailable {
-		t.Errorf("HTTP %d %s", w.Code, w.Body)
+		t.Errorf("HTTP %d %s, want %d", w.Code, w.Body, http.StatusServiceUnavailable)
 	}
 	for _, s := range stuck {
 		close(s.end)
@@ -203,7 +204,7 @@ func TestMoreRequestsThanAreAdmitted(t *testing.T) {
 	w = httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest("POST", "/v1/hello", strings.NewReader("{}")))
 	if w.Code != http.StatusOK {
-		t.Errorf("afterwards: HTTP %d %s", w.Code, w.Body)
+		t.Errorf("afterwards: HTTP %d %s, want %d", w.Code, w.Body, http.StatusOK)
 	}
 }
 

@@ -135,8 +135,8 @@ func (c *Client) pin(desk ed25519.PublicKey) error {
 }
 
 // see notes the newest entry of the signer's log. An older one of the same log is passed over: a signer that was set
-// back is told what was seen, and refuses. An entry that the signer did not sign is ErrUnavailable. Before Hello nothing
-// is noted: there is nothing to verify with.
+// back is told what was seen, and refuses. An entry that the signer did not sign is ErrUnavailable. Before Hello
+// nothing is noted: there is nothing to verify with.
 func (c *Client) see(log memory.Checkpoint) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

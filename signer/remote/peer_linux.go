@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUser returns the user of the process at the other end of a socket, as the system knows it (SO_PEERCRED of unix(7)):
-// that of the time when it connected.
+// peerUser returns the user of the process at the other end of a socket, as the system knows it (SO_PEERCRED of
+// unix(7)): that of the time when it connected.
 func peerUser(c net.Conn) (uint32, error) {
 	socket, is := c.(*net.UnixConn)
 	if !is {

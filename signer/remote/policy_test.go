@@ -38,7 +38,8 @@ func TestWhatPeopleSignedPassesThrough(t *testing.T) {
 	defer b.serve(at)()
 	c := b.dial(at)
 	want := b.unsigned
-	want.Orders = []chain.Order{{Text: "bursar-order/1\n", Approvals: []chain.SignedText{{Text: "a\n<&>", Signature: "s"}}}}
+	want.Orders = []chain.Order{{Text: "bursar-order/1\n",
+		Approvals: []chain.SignedText{{Text: "a\n<&>", Signature: "s"}}}}
 	_, err := c.Sign(t.Context(), bursar.Ethereum, b.order, want)
 	b.must(err)
 	if !reflect.DeepEqual(r.unsigned.Orders, want.Orders) {
@@ -50,8 +51,8 @@ func TestWhatPeopleSignedPassesThrough(t *testing.T) {
 	}
 }
 
-// What a service has seen of the policy goes with each request, so that a signer whose state was lost signs nothing. What
-// the signer never signed changes nothing.
+// What a service has seen of the policy goes with each request, so that a signer whose state was lost signs nothing.
+// What the signer never signed changes nothing.
 func TestALostPolicyIsNoticedWithTheFirstRequest(t *testing.T) {
 	t.Parallel()
 	b, at := newBench(t), socket(t)

@@ -180,7 +180,8 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := s.Signer.Know(q.Seen); err != nil && s.claims.CompareAndSwap(false, true) {
-		s.Log.Warn("the service names an entry of the signer's log that the signer never signed; it changes nothing. After an "+
+		s.Log.Warn("the service names an entry of the signer's log that the signer never signed; it changes nothing. After "+
+			"an "+
 			"upgrade from an unsigned log that happens once; otherwise the service may be in other hands",
 			"number", q.Seen.Number)
 	}
@@ -207,8 +208,8 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// handOver answers with a signature, all of it while a freezing command waits, and within a bounded time. After an error
-// nothing was written.
+// handOver answers with a signature, all of it while a freezing command waits, and within a bounded time. After an
+// error nothing was written.
 func (s *Server) handOver(w http.ResponseWriter, q signQuestion, signed chain.SignedTx) error {
 	done, err := s.Signer.Leaving(q.Chain, q.Request)
 	if err != nil {

@@ -34,9 +34,10 @@ const (
 // Errors of sealing and opening.
 var (
 	ErrKey       = errors.New("the token's key must be a public key of RSA with at least 2048 bits, as PEM or DER")
-	ErrNoProgram = errors.New("signer.token_command is not configured: name the program that decrypts with the token's key")
-	ErrProgram   = errors.New("the program of signer.token_command failed")
-	ErrBlob      = errors.New("what was sealed for the token is damaged")
+	ErrNoProgram = errors.New("signer.token_command is not configured: name the program that decrypts with the token's " +
+		"key")
+	ErrProgram = errors.New("the program of signer.token_command failed")
+	ErrBlob    = errors.New("what was sealed for the token is damaged")
 )
 
 // Key is the public key of a token.

@@ -52,7 +52,8 @@ func TestSoftHSMOpensWhatWasSealed(t *testing.T) {
 	}
 	folder := t.TempDir()
 	conf := filepath.Join(folder, "softhsm2.conf")
-	if err := os.WriteFile(conf, []byte("directories.tokendir = "+folder+"\nobjectstore.backend = file\n"), 0o600); err != nil {
+	if err := os.WriteFile(conf, []byte("directories.tokendir = "+folder+"\nobjectstore.backend = file\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "SOFTHSM2_CONF="+conf, "TOKEN_PIN=1234")
@@ -64,7 +65,8 @@ func TestSoftHSMOpensWhatWasSealed(t *testing.T) {
 			t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
 		}
 	}
-	tool := []string{installed(t, "pkcs11-tool"), "--module", module(t), "--token-label", "bursar", "--login", "--pin", "env:TOKEN_PIN"}
+	tool := []string{installed(t, "pkcs11-tool"), "--module", module(t), "--token-label", "bursar", "--login", "--pin",
+		"env:TOKEN_PIN"}
 	run(installed(t, "softhsm2-util"), "--init-token", "--free", "--label", "bursar", "--pin", "1234", "--so-pin", "1234")
 	run(append(slices.Clone(tool), "--keypairgen", "--key-type", "rsa:2048", "--id", "01", "--usage-decrypt")...)
 	public := filepath.Join(folder, "token.der")
@@ -81,7 +83,8 @@ func TestSoftHSMOpensWhatWasSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := append(slices.Clone(tool), "--decrypt", "--mechanism", "RSA-PKCS-OAEP", "--hash-algorithm", "SHA-1", "--mgf", "MGF1-SHA1", "--id", "01")
+	command := append(slices.Clone(tool), "--decrypt", "--mechanism", "RSA-PKCS-OAEP", "--hash-algorithm", "SHA-1",
+		"--mgf", "MGF1-SHA1", "--id", "01")
 	got, err := Open(t.Context(), command, env, sealed)
 	if err != nil || string(got) != secret {
 		t.Errorf("the token opens it into %q, %v, want %q", got, err, secret)
@@ -139,7 +142,8 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := write(&private.PublicKey)
-	for name, text := range map[string][]byte{"DER": good, "PEM": pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: good})} {
+	for name, text := range map[string][]byte{"DER": good,
+		"PEM": pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: good})} {
 		key, err := ParseKey(text)
 		if err != nil || !strings.HasPrefix(key.String(), "rsa2048 sha256:") {
 			t.Errorf("%s: %v, %v, want a key", name, key, err)

@@ -24,7 +24,8 @@ const maxSecret = 128
 // Errors of sealing and opening.
 var (
 	ErrNoTPM = errors.New("the TPM cannot be used")
-	ErrState = errors.New("the TPM refuses: its PCRs are not what they were when the secret was sealed, as after an update " +
+	ErrState = errors.New("the TPM refuses: its PCRs are not what they were when the secret was sealed, as after an " +
+		"update " +
 		"of the firmware or of what it starts")
 	ErrOtherTPM = errors.New("the secret was sealed by another TPM, or this one was cleared since")
 	ErrBlob     = errors.New("what was sealed is damaged")
@@ -68,9 +69,10 @@ func Seal(device string, pcrs []int, secret []byte) (sealed string, err error) {
 			Data: tpm2.NewTPMUSensitiveCreate(&tpm2.TPM2BSensitiveData{Buffer: secret}),
 		}},
 		InPublic: tpm2.New2B(tpm2.TPMTPublic{
-			Type:             tpm2.TPMAlgKeyedHash,
-			NameAlg:          tpm2.TPMAlgSHA256,
-			ObjectAttributes: tpm2.TPMAObject{FixedTPM: true, FixedParent: true, NoDA: true}, // not UserWithAuth: the policy alone
+			Type:    tpm2.TPMAlgKeyedHash,
+			NameAlg: tpm2.TPMAlgSHA256,
+			// not UserWithAuth: the policy alone
+			ObjectAttributes: tpm2.TPMAObject{FixedTPM: true, FixedParent: true, NoDA: true},
 			AuthPolicy:       tpm2.TPM2BDigest{Buffer: policy},
 		}),
 	}.Execute(c.tpm)

@@ -80,7 +80,8 @@ func extend(t *testing.T, device string, pcr uint32, what string) {
 func TestSealedToTheStateOfAMachine(t *testing.T) {
 	t.Parallel()
 	device := emulator(t)
-	if _, err := Seal(device, []int{7}, []byte(key)); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "PCR 7") {
+	if _, err := Seal(device, []int{7}, []byte(key)); !errors.Is(err, ErrNothing) ||
+		!strings.Contains(err.Error(), "PCR 7") {
 		t.Errorf("to a PCR that is empty: %v, want %v", err, ErrNothing)
 	}
 	extend(t, device, 7, "secure boot is on")
@@ -149,7 +150,8 @@ func TestTheRootKeyIsTheOneOfItsName(t *testing.T) {
 	if _, err := rootOf(&tpm2.CreatePrimaryResponse{OutPublic: tpm2.New2B(own), Name: *name}); err != nil {
 		t.Errorf("the key of the name: %v, want no error", err)
 	}
-	if _, err := rootOf(&tpm2.CreatePrimaryResponse{OutPublic: tpm2.New2B(foreign), Name: *name}); !errors.Is(err, errName) {
+	if _, err := rootOf(&tpm2.CreatePrimaryResponse{OutPublic: tpm2.New2B(foreign), Name: *name}); !errors.Is(err,
+		errName) {
 		t.Errorf("another key under the name: %v, want %v", err, errName)
 	}
 }

@@ -18,10 +18,13 @@ import (
 
 // grows are the tables whose rows grow with customers or with time. No statement that is made often, or while somebody
 // waits for its answer, may read one of them from one end to the other.
-var grows = []string{"accounts", "alarms", "api_keys", "archived_sums", "attempts", "balances", "charges", "invoices", "invoice_options",
-	"invoice_payments", "invoice_quotes", "invoice_refunds", "invoice_moments", "invoice_proposals", "payment_links", "checkpoints",
+var grows = []string{"accounts", "alarms", "api_keys", "archived_sums", "attempts", "balances", "charges", "invoices",
+	"invoice_options",
+	"invoice_payments", "invoice_quotes", "invoice_refunds", "invoice_moments", "invoice_proposals", "payment_links",
+	"checkpoints",
 	"deposits", "entries", "events",
-	"fundings", "holdings", "idempotency", "links", "outgoing_txs", "outgoing_versions", "posted", "postings", "previous_txs",
+	"fundings", "holdings", "idempotency", "links", "outgoing_txs", "outgoing_versions", "posted", "postings",
+	"previous_txs",
 	"reservations", "seals", "used_outputs", "utxos", "wallets", "watched_parts", "withdrawals"}
 
 // Plans collects the statements that read, and checks how the database would execute each.

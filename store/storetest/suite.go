@@ -182,7 +182,7 @@ func accounts(t *testing.T, db *store.DB) {
 		}
 		a, _ := tx.Accounts().Lock(ctx, id)
 		if a.Frozen != "why" {
-			t.Errorf("frozen for %q", a.Frozen)
+			t.Errorf("frozen for %q, want %q", a.Frozen, "why")
 		}
 		a, _ = tx.Accounts().RotateWebhookSecret(ctx, id, tx.Now().Add(time.Hour))
 		if a.WebhookGeneration != 2 || a.WebhookOverlap.Sub(tx.Now()) != time.Hour {

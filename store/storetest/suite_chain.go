@@ -125,7 +125,7 @@ func sharesOfOutgoing(t *testing.T, db *store.DB) {
 		return list
 	}
 	if got := occupied(); got != 0 {
-		t.Errorf("%d new ones occupy a place", got)
+		t.Errorf("%d new ones occupy a place, want 0", got)
 	}
 	before := numbers()
 	do(t, db, func(tx *store.Tx) error {
@@ -148,7 +148,7 @@ func sharesOfOutgoing(t *testing.T, db *store.DB) {
 		}
 		n, err2 := tx.Outgoing().CountNew(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", 10)
 		if n != 1 {
-			t.Errorf("%d new ones wait for nothing", n)
+			t.Errorf("%d new ones wait for nothing, want 1", n)
 		}
 		return errors.Join(err, err2)
 	})
@@ -158,7 +158,7 @@ func sharesOfOutgoing(t *testing.T, db *store.DB) {
 		return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingReserved)
 	})
 	if got := occupied(); got != 1 {
-		t.Errorf("%d occupy a place once one is built", got)
+		t.Errorf("%d occupy a place once one is built, want 1", got)
 	}
 	onceOnly(t, db)
 }

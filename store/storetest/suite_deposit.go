@@ -132,18 +132,18 @@ func heldBack(t *testing.T, db *store.DB) {
 	c := store.UTXO{Outpoint: "c:0", Base: "hot", Amount: bursar.Units(5), Height: 10}
 	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, c) })
 	if n := spendable(); n != 0 {
-		t.Errorf("%d UTXOs can be spent that wait for a second opinion", n)
+		t.Errorf("%d UTXOs can be spent that wait for a second opinion, want 0", n)
 	}
 	hearsOthers(t, db, query)
 	if list := due(); len(list) != 1 || list[0].ID != (bursar.ID{7, 2}) {
 		t.Errorf("after the second opinion due: %+v", list)
 	} else if n := spendable(); n != 1 {
-		t.Errorf("%d UTXOs can be spent after it", n)
+		t.Errorf("%d UTXOs can be spent after it, want 1", n)
 	} else {
 		do(t, db, func(tx *store.Tx) error { return tx.UTXOs().DropOf(ctx, list[0]) })
 	}
 	if n := spendable(); n != 0 {
-		t.Errorf("%d UTXOs can be spent of what was refuted", n)
+		t.Errorf("%d UTXOs can be spent of what was refuted, want 0", n)
 	}
 	unfinished(t, db)
 }

@@ -124,7 +124,7 @@ func batches(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		all, err := tx.Accounts().All(ctx)
 		if len(all) != 38 {
-			t.Errorf("%d accounts of 38", len(all))
+			t.Errorf("%d accounts of 38, want 38", len(all))
 		}
 		return err
 	})

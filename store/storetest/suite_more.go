@@ -47,7 +47,7 @@ func deliveries(t *testing.T, db *store.DB) {
 	}
 	group.Wait()
 	if taken.Load() != 30 {
-		t.Fatalf("30 deliveries were leased %d times", taken.Load())
+		t.Fatalf("30 deliveries were leased %d times, want 30", taken.Load())
 	}
 	attempted(t, db, account)
 	redelivered(t, db, account)

@@ -69,7 +69,7 @@ func pool(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		keys, err := tx.KeyPool().Keys(ctx, "f", 6, 100)
 		if len(keys) != 9 {
-			t.Errorf("before a gap are %d", len(keys))
+			t.Errorf("before a gap are %d, want 9", len(keys))
 		}
 		_, err2 := tx.KeyIndexes().Take(ctx, "f", 9)
 		return errors.Join(err, err2)

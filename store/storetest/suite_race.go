@@ -81,7 +81,7 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 		paid, err := tx.Withdrawals().PaidBy(ctx, bursar.ID{2})
 		for _, w := range paid {
 			if w.Status != bursar.WithdrawalQueued {
-				t.Errorf("%s was taken up and is %s", w.ID, w.Status)
+				t.Errorf("%s was taken up and is %s, want %v", w.ID, w.Status, bursar.WithdrawalQueued)
 			}
 		}
 		return err
@@ -145,7 +145,7 @@ func freezes(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		now, err := tx.Accounts().Get(ctx, account)
 		if now.Frozen != "" {
-			t.Errorf("everything came back and the account is frozen: %s", now.Frozen)
+			t.Errorf("everything came back and the account is frozen: %s, want none", now.Frozen)
 		}
 		return err
 	})
@@ -222,6 +222,6 @@ func paidOnce(t *testing.T, db *store.DB) {
 	}
 	group.Wait()
 	if paid.Load() != 1 {
-		t.Errorf("%d have paid the charge", paid.Load())
+		t.Errorf("%d have paid the charge, want 1", paid.Load())
 	}
 }

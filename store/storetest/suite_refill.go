@@ -16,7 +16,8 @@ func refills(t *testing.T, db *store.DB) {
 	two.ID, other.ID, other.Wallet = bursar.ID{2}, bursar.ID{3}, "second"
 	attempt := func(f func(tx *store.Tx) error) error { return db.Do(ctx, f) }
 	do(t, db, func(tx *store.Tx) error { return tx.Refills().Insert(ctx, one) })
-	if err := attempt(func(tx *store.Tx) error { return tx.Refills().Insert(ctx, two) }); !errors.Is(err, store.ErrRefillOpen) {
+	if err := attempt(func(tx *store.Tx) error { return tx.Refills().Insert(ctx, two) }); !errors.Is(err,
+		store.ErrRefillOpen) {
 		t.Errorf("a second open refill: got %v, want ErrRefillOpen", err)
 	}
 	do(t, db, func(tx *store.Tx) error {

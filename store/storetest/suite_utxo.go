@@ -29,7 +29,7 @@ func reservations(t *testing.T, db *store.DB) {
 	}
 	group.Wait()
 	if won.Load() != 1 {
-		t.Fatalf("%d outgoing transactions have reserved one UTXO", won.Load())
+		t.Fatalf("%d outgoing transactions have reserved one UTXO, want 1", won.Load())
 	}
 	p := list[0]
 	do(t, db, func(tx *store.Tx) error {

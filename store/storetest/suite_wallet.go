@@ -26,7 +26,7 @@ func wallets(t *testing.T, db *store.DB) {
 		want(t, err, store.ErrNotFound)
 		n, err := tx.Wallets().SetWebhookRule(ctx, mine, "BTC", "https://btc.example")
 		if n != 3 {
-			t.Errorf("a rule for BTC met %d wallets", n)
+			t.Errorf("a rule for BTC met %d wallets, want 3", n)
 		}
 		return err
 	})
@@ -43,7 +43,7 @@ func wallets(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		n, err := tx.Wallets().SetWebhookRule(ctx, mine, "", "https://all.example")
 		if n != 5 {
-			t.Errorf("a rule for all met %d wallets", n)
+			t.Errorf("a rule for all met %d wallets, want 5", n)
 		}
 		return err
 	})
@@ -62,7 +62,7 @@ func wallets(t *testing.T, db *store.DB) {
 		}
 		only, _ := tx.Wallets().List(ctx, mine, "LTC", store.Page{Limit: 10})
 		if len(only) != 2 {
-			t.Errorf("%d LTC wallets", len(only))
+			t.Errorf("%d LTC wallets, want 2", len(only))
 		}
 		return err
 	})
@@ -105,6 +105,6 @@ func walletNumbers(t *testing.T, db *store.DB) {
 	group.Wait()
 	watch()
 	if seen != 80 {
-		t.Errorf("saw %d wallets of 80", seen)
+		t.Errorf("saw %d wallets of 80, want 80", seen)
 	}
 }

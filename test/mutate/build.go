@@ -38,7 +38,8 @@ func mutantStart() (int, []byte) {
 	if err != nil {
 		panic(err)
 	}
-	marks, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	marks, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()),
+		syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
 		panic(err)
 	}

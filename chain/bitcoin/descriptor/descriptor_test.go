@@ -58,11 +58,13 @@ func TestTheKeysOfTheBIP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(out.Keys, func(k OutputKey) bool { return slices.Equal(k.Steps, []uint32{0, 0, uint32(index)}) })
+		i := slices.IndexFunc(out.Keys,
+			func(k OutputKey) bool { return slices.Equal(k.Steps, []uint32{0, 0, uint32(index)}) })
 		if got := hex.EncodeToString(out.Keys[i].Public); !strings.Contains(script, got) {
 			t.Errorf("address %d: got key %s, want one of %s", index, got, script)
 		}
-		if w := hex.EncodeToString(out.Witness); len(w) != len(script) || w[:4] != script[:4] || !strings.HasSuffix(w, "52ae") ||
+		if w := hex.EncodeToString(out.Witness); len(w) != len(script) || w[:4] != script[:4] ||
+			!strings.HasSuffix(w, "52ae") ||
 			bytes.Compare(out.Keys[0].Public, out.Keys[1].Public) >= 0 {
 			t.Errorf("address %d: got %s, want a script as %s", index, w, script)
 		}
@@ -100,21 +102,22 @@ func TestOtherDescriptorsAreRefused(t *testing.T) {
 	t.Parallel()
 	origin := "[deadbeef/84h/0h/0h]"
 	for name, body := range map[string]string{
-		"no origin":             "wpkh(" + one + "/0/*)",
-		"short fingerprint":     "wpkh([deadbef/0h]" + one + "/0/*)",
-		"no hexadecimal":        "wpkh([gaaaaaaa/0h]" + one + "/0/*)",
-		"slash after origin":    "wpkh([deadbeef/0h/]" + one + "/0/*)",
-		"star in origin":        "wpkh([deadbeef/0h/*]" + one + "/0/*)",
-		"two origins":           "wpkh([aaaaaaaa][aaaaaaaa]" + one + "/0/*)",
-		"hardened below":        "wpkh(" + origin + one + "/3h/*)",
-		"hardened number":       "wpkh(" + origin + one + "/0/*h)",
-		"step out of range":     "wpkh(" + origin + one + "/2147483648/*)",
-		"step with zeros":       "wpkh(" + origin + one + "/00/*)",
-		"no star":               "wpkh(" + origin + one + "/0)",
-		"no step":               "wpkh(" + origin + one + "/*)",
-		"three branches":        "wpkh(" + origin + one + "/<0;1;2>/*)",
-		"equal branches":        "wpkh(" + origin + one + "/<0;0>/*)",
-		"a private key":         "wpkh(" + origin + "xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U/0/*)",
+		"no origin":          "wpkh(" + one + "/0/*)",
+		"short fingerprint":  "wpkh([deadbef/0h]" + one + "/0/*)",
+		"no hexadecimal":     "wpkh([gaaaaaaa/0h]" + one + "/0/*)",
+		"slash after origin": "wpkh([deadbeef/0h/]" + one + "/0/*)",
+		"star in origin":     "wpkh([deadbeef/0h/*]" + one + "/0/*)",
+		"two origins":        "wpkh([aaaaaaaa][aaaaaaaa]" + one + "/0/*)",
+		"hardened below":     "wpkh(" + origin + one + "/3h/*)",
+		"hardened number":    "wpkh(" + origin + one + "/0/*h)",
+		"step out of range":  "wpkh(" + origin + one + "/2147483648/*)",
+		"step with zeros":    "wpkh(" + origin + one + "/00/*)",
+		"no star":            "wpkh(" + origin + one + "/0)",
+		"no step":            "wpkh(" + origin + one + "/*)",
+		"three branches":     "wpkh(" + origin + one + "/<0;1;2>/*)",
+		"equal branches":     "wpkh(" + origin + one + "/<0;0>/*)",
+		"a private key": "wpkh(" + origin +
+			"xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U/0/*)",
 		"unsorted":              "wsh(multi(1," + origin + one + "/0/*))",
 		"in a script hash":      "sh(wsh(sortedmulti(1," + origin + one + "/0/*)))",
 		"without a script":      "sortedmulti(1," + origin + one + "/0/*))",

@@ -180,11 +180,16 @@ func TestZMQRefusesAPeerThatIsNotAPublisher(t *testing.T) {
 			p.expect("0419" + "055245414459" + "0b" + "536f636b65742d54797065" + "00000003" + "535542")
 			p.send(strings.Replace(libzmqReady, "505542", "524550", 1))
 		},
-		"the flags 0xff":              func(p publisher) { p.greets(); p.send("ff") },
-		"a frame has 1152":            func(p publisher) { p.greets(); p.send("02" + "1000000000000000") },
-		"too many parts":              func(p publisher) { p.greets(); p.send(strings.Repeat("010161", maxParts)) },
-		"has no name":                 func(p publisher) { p.greets(); p.send("0400") },
-		"i/o timeout":                 func(p publisher) { p.greets(); p.send("0109" + "61"); _, _ = p.Read(make([]byte, 1)) },
+		"the flags 0xff":   func(p publisher) { p.greets(); p.send("ff") },
+		"a frame has 1152": func(p publisher) { p.greets(); p.send("02" + "1000000000000000") },
+		"too many parts":   func(p publisher) { p.greets(); p.send(strings.Repeat("010161", maxParts)) },
+		"has no name":      func(p publisher) { p.greets(); p.send("0400") },
+		"i/o timeout": func(p publisher) {
+			p.greets()
+			p.send("0109" + "61")
+			_,
+				_ = p.Read(make([]byte, 1))
+		},
 		"ended the subscription with": func(p publisher) { p.greets(); p.send("0408" + "054552524f52" + "0162") },
 		"want READY": func(p publisher) {
 			p.expect(hello)

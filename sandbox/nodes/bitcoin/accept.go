@@ -18,7 +18,9 @@ type acceptRules struct {
 }
 
 // errTooExpensive is returned for a transaction that pays more than its sender allows.
-var errTooExpensive = errors.New("Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)") //nolint:staticcheck // bitcoind's text
+//
+//nolint:staticcheck // bitcoind's text
+var errTooExpensive = errors.New("Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)")
 
 // verdict is the mempool's result for a transaction that it would accept.
 type verdict struct {

@@ -12,7 +12,9 @@ import (
 )
 
 // errAddress is returned for a text that is not an address of this chain.
-var errAddress = errors.New("Invalid or unsupported Segwit (Bech32) or Base58 encoding.") //nolint:staticcheck // bitcoind's text
+//
+//nolint:staticcheck // bitcoind's text
+var errAddress = errors.New("Invalid or unsupported Segwit (Bech32) or Base58 encoding.")
 
 // addressScript is the output script of an address of the chain: P2PKH, P2SH or any witness version. It uses no
 // global registry, so every chain's prefixes work.
@@ -27,7 +29,8 @@ func addressScript(text string, params *chaincfg.Params) ([]byte, error) {
 	b := txscript.NewScriptBuilder()
 	switch version {
 	case params.PubKeyHashAddrID:
-		b.AddOp(txscript.OP_DUP).AddOp(txscript.OP_HASH160).AddData(hash).AddOp(txscript.OP_EQUALVERIFY).AddOp(txscript.OP_CHECKSIG)
+		b.AddOp(txscript.OP_DUP).AddOp(txscript.OP_HASH160).AddData(hash).
+			AddOp(txscript.OP_EQUALVERIFY).AddOp(txscript.OP_CHECKSIG)
 	case params.ScriptHashAddrID:
 		b.AddOp(txscript.OP_HASH160).AddData(hash).AddOp(txscript.OP_EQUAL)
 	default:

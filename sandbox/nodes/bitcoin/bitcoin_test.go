@@ -150,7 +150,7 @@ func TestOtherChain(t *testing.T) {
 	must[string](t, n, "sendrawtransaction", s.spend(t, c, a, 1000, 0))
 	if text := refused(t, n, codeRejected, "sendrawtransaction",
 		s.spend(t, c, a, 50_000, 0)); text != "txn-mempool-conflict" {
-		t.Errorf("double spend: %s", text)
+		t.Errorf("double spend: %s, want %q", text, "txn-mempool-conflict")
 	}
 }
 
@@ -187,7 +187,7 @@ func TestWrapSeesEveryCall(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("status %d", res.StatusCode)
+		t.Errorf("status %d, want %d", res.StatusCode, http.StatusServiceUnavailable)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestReplacement(t *testing.T) {
 	wantBalance(t, n, second, coinUnit-2_000)
 	refused(t, n, codeInChain, "sendrawtransaction", better)
 	if text := refused(t, n, codeVerify, "sendrawtransaction", raw); text != "bad-txns-inputs-missingorspent" {
-		t.Errorf("double spend of a confirmed UTXO: %s", text)
+		t.Errorf("double spend of a confirmed UTXO: %s, want %q", text, "bad-txns-inputs-missingorspent")
 	}
 }
 

@@ -113,7 +113,8 @@ func (n *Node) build(d blockDraft) (*wire.MsgBlock, error) {
 		return nil, err
 	}
 	height := d.parent.height + 1
-	sigScript, err := txscript.NewScriptBuilder().AddInt64(int64(height)).AddInt64(int64(nonce)).AddData([]byte(mining.CoinbaseFlags)).Script()
+	sigScript, err := txscript.NewScriptBuilder().AddInt64(int64(height)).
+		AddInt64(int64(nonce)).AddData([]byte(mining.CoinbaseFlags)).Script()
 	if err != nil {
 		return nil, fmt.Errorf("build coinbase: %w", err)
 	}

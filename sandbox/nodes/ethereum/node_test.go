@@ -113,7 +113,8 @@ func TestMineMakesBlocksOfToday(t *testing.T) {
 		t.Errorf("head %s on %s, want block 3 on %s", head.Number, head.ParentHash, parent.Hash)
 	}
 	const noWithdrawals = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421" // root of an empty trie
-	const noRequests = "0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"    // SHA-256 of nothing, EIP-7685
+	// SHA-256 of nothing, EIP-7685
+	const noRequests = "0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	if head.WithdrawalsRoot != noWithdrawals || head.Withdrawals == nil || head.RequestsHash != noRequests {
 		t.Errorf("withdrawals root %s, requests hash %s", head.WithdrawalsRoot, head.RequestsHash)
 	}

@@ -74,7 +74,7 @@ func TestKillLosesNothing(t *testing.T) {
 		t.Errorf("receipt %+v", r)
 	}
 	if e := refused(t, n, "eth_sendRawTransaction", pooled.raw); e.Message != "already known" {
-		t.Errorf("the pooled transaction: %q", e.Message)
+		t.Errorf("the pooled transaction: %q, want %q", e.Message, "already known")
 	}
 	address := n.NewAddress()
 	pay(t, n, address, 5)

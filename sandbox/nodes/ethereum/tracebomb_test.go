@@ -168,7 +168,7 @@ func TestTraceBomb(t *testing.T) {
 				t.Errorf("anomalies %+v", notes)
 			}
 			if state := c.Stats()[0].State; state != rpc.StateUp {
-				t.Errorf("the endpoint is %s", state)
+				t.Errorf("the endpoint is %s, want %v", state, rpc.StateUp)
 			}
 		})
 	}

@@ -112,7 +112,7 @@ func TestATornLastRecordIsCutOff(t *testing.T) {
 		torn := withContent(t, all[:size])
 		h, j := mustOpen(t, torn, "one", "two")
 		if content(t, torn) != whole {
-			t.Fatalf("torn at byte %d, the file holds %q", size, content(t, torn))
+			t.Fatalf("torn at byte %d, the file holds %q, want %v", size, content(t, torn), whole)
 		}
 		add(t, j, "four")
 		check(t, h.Close())

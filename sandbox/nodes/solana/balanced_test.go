@@ -122,12 +122,12 @@ func TestThroughALoadBalancer(t *testing.T) {
 	}
 	for _, wallet := range wallets {
 		if f.arrived[wallet] != 1 {
-			t.Fatalf("a deposit arrived %d times", f.arrived[wallet])
+			t.Fatalf("a deposit arrived %d times, want 1", f.arrived[wallet])
 		}
 	}
 	for _, id := range sent {
 		if f.included[id] != 1 {
-			t.Fatalf("a withdrawal is in %d blocks", f.included[id])
+			t.Fatalf("a withdrawal is in %d blocks, want 1", f.included[id])
 		}
 	}
 	if s := c.Stats()[0]; s.Faults > 0 {

@@ -166,14 +166,14 @@ func TestAFormatThatIsGivenUpNeverPaysTwice(t *testing.T) {
 	}
 	_, again := sign(t, c, from, to)
 	if again.Raw[65] != 0x80 {
-		t.Fatalf("it was signed again in the format that was refused: %x", again.Raw[65])
+		t.Fatalf("it was signed again in the format that was refused: %x, want 0x80", again.Raw[65])
 	}
 	if err := c.Broadcast(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
 	mine(t, n, 3)
 	if got := balance(t, n, to); got != sol {
-		t.Fatalf("%d lamports were paid", got)
+		t.Fatalf("%d lamports were paid, want %v", got, sol)
 	}
 }
 

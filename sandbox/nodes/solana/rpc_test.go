@@ -59,7 +59,7 @@ func get(t testing.TB, n *solana.Node, method string, params ...any) any {
 	t.Helper()
 	result, code, message, _ := call(t, n, method, params...)
 	if code != 0 {
-		t.Fatalf("%s: error %d: %s", method, code, message)
+		t.Fatalf("%s: error %d: %s, want 0", method, code, message)
 	}
 	return result
 }
@@ -219,7 +219,7 @@ func TestRefusedTransactions(t *testing.T) {
 	for _, units := range []uint32{300, 1_400_000} {
 		if _, code, message, _ := (plan{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(units)}).send(t, n,
 			object{}); code != 0 {
-			t.Errorf("%d units: error %d: %s", units, code, message)
+			t.Errorf("%d units: error %d: %s, want 0", units, code, message)
 		}
 	}
 }

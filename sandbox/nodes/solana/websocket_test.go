@@ -192,7 +192,7 @@ func TestASignatureThatAReorgDropsIsNotNotified(t *testing.T) {
 	}
 	mine(t, n, 8)
 	if method, _ := e.next(second); method != "signatureNotification" {
-		t.Errorf("got notification %s", method)
+		t.Errorf("got notification %s, want %q", method, "signatureNotification")
 	}
 	e.silent()
 	if answer := e.ask("signatureUnsubscribe", first); answer["result"] != true {
@@ -346,7 +346,7 @@ func TestWebSocketPorts(t *testing.T) {
 	n := start(t, solana.Config{})
 	same := strings.Replace(n.URL(), "http", "ws", 1)
 	if after := portAfter(t, same); n.WebSocketURL() != after {
-		t.Errorf("WebSockets are at %s, JSON-RPC at %s", n.WebSocketURL(), n.URL())
+		t.Errorf("WebSockets are at %s, JSON-RPC at %s, want %v", n.WebSocketURL(), n.URL(), after)
 	}
 	var ears []*ear
 	for _, url := range []string{same, n.WebSocketURL()} {

@@ -108,7 +108,7 @@ func TestRefusals(t *testing.T) {
 			}
 			for range 2 {
 				if code, _ := n.take(whole); code != "DUP_TRANSACTION_ERROR" {
-					t.Fatalf("the second time: %q", code)
+					t.Fatalf("the second time: %q, want %q", code, "DUP_TRANSACTION_ERROR")
 				}
 				if err := n.Mine(1); err != nil {
 					t.Fatal(err)

@@ -110,7 +110,7 @@ func TestSolidifiedTrails(t *testing.T) {
 	}
 	mine(t, n, 3)
 	if solid() != 5 {
-		t.Fatalf("held, solidified %d", solid())
+		t.Fatalf("held, solidified %d, want 5", solid())
 	}
 	if err := n.Reorg(9, nil); err == nil {
 		t.Fatal("a solidified block was replaced")
@@ -123,7 +123,7 @@ func TestSolidifiedTrails(t *testing.T) {
 	}
 	mine(t, n, 1)
 	if solid() != 10 {
-		t.Fatalf("solidified %d", solid())
+		t.Fatalf("solidified %d, want 10", solid())
 	}
 }
 

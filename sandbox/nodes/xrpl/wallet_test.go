@@ -165,11 +165,11 @@ func TestSignaturesAreVerified(t *testing.T) {
 		spoiled := append([]byte{}, blob...)
 		spoiled[i] ^= 1
 		if got := submitted(t, n, spoiled); got != "invalidTransaction" {
-			t.Fatalf("byte %d flipped: %s", i, got)
+			t.Fatalf("byte %d flipped: %s, want %q", i, got, "invalidTransaction")
 		}
 	}
 	if got := submitted(t, n, blob); got != "tesSUCCESS" {
-		t.Errorf("the whole transaction: %s", got)
+		t.Errorf("the whole transaction: %s, want %q", got, "tesSUCCESS")
 	}
 }
 
@@ -189,7 +189,7 @@ func TestEd25519AccountsPay(t *testing.T) {
 		"Destination": n.NewAddress(), "SigningPubKey": strings.ToUpper(hex.EncodeToString(prefixed))}
 	v["TxnSignature"] = hex.EncodeToString(ed25519.Sign(key, append([]byte("STX\x00"), encode(v)...)))
 	if got := submitted(t, n, encode(v)); got != "tesSUCCESS" {
-		t.Errorf("paid with %s", got)
+		t.Errorf("paid with %s, want %q", got, "tesSUCCESS")
 	}
 }
 
@@ -214,7 +214,7 @@ func TestFlagsOfADestination(t *testing.T) {
 			}
 		})
 		if got := submitted(t, n, blob); got != test.want {
-			t.Errorf("%+v: %s", test, got)
+			t.Errorf("%+v: %s, want %v", test, got, test.want)
 		}
 		if err := n.Mine(1); err != nil {
 			t.Fatal(err)
@@ -244,10 +244,10 @@ func TestQueueAndHeld(t *testing.T) {
 	second := from.payment(n, to, func(v values) { v["Sequence"] = v["Sequence"].(uint32) + 1; v["Amount"] = "2000000" })
 	third := from.payment(n, to, func(v values) { v["Amount"] = "4000000" })
 	if got := submitted(t, n, second); got != "terPRE_SEQ" {
-		t.Fatalf("before its sequence at %d: %s", at, got)
+		t.Fatalf("before its sequence at %d: %s, want %q", at, got, "terPRE_SEQ")
 	}
 	if got := submitted(t, n, third); got != "tesSUCCESS" {
-		t.Fatalf("at its sequence: %s", got)
+		t.Fatalf("at its sequence: %s, want %q", got, "tesSUCCESS")
 	}
 	wantDrops(t, n, to, 7_000_000)
 }

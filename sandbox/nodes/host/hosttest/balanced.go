@@ -76,7 +76,7 @@ func (b Balanced) Read(t *testing.T) {
 		t.Errorf("%d payments did not arrive, up to block %d of %d", len(paid), r.last.Height, b.Node.Height())
 	}
 	if s := c.Stats()[0]; s.Faults != 0 {
-		t.Errorf("the endpoint has %d faults: %s", s.Faults, s.LastFault)
+		t.Errorf("the endpoint has %d faults: %s, want 0", s.Faults, s.LastFault)
 	}
 }
 
@@ -127,7 +127,7 @@ func (r *reading) step(t *testing.T) {
 	}
 	for _, block := range blocks {
 		if block.Parent != r.last.Hash {
-			t.Fatalf("block %d follows %s", block.Ref.Height, block.Parent)
+			t.Fatalf("block %d follows %s, want %v", block.Ref.Height, block.Parent, r.last.Hash)
 		}
 		r.last = block.Ref
 		for _, transfer := range block.Transfers {
