@@ -49,8 +49,8 @@ func (c *choice) choose(ctx context.Context, limit int) error {
 	return c.byAccounts(ctx, limit)
 }
 
-// byTime takes what has waited longest, and returns how many events it looked at. Where the look before left events that
-// had to wait, this one will pass over most of the same, and reads only those whole that it takes.
+// byTime takes what has waited longest, and returns how many events it looked at. Where the look before left events
+// that had to wait, this one will pass over most of the same, and reads only those whole that it takes.
 func (c *choice) byTime(ctx context.Context, limit int) (found int, err error) {
 	look := c.tx.Deliveries().Due
 	if c.d.denied {
