@@ -24,16 +24,11 @@ func (tx Deliveries) Whole(ctx context.Context, outlines []Delivery) ([]Delivery
 	if len(outlines) == 0 {
 		return nil, nil
 	}
-	if err := tx.byIndex(ctx); err != nil {
+	source, condition, args, err := tx.eventsOf(outlines)
+	if err != nil {
 		return nil, err
 	}
-	numbers := make([]int64, len(outlines))
-	for i, d := range outlines {
-		numbers[i] = d.Number
-	}
-	those, args := tx.numbers(numbers, micros(tx.now))
-	found, err := deliveryColumns.rows(ctx, tx.Tx, "read due deliveries",
-		`FROM events WHERE number IN (`+those+`) AND status = 'pending' AND next_at <= $1`, args...)
+	found, err := deliveryColumns.rows(ctx, tx.Tx, "read due deliveries", `FROM `+source+` WHERE `+condition, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -42,10 +37,29 @@ func (tx Deliveries) Whole(ctx context.Context, outlines []Delivery) ([]Delivery
 		of[d.Number] = d
 	}
 	whole := make([]Delivery, 0, len(found))
-	for _, n := range numbers {
-		if d, still := of[n]; still {
+	for _, o := range outlines {
+		if d, still := of[o.Number]; still {
 			whole = append(whole, d)
 		}
 	}
 	return whole, nil
+}
+
+// eventsOf returns a source and a condition of those of some events that are due. Each is looked up by its number: an
+// index of what is due would lead through the backlog that the outlines passed over.
+func (tx *Tx) eventsOf(outlines []Delivery) (source, condition string, args []any, err error) {
+	if tx.postgres {
+		numbers := make([]any, len(outlines))
+		for i, d := range outlines {
+			numbers[i] = d.Number
+		}
+		source, condition, args, err = sought(tx, "events", "e", []string{"number"}, numbers, micros(tx.now))
+		return source, condition + ` AND status = 'pending' AND next_at <= $1`, args, err
+	}
+	numbers := make([]int64, len(outlines))
+	for i, d := range outlines {
+		numbers[i] = d.Number
+	}
+	those, args := tx.numbers(numbers, micros(tx.now))
+	return "events", `number IN (` + those + `) AND +status = 'pending' AND +next_at <= $1`, args, nil
 }

@@ -49,3 +49,43 @@ func TestOutlinedEventsAreReadWholeWhereTheyAreStillDue(t *testing.T) {
 		})
 	})
 }
+
+// Reading a few of many events that are due does not pass over the others again.
+func TestWhatIsTakenOfABacklogIsReadByItself(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		if !q.Postgres() {
+			q.Skip("SQLite does not say how many rows it reads")
+		}
+		const due, taken = 2000, 20
+		q.do(func(tx *store.Tx) error {
+			var all []bursar.Event
+			for n := range due {
+				all = append(all, bursar.Event{ID: bursar.ID{6, byte(n >> 8), byte(n)}, AccountID: shop, Subject: shop,
+					Kind: bursar.EventDeposit, URL: "https://dead.example/", Body: []byte("{}"), CreatedAt: tx.Now()})
+			}
+			_, err := tx.Events().RecordAll(ctx, all)
+			return err
+		})
+		q.do(func(tx *store.Tx) error {
+			outlines, err := tx.Deliveries().DueOutlined(ctx, nil, due)
+			if err != nil || len(outlines) != due {
+				return fmt.Errorf("%d are due, %w; want %d", len(outlines), err, due)
+			}
+			var before, after int
+			const visited = `SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'events'`
+			if err := tx.Ask(ctx, &before, visited); err != nil {
+				return err
+			}
+			whole, err := tx.Deliveries().Whole(ctx, outlines[due-taken:])
+			if err != nil || len(whole) != taken {
+				return fmt.Errorf("%d were read whole, %w; want %d", len(whole), err, taken)
+			}
+			err = tx.Ask(ctx, &after, visited)
+			if read := after - before; read > 2*taken {
+				q.Errorf("%d rows were read for %d events, want no more than %d", read, taken, 2*taken)
+			}
+			return err
+		})
+	})
+}
