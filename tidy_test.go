@@ -61,6 +61,7 @@ var mayImport = map[string][]string{
 	"orderkey":              {},
 	"account":               {".", "approval", "netpolicy", "orderkey", "store"},
 	"roster":                {".", "approval", "sshsig"},
+	"operator/proposal":     {".", "store"},
 	"relay":                 {".", "approval", "chain", "outgoing", "roster", "store"},
 	"store":                 {".", "ledger", "wire"},
 	"wire":                  {"."},
