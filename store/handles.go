@@ -7,6 +7,8 @@ type (
 	APIKeys struct{ *Tx }
 	// Accounts reads and writes accounts and what is set for each.
 	Accounts struct{ *Tx }
+	// Acts reads and appends to the log of what people did.
+	Acts struct{ *Tx }
 	// Alarms reads and writes alarms, open and closed.
 	Alarms struct{ *Tx }
 	// Approvals reads and writes what persons signed about payments.
@@ -55,6 +57,8 @@ type (
 	IdempotencyKeys struct{ *Tx }
 	// Invoices reads and writes charges whose deposits add up, with the facts about them.
 	Invoices struct{ *Tx }
+	// People reads and writes the people of the console, their passkeys, invitations and sessions.
+	People struct{ *Tx }
 	// PaymentLinks reads and writes templates of charges.
 	PaymentLinks struct{ *Tx }
 	// KeyIndexes reads and writes key indexes, none of which is given out twice.
@@ -112,6 +116,9 @@ func (tx *Tx) APIKeys() APIKeys { return APIKeys{tx} }
 
 // Accounts returns the handle.
 func (tx *Tx) Accounts() Accounts { return Accounts{tx} }
+
+// Acts returns the handle of the log of acts.
+func (tx *Tx) Acts() Acts { return Acts{tx} }
 
 // Alarms returns the handle.
 func (tx *Tx) Alarms() Alarms { return Alarms{tx} }
@@ -184,6 +191,9 @@ func (tx *Tx) IdempotencyKeys() IdempotencyKeys { return IdempotencyKeys{tx} }
 
 // Invoices returns the handle of charges whose deposits add up.
 func (tx *Tx) Invoices() Invoices { return Invoices{tx} }
+
+// People returns the handle of the people of the console.
+func (tx *Tx) People() People { return People{tx} }
 
 // PaymentLinks returns the handle of templates of charges.
 func (tx *Tx) PaymentLinks() PaymentLinks { return PaymentLinks{tx} }

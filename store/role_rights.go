@@ -27,6 +27,7 @@ var (
 var rights = map[string]right{
 	"accounts": {add: true, change: []string{"frozen", "webhook_generation", "webhook_overlap", "notify_pending",
 		"notify_withdrawals", "webhook_version", "webhook"}},
+	"acts":            appendOnly,
 	"address_pool":    {add: true, remove: true},
 	"alarms":          changing,
 	"api_keys":        {add: true, change: []string{"scopes", "networks", "expires_at", "revoked_at"}},
@@ -72,6 +73,11 @@ var rights = map[string]right{
 	"invoice_proposals":  {add: true, change: []string{"base", "memo", "at", "changes"}},
 	"invoices": {add: true, change: []string{"cancelled_at", "version", "status", "labels", "attention", "turns_at",
 		"payments", "crowded", "attention_at"}},
+	"invitations":        {add: true, change: []string{"used_at"}},
+	"console_sessions":   {add: true, change: []string{"used_at", "ended_at"}},
+	"passkeys":           {add: true, change: []string{"credential", "used_at", "removed_at"}},
+	"people":             {add: true, change: []string{"roles", "accounts", "next_roles", "next_accounts", "changes_at", "revoked_at"}},
+	"role_grants":        {add: true, change: []string{"decided_by", "decided_at", "granted"}},
 	"payment_links":      {add: true, change: []string{"closed_at"}},
 	"link_head":          changing,
 	"links":              appendOnly,
@@ -105,4 +111,5 @@ var rights = map[string]right{
 }
 
 // unreadable are the tables that a role for reports does not see: hashes of keys, answers of the API, and settings.
-var unreadable = map[string]bool{"api_keys": true, "idempotency": true, "settings": true}
+var unreadable = map[string]bool{"api_keys": true, "idempotency": true, "settings": true,
+	"console_sessions": true, "invitations": true}

@@ -13,6 +13,28 @@ CREATE TABLE accounts (
   webhook_version    BIGINT NOT NULL DEFAULT 0
 , webhook TEXT NOT NULL DEFAULT '');
 
+CREATE TABLE acts (
+  number     BIGINT PRIMARY KEY,          -- from 1, without gaps
+  at         BIGINT NOT NULL,
+  actor      TEXT NOT NULL,               -- the person's name, or the system user and host of a command
+  person_id  BYTEA,                       -- NULL: a command
+  session_id BYTEA,
+  address    TEXT NOT NULL,
+  verb       TEXT NOT NULL,
+  object     TEXT NOT NULL,
+  was        TEXT NOT NULL,
+  became     TEXT NOT NULL,
+  reason     TEXT NOT NULL,
+  request    TEXT NOT NULL,
+  evidence   TEXT NOT NULL,
+  previous   BYTEA NOT NULL,              -- hash of the row before; zeros for the first
+  hash       BYTEA NOT NULL UNIQUE
+);
+
+CREATE INDEX acts_actor ON acts(actor, number);
+
+CREATE INDEX acts_object ON acts(object, number);
+
 CREATE TABLE address_pool (
   family     TEXT NOT NULL,
   key_index  BIGINT NOT NULL,
@@ -179,6 +201,19 @@ CREATE TABLE cold_utxos (
   spent_at BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (chain, resource)
 );
+
+CREATE TABLE console_sessions (
+  id         BYTEA PRIMARY KEY,
+  hash       BYTEA NOT NULL UNIQUE,       -- SHA-256 of the cookie
+  person_id  BYTEA NOT NULL REFERENCES people(id),
+  address    TEXT NOT NULL,
+  agent      TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  used_at    BIGINT NOT NULL,
+  ended_at   BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE INDEX console_sessions_person ON console_sessions(person_id, created_at);
 
 CREATE TABLE counters (
   name TEXT PRIMARY KEY,
@@ -432,6 +467,15 @@ CREATE TABLE idempotency (
 
 CREATE INDEX idempotency_age ON idempotency(created_at);
 
+CREATE TABLE invitations (
+  hash       BYTEA PRIMARY KEY,           -- SHA-256 of the token in the link
+  person_id  BYTEA NOT NULL REFERENCES people(id),
+  recovery   BOOLEAN NOT NULL,            -- the person's earlier passkeys end when it is used
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  used_at    BIGINT NOT NULL DEFAULT 0
+);
+
 CREATE TABLE invoice_moments (
   invoice BIGINT NOT NULL REFERENCES invoices(number),
   version BIGINT NOT NULL,
@@ -647,6 +691,17 @@ CREATE TABLE "outgoing_versions" (
 
 CREATE INDEX spend_txs_spend ON "outgoing_versions"(outgoing_id, version);
 
+CREATE TABLE passkeys (
+  id         BYTEA PRIMARY KEY,           -- of the credential
+  person_id  BYTEA NOT NULL REFERENCES people(id),
+  credential TEXT NOT NULL,               -- JSON: public key, counter, flags
+  created_at BIGINT NOT NULL,
+  used_at    BIGINT NOT NULL,
+  removed_at BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE INDEX passkeys_person ON passkeys(person_id);
+
 CREATE TABLE payment_links (
   number     BIGINT PRIMARY KEY,       -- from the numbers of wallets
   id         BYTEA NOT NULL UNIQUE,
@@ -661,6 +716,18 @@ CREATE TABLE payment_links (
 );
 
 CREATE INDEX payment_links_account ON payment_links(account_id, number);
+
+CREATE TABLE people (
+  id            BYTEA PRIMARY KEY,
+  name          TEXT NOT NULL UNIQUE,
+  roles         TEXT NOT NULL,            -- in force until changes_at
+  accounts      TEXT NOT NULL,
+  next_roles    TEXT NOT NULL,            -- in force from changes_at
+  next_accounts TEXT NOT NULL,
+  changes_at    BIGINT NOT NULL,          -- 0: no change waits
+  created_at    BIGINT NOT NULL,
+  revoked_at    BIGINT NOT NULL DEFAULT 0
+);
 
 CREATE TABLE posted (
   account   TEXT NOT NULL,
@@ -780,6 +847,19 @@ CREATE UNIQUE INDEX decisions_once ON "resolutions"(deposit_id) WHERE status <> 
 CREATE INDEX decisions_queued ON "resolutions"(chain, number) WHERE status = 'queued';
 
 CREATE INDEX decisions_spend ON "resolutions"(outgoing_id);
+
+CREATE TABLE role_grants (
+  id          BYTEA PRIMARY KEY,
+  name        TEXT NOT NULL,              -- of the person
+  roles       TEXT NOT NULL,
+  accounts    TEXT NOT NULL,
+  reason      TEXT NOT NULL,
+  proposed_by BYTEA NOT NULL REFERENCES people(id),
+  created_at  BIGINT NOT NULL,
+  decided_by  BYTEA REFERENCES people(id),
+  decided_at  BIGINT NOT NULL DEFAULT 0,
+  granted     BOOLEAN NOT NULL DEFAULT FALSE
+);
 
 CREATE TABLE seals (
   entry BIGINT PRIMARY KEY,
