@@ -27,6 +27,7 @@ type Config struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger      // nil: nothing is logged
 	People   *operator.Service // who may sign in
+	Acts     Acts
 }
 
 // Console serves the pages and the JSON of the console. It is safe for concurrent use.
@@ -124,6 +125,7 @@ type page struct {
 	path  string        // below /console and /admin/v1, as http.ServeMux reads it
 	verb  operator.Verb // that a person needs
 	title string
+	view  string                    // the name of its template; empty: that of its path
 	nav   string                    // the entry of the navigation that it belongs to; empty: none
 	serve func(*visit) (any, error) // returns what the template shows, which is also the JSON; it changes nothing
 }
@@ -132,6 +134,7 @@ type page struct {
 type action struct {
 	path string
 	verb operator.Verb                // that a person needs; empty: none but to be signed in
+	form *page                        // shown again with what was refused; nil: a page that says so
 	do   func(*visit) (string, error) // returns the path to go to after it, such as "/charges"
 }
 
@@ -143,6 +146,7 @@ type visit struct {
 	session operator.Session
 	form    url.Values // of a page: the query. Of an action: the fields of the form, or of the JSON object
 	status  int        // of the answer; 0: 200
+	problem string     // why the form was refused that is shown again
 	file    *file      // set by a page that answers with a file, such as an export, instead of its template
 }
 
@@ -180,12 +184,12 @@ func (v *visit) act(verb operator.Verb, object string) operator.Act {
 
 // pages lists every page.
 func (c *Console) pages() []page {
-	return joined(c.basePages())
+	return joined(c.basePages(), c.actPages())
 }
 
 // actions lists every action.
 func (c *Console) actions() []action {
-	return joined(c.baseActions())
+	return joined(c.baseActions(), c.actActions())
 }
 
 func joined[T any](lists ...[]T) (all []T) {
@@ -209,6 +213,7 @@ var navigation = []struct{ Name, Path string }{
 	{"Webhooks", "/webhooks"},
 	{"Ledger", "/ledger"},
 	{"Accounts", "/accounts"},
+	{"Proposals", "/proposals"},
 	{"People", "/people"},
 	{"Audit", "/audit"},
 	{"Settings", "/settings"},

@@ -20,6 +20,9 @@ type views map[string]*template.Template
 
 // name returns the name of the page's template.
 func (p page) name() string {
+	if p.view != "" {
+		return p.view
+	}
 	if p.path == "/" {
 		return "home"
 	}

@@ -31,17 +31,29 @@ const (
 // proposals returns the life of proposals over this service's acts; the caller adds who may do what.
 func (s *Service) proposals() *proposal.Service {
 	return &proposal.Service{DB: s.DB, IDs: s.IDs, Log: s.log,
-		Need: func(bursar.CurrencyCode, bursar.Amount) int { return 1 },
+		Need: s.parts.Approvers,
+		May: func(_ context.Context, _ *store.Tx, _ bursar.ID, verb string, _ bursar.ID) error {
+			return &proposal.Denied{Verb: verb}
+		},
 		Kinds: map[string]proposal.Kind{
-			proposeRefund:   {Propose: "refund.propose", Approve: "withdrawal.approve", Check: s.checkRefund, Execute: s.doRefund},
-			proposeTreasury: {Propose: "treasury.propose", Approve: "withdrawal.approve", Check: s.checkTreasury, Execute: s.doTreasury},
-			proposeAssign:   {Propose: "unattributed.resolve", Approve: "withdrawal.approve", Check: s.checkAssign, Execute: s.doAssign},
-			proposeReturn:   {Propose: "unattributed.resolve", Approve: "withdrawal.approve", Check: s.checkUnattributed, Execute: s.doReturn},
-			proposeKeep:     {Propose: "unattributed.resolve", Approve: "withdrawal.approve", Check: s.checkUnattributed, Execute: s.doKeep},
-			proposeApprove:  {Propose: "withdrawal.approve", Approve: "withdrawal.approve", Check: s.checkApprove, Execute: s.doApprove},
-			proposeResume:   {Propose: "chain.resume", Approve: "chain.resume", Check: s.checkResume, Execute: s.doEndHalts},
-			proposeUnfreeze: {Propose: "account.freeze", Approve: "account.freeze", Check: s.checkUnfreeze, Execute: s.doEndHalts},
+			proposeRefund:   kind("refund.propose", "withdrawal.approve", s.checkRefund, s.doRefund),
+			proposeTreasury: kind("treasury.propose", "withdrawal.approve", s.checkTreasury, s.doTreasury),
+			proposeAssign:   kind("unattributed.resolve", "withdrawal.approve", s.checkAssign, s.doAssign),
+			proposeReturn:   kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doReturn),
+			proposeKeep:     kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doKeep),
+			proposeApprove:  kind("withdrawal.approve", "withdrawal.approve", s.checkApprove, s.doApprove),
+			proposeResume:   kind("chain.resume", "chain.resume", s.checkResume, s.doEndHalts),
+			proposeUnfreeze: kind("account.freeze", "account.freeze", s.checkUnfreeze, s.doEndHalts),
 		}}
+}
+
+type (
+	check   = func(context.Context, store.Proposal) (store.Proposal, error)
+	execute = func(context.Context, store.Proposal, proposal.Done) error
+)
+
+func kind(propose, approve string, c check, e execute) proposal.Kind {
+	return proposal.Kind{Propose: propose, Approve: approve, Check: c, Execute: e}
 }
 
 // objectOf returns the object of a proposal, which is an ID.
@@ -208,7 +220,8 @@ func (s *Service) checkUnattributed(ctx context.Context, p store.Proposal) (stor
 		return p, bursar.RefuseField(bursar.CodeInvalidAddress, "to", "name the address to which it is paid back")
 	}
 	if p.Detail != "" && p.Detail != fromFunds {
-		return p, bursar.RefuseField(bursar.CodeInvalidRequest, "detail", "the fee is taken from the amount, or %q", fromFunds)
+		return p, bursar.RefuseField(bursar.CodeInvalidRequest, "detail", "the fee is taken from the amount, or %q",
+			fromFunds)
 	}
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		d, err := tx.Deposits().ByID(ctx, id)

@@ -21,6 +21,7 @@ import (
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
@@ -56,6 +57,7 @@ type Service struct {
 	Guard        *recovery.Guard // nil if no marks are kept
 	Treasury     *treasury.Service
 	Approvals    *relay.Relay
+	Proposals    *proposal.Service // nobody may propose anything before its May is set
 
 	anchored   atomic.Int64                      // the link of the books that was logged last
 	policyAt   atomic.Pointer[store.PolicyClaim] // the policy of the signer that was noted last; nil: none
@@ -130,6 +132,7 @@ func New(p Parts) (*Service, error) {
 	s.addNouns()
 	s.addDestinations()
 	s.addTreasury()
+	s.Proposals = s.proposals()
 	s.newPool()
 	s.newGuard()
 	return s, nil

@@ -64,7 +64,7 @@ var (
 	ErrVoted    = errors.New("the person has voted already")
 )
 
-var actColumns = columnsOf([]column[Proposal]{
+var proposedColumns = columnsOf([]column[Proposal]{
 	{"id", func(p *Proposal) any { return &p.ID }},
 	{"verb", func(p *Proposal) any { return &p.Verb }},
 	{"object", func(p *Proposal) any { return &p.Object }},
@@ -130,12 +130,12 @@ func (tx Proposals) Insert(ctx context.Context, p Proposal) error {
 
 // Get returns a proposal, or ErrNotFound.
 func (tx Proposals) Get(ctx context.Context, id bursar.ID) (Proposal, error) {
-	return actColumns.one(ctx, tx.Tx, "read a proposal", `FROM proposals WHERE id = $1`, id)
+	return proposedColumns.one(ctx, tx.Tx, "read a proposal", `FROM proposals WHERE id = $1`, id)
 }
 
 // ByToken returns the proposal of a form, or ErrNotFound.
 func (tx Proposals) ByToken(ctx context.Context, token bursar.ID) (Proposal, error) {
-	return actColumns.one(ctx, tx.Tx, "read a proposal by its form", `FROM proposals WHERE token = $1`, token)
+	return proposedColumns.one(ctx, tx.Tx, "read a proposal by its form", `FROM proposals WHERE token = $1`, token)
 }
 
 // Lock returns a proposal and keeps it and its votes unchanged until the transaction ends.
@@ -144,7 +144,7 @@ func (tx Proposals) Lock(ctx context.Context, id bursar.ID) (Proposal, error) {
 	if tx.postgres {
 		from += ` FOR UPDATE`
 	}
-	return actColumns.one(ctx, tx.Tx, "lock a proposal", from, id)
+	return proposedColumns.one(ctx, tx.Tx, "lock a proposal", from, id)
 }
 
 // SetStatus changes the status of a proposal that is locked and has not ended.
@@ -167,7 +167,7 @@ func (tx Proposals) Expire(ctx context.Context) error {
 
 // List returns proposals, newest first: with a status only those, and otherwise all.
 func (tx Proposals) List(ctx context.Context, status ProposalStatus, limit int) ([]Proposal, error) {
-	return actColumns.rows(ctx, tx.Tx, "list proposals", `FROM proposals WHERE ($1 = '' OR status = $1)
+	return proposedColumns.rows(ctx, tx.Tx, "list proposals", `FROM proposals WHERE ($1 = '' OR status = $1)
 		ORDER BY created_at DESC, id DESC LIMIT $2`, string(status), limit)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -38,8 +39,13 @@ func (s *Service) Run(ctx context.Context) error {
 // joins those of all proposals.
 func (s *Service) CarryOut(ctx context.Context) error {
 	var open []store.Proposal
+	late := false
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		open, err = tx.Proposals().List(ctx, store.ProposalApproved, most)
+		if open, err = tx.Proposals().List(ctx, store.ProposalApproved, most); err != nil {
+			return err
+		}
+		waiting, err := tx.Proposals().List(ctx, store.ProposalPending, most)
+		late = slices.ContainsFunc(waiting, func(p store.Proposal) bool { return !tx.Now().Before(p.ExpiresAt) })
 		return err
 	})
 	for _, p := range open {
@@ -47,7 +53,10 @@ func (s *Service) CarryOut(ctx context.Context) error {
 			err = errors.Join(err, fmt.Errorf("proposal %s: %w", p.ID, failed))
 		}
 	}
-	return errors.Join(err, s.DB.Do(ctx, func(tx *store.Tx) error { return tx.Proposals().Expire(ctx) }))
+	if late {
+		err = errors.Join(err, s.DB.Do(ctx, func(tx *store.Tx) error { return tx.Proposals().Expire(ctx) }))
+	}
+	return err
 }
 
 // carryOut carries out an approved proposal, or ends it where that is not possible any more. It returns the proposal as

@@ -84,7 +84,7 @@ type Service struct {
 	// May returns nil if a person may do something with an account now, and a *Denied if not; it reads in the given
 	// transaction.
 	May func(ctx context.Context, tx *store.Tx, person bursar.ID, verb string, account bursar.ID) error
-	// Need returns how many persons besides the proposer must approve, at least 1.
+	// Need returns how many persons besides the proposer must approve, at least 1; nil: 1.
 	Need func(currency bursar.CurrencyCode, amount bursar.Amount) int
 	// Verify checks the evidence of an approval, when it is given and again when the proposal is carried out; nil: none is
 	// asked for. Its error is ErrEvidence, or one of the database.
@@ -117,7 +117,9 @@ func (s *Service) Propose(ctx context.Context, by Person, p store.Proposal) (sto
 		p.ID, p.PersonID, p.Person, p.Status = s.IDs.Next(), by.ID, by.Name, store.ProposalPending
 		p.CreatedAt = tx.Now().UTC().Truncate(time.Second)
 		p.ExpiresAt = p.CreatedAt.Add(Life)
-		p.Need = max(1, s.Need(p.Currency, p.Amount))
+		if p.Need = 1; s.Need != nil {
+			p.Need = max(1, s.Need(p.Currency, p.Amount))
+		}
 		hash := Hash(p)
 		p.Hash = hash[:]
 		if err := tx.Proposals().Expire(ctx); err != nil {

@@ -4,7 +4,7 @@ CREATE TABLE proposals (
   id          BYTEA PRIMARY KEY,
   verb        TEXT NOT NULL,           -- what is to be done
   object      TEXT NOT NULL,           -- to what
-  account_id  BYTEA NOT NULL,          -- whose money; zero: the operator's, or nobody's
+  account_id  BYTEA,                   -- whose money; NULL: nobody's
   currency    TEXT NOT NULL,           -- empty: no money moves
   amount      TEXT NOT NULL,
   destination TEXT NOT NULL,
