@@ -79,6 +79,7 @@ var mayImport = map[string][]string{
 	"pay/qr":                {},
 	"pay/paytest":           nil,
 	"docs":                  {},
+	"docs/site":             {},
 	"examples/receiver-go":  {"client"},
 	"bench":                 {},
 	"release":               {},
@@ -94,7 +95,7 @@ var mayImport = map[string][]string{
 	"recovery":              {".", "ledger", "chain", "store", "marks"},
 	"withdrawal":            {".", "approval", "ledger", "chain", "orderkey", "store", "deposit"},
 	"outgoing":              {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
-	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "orderkey", "signer", "store", "docs"},
+	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "orderkey", "signer", "store", "docs", "docs/site"},
 		domain...),
 	"dashboard":            append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
 	"service":              nil, // wiring: everything

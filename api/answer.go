@@ -20,18 +20,25 @@ func success(response any) (store.Answer, error) {
 	return store.Answer{Status: http.StatusOK, Body: body}, err
 }
 
+// shownError is a refusal as clients see it, of a request or of one part of it.
+type shownError struct {
+	Code    bursar.ErrorCode `json:"code"`
+	Message string           `json:"message"`
+	Field   string           `json:"field,omitempty"`
+	Docs    string           `json:"docs"` // the path of the page that explains the code
+}
+
+func shown(e *bursar.Error) *shownError {
+	return &shownError{e.Code, e.Message, e.Field, docsOf(e.Code)}
+}
+
 // failure renders the response of a refusal.
 func failure(refusal *bursar.Error, requestID string) (store.Answer, error) {
-	type shown struct {
-		Code    bursar.ErrorCode `json:"code"`
-		Message string           `json:"message"`
-		Field   string           `json:"field,omitempty"`
-	}
 	body, err := render(struct {
-		Success   bool   `json:"success"`
-		Error     shown  `json:"error"`
-		RequestID string `json:"requestID"`
-	}{false, shown{refusal.Code, refusal.Message, refusal.Field}, requestID})
+		Success   bool        `json:"success"`
+		Error     *shownError `json:"error"`
+		RequestID string      `json:"requestID"`
+	}{false, shown(refusal), requestID})
 	return store.Answer{Status: statusOf(refusal.Code), Body: body}, err
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/docs"
+	"github.com/bursar/bursar/docs/site"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wallet"
 	"github.com/bursar/bursar/webhook"
@@ -76,9 +77,12 @@ type api struct {
 	feeds    *feeds
 
 	described func() (docs.Served, error) // built on first use
+	documents func() (*site.Site, error)  // the same
+	guides    methods
 }
 
-// New returns the handler of /api/v1, /healthz, /readyz, /openapi.json, /docs and /pay/. It is safe for concurrent use.
+// New returns the handler of /api/v1, /healthz, /readyz, /openapi.json, /docs with the pages below it,
+// /llms.txt and /pay/. It is safe for concurrent use.
 func New(c Config) http.Handler {
 	if c.Ready == nil {
 		c.Ready = c.DB.Ping
@@ -91,6 +95,8 @@ func New(c Config) http.Handler {
 	}
 	a := &api{Config: c, limits: newLimits(c.RateLimits), described: sync.OnceValues(docs.Render)}
 	a.routes = a.table()
+	a.documents = sync.OnceValues(func() (*site.Site, error) { return site.New(docs.Files, docs.Style()) })
+	a.guides = methods{http.MethodGet: {open: a.guide}}
 	a.feeds = newFeeds(c.DB)
 	a.underway.ends = map[store.KeyName]chan struct{}{}
 	a.answers = store.NewGather(c.DB, func(ctx context.Context, tx *store.Tx, names []store.KeyName) (

@@ -40,13 +40,6 @@ type batchResult struct {
 	Error      *shownError      `json:"error"`
 }
 
-// shownError is a refusal of one part of a request.
-type shownError struct {
-	Code    bursar.ErrorCode `json:"code"`
-	Message string           `json:"message"`
-	Field   string           `json:"field,omitempty"`
-}
-
 type batchAnswer struct {
 	Results []batchResult `json:"results"` // in the order of the request
 }
@@ -114,8 +107,6 @@ func (a *api) takeOne(ctx context.Context, r withdrawal.Request) (result batchRe
 	result.Error = shown(refusal)
 	return result
 }
-
-func shown(e *bursar.Error) *shownError { return &shownError{e.Code, e.Message, e.Field} }
 
 // batch reads the withdrawals of a batch. What has not the form of one refuses the whole batch, as do two with one
 // reference.

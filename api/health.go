@@ -10,7 +10,7 @@ import (
 )
 
 // healthz reports that the process answers.
-func (a *api) healthz(context.Context, http.Header) (store.Answer, error) {
+func (a *api) healthz(*http.Request, http.Header) (store.Answer, error) {
 	return store.Answer{Status: http.StatusOK, Body: []byte(`{"status":"ok"}` + "\n")}, nil
 }
 
@@ -18,8 +18,8 @@ func (a *api) healthz(context.Context, http.Header) (store.Answer, error) {
 const readyTime = 5 * time.Second
 
 // readyz reports whether requests can be served now.
-func (a *api) readyz(ctx context.Context, _ http.Header) (store.Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, readyTime)
+func (a *api) readyz(r *http.Request, _ http.Header) (store.Answer, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
 	if err := a.Ready(ctx); err != nil {
 		a.Log.Warn("not ready", "error", fmt.Errorf("check readiness: %w", err))

@@ -1,14 +1,13 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/bursar/bursar/store"
 )
 
 // openapi serves the API's description as JSON.
-func (a *api) openapi(_ context.Context, header http.Header) (store.Answer, error) {
+func (a *api) openapi(_ *http.Request, header http.Header) (store.Answer, error) {
 	served, err := a.described()
 	if err != nil {
 		return store.Answer{}, err
@@ -18,7 +17,7 @@ func (a *api) openapi(_ context.Context, header http.Header) (store.Answer, erro
 }
 
 // page serves the API's description as a page, which may use its own style and nothing else.
-func (a *api) page(_ context.Context, header http.Header) (store.Answer, error) {
+func (a *api) page(_ *http.Request, header http.Header) (store.Answer, error) {
 	served, err := a.described()
 	if err != nil {
 		return store.Answer{}, err

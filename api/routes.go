@@ -22,7 +22,7 @@ type route struct {
 	params []string // of a change: those that identify a request
 	serve  func(ctx context.Context, c *call) (response any, err error)
 
-	open func(ctx context.Context, header http.Header) (store.Answer, error) // in place of serve: needs no key
+	open func(r *http.Request, header http.Header) (store.Answer, error) // in place of serve: needs no key
 }
 
 // table lists every endpoint.
@@ -93,6 +93,9 @@ func (a *api) table() map[string]methods {
 // otherwise.
 func (a *api) route(w http.ResponseWriter, r *http.Request) (*route, error) {
 	offered, known := a.routes[r.URL.Path]
+	if !known && isGuide(r.URL.Path) {
+		offered, known = a.guides, true
+	}
 	if !known || r.URL.RawPath != "" {
 		return nil, bursar.ErrNotFound
 	}

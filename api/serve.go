@@ -98,7 +98,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 		return store.Answer{Status: http.StatusNoContent}, nil // OPTIONS
 	}
 	if route.open != nil {
-		return route.open(r.Context(), w.Header())
+		return route.open(r, w.Header())
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), workTime)
 	defer cancel()

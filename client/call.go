@@ -26,14 +26,18 @@ type request struct {
 
 // envelope is the form of every response.
 type envelope struct {
-	Success  bool            `json:"success"`
-	Response json.RawMessage `json:"response"`
-	Error    struct {
-		Code    Code   `json:"code"`
-		Message string `json:"message"`
-		Field   string `json:"field"`
-	} `json:"error"`
-	RequestID string `json:"requestID"`
+	Success   bool            `json:"success"`
+	Response  json.RawMessage `json:"response"`
+	Error     refusal         `json:"error"`
+	RequestID string          `json:"requestID"`
+}
+
+// refusal is an error as the service writes it.
+type refusal struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field"`
+	Docs    string `json:"docs"`
 }
 
 // call sends a request, repeats it where that is safe and may help, and decodes the response into a value.
@@ -116,7 +120,8 @@ func open(response *http.Response, text []byte) (json.RawMessage, error) {
 	refusal := &Error{Status: response.StatusCode, RequestID: response.Header.Get("X-Request-ID"),
 		RetryAfter: retryAfter(response.Header)}
 	if err == nil && !e.Success && e.Error.Code != "" {
-		refusal.Code, refusal.Message, refusal.Field = e.Error.Code, e.Error.Message, e.Error.Field
+		refusal.Code, refusal.Message = e.Error.Code, e.Error.Message
+		refusal.Field, refusal.Docs = e.Error.Field, e.Error.Docs
 		return nil, refusal
 	}
 	refusal.Message = "the response is not from this service"

@@ -53,6 +53,9 @@ type Error struct {
 	Message   string // for people to read; it may change
 	RequestID string // identifies the request in the service's log
 
+	// Docs is the path of the service's own page that explains the code; empty where an older service answered.
+	Docs string
+
 	// RetryAfter is how long to wait before the next attempt, 0 where the response does not say.
 	RetryAfter time.Duration
 }

@@ -47,7 +47,7 @@ func ExampleClient_CreateWallet() {
 
 func ExampleClient_Withdraw() {
 	c, closeServer := pretend(422,
-		`{"success":false,"error":{"code":"insufficient_balance","message":"the balance of BTC does not cover the amount and its fee","field":"amount"},"requestID":"01991f2e-6c00-7a3b-8c1d-0123456789ab"}`)
+		`{"success":false,"error":{"code":"insufficient_balance","message":"the balance of BTC does not cover the amount and its fee","field":"amount","docs":"/docs/errors#insufficient_balance"},"requestID":"01991f2e-6c00-7a3b-8c1d-0123456789ab"}`)
 	defer closeServer()
 
 	withdrawal, err := c.Withdraw(context.Background(), client.NewWithdrawal{

@@ -102,11 +102,7 @@ func (c *Client) WithdrawEach(ctx context.Context, list []NewWithdrawal) ([]With
 		Results []struct {
 			Reference  string      `json:"reference"`
 			Withdrawal *Withdrawal `json:"withdrawal"`
-			Error      *struct {
-				Code    Code   `json:"code"`
-				Message string `json:"message"`
-				Field   string `json:"field"`
-			} `json:"error"`
+			Error      *refusal    `json:"error"`
 		} `json:"results"`
 	}](ctx, c, request{method: http.MethodPost, path: "account/withdrawals", secret: true,
 		values: map[string]any{"withdrawals": items}})
@@ -114,7 +110,8 @@ func (c *Client) WithdrawEach(ctx context.Context, list []NewWithdrawal) ([]With
 	for _, r := range answer.Results {
 		result := WithdrawalResult{Reference: r.Reference, Withdrawal: r.Withdrawal}
 		if r.Error != nil {
-			result.Err = &Error{Code: r.Error.Code, Message: r.Error.Message, Field: r.Error.Field}
+			result.Err = &Error{Code: r.Error.Code, Message: r.Error.Message, Field: r.Error.Field,
+				Docs: r.Error.Docs}
 		}
 		results = append(results, result)
 	}

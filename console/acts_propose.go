@@ -135,7 +135,7 @@ type proposalView struct {
 
 type voteView struct{ Person, At string }
 
-func (c *Console) view(v *visit, p store.Proposal, votes []store.ProposalVote) proposalView {
+func (c *Console) proposalOf(v *visit, p store.Proposal, votes []store.ProposalVote) proposalView {
 	d := proposalView{
 		ID:          p.ID.String(),
 		Verb:        p.Verb,
@@ -189,7 +189,7 @@ func (c *Console) listProposals(v *visit) (any, error) {
 		found, err := tx.Proposals().List(v.ctx, store.ProposalStatus(v.form.Get("status")), mostProposals)
 		for _, p := range found {
 			if v.person.Sees(p.AccountID) {
-				list = append(list, c.view(v, p, nil))
+				list = append(list, c.proposalOf(v, p, nil))
 			}
 		}
 		return err
@@ -211,7 +211,7 @@ func (c *Console) oneProposal(v *visit) (d any, err error) {
 			return bursar.ErrNotFound
 		}
 		votes, err := tx.Proposals().Votes(v.ctx, id)
-		d = c.view(v, p, votes)
+		d = c.proposalOf(v, p, votes)
 		return err
 	})
 	return d, err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/oversight"
 	"github.com/bursar/bursar/store"
 )
 
@@ -28,6 +29,7 @@ type Config struct {
 	Log      *slog.Logger      // nil: nothing is logged
 	People   *operator.Service // who may sign in
 	Acts     Acts
+	Sheets   *oversight.Reader // what the pages show
 }
 
 // Console serves the pages and the JSON of the console. It is safe for concurrent use.
@@ -184,7 +186,7 @@ func (v *visit) act(verb operator.Verb, object string) operator.Act {
 
 // pages lists every page.
 func (c *Console) pages() []page {
-	return joined(c.basePages(), c.actPages())
+	return joined(c.basePages(), c.readPages(), c.actPages())
 }
 
 // actions lists every action.
@@ -205,7 +207,7 @@ var navigation = []struct{ Name, Path string }{
 	{"Home", "/"},
 	{"Charges", "/charges"},
 	{"Deposits", "/deposits"},
-	{"Customers", "/customers"},
+	{"Wallets", "/wallets"},
 	{"Withdrawals", "/withdrawals"},
 	{"Unattributed", "/unattributed"},
 	{"Balances", "/balances"},

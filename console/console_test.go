@@ -22,7 +22,8 @@ func opened(t *testing.T, db *store.DB, roles ...operator.Role) *Console {
 		t.Fatal(err)
 	}
 	ids := bursar.NewIDs(db.Now, nil)
-	c, err := New(Config{DB: db, Registry: registry, IDs: ids, People: &operator.Service{DB: db, IDs: ids}})
+	c, err := New(Config{DB: db, Registry: registry, IDs: ids, People: &operator.Service{DB: db, IDs: ids},
+		Sheets: sheets(db, registry)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,9 +23,6 @@ func (p page) name() string {
 	if p.view != "" {
 		return p.view
 	}
-	if p.path == "/" {
-		return "home"
-	}
 	return strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(p.path, "/"))
 }
 
@@ -58,6 +55,8 @@ func (p page) template() bool { return !strings.Contains(p.path, ".") }
 // functions are what templates may call.
 var functions = template.FuncMap{
 	"time":    moment,
+	"instant": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"stamp":   func(text string) string { return strings.TrimSuffix(strings.Replace(text, "T", " ", 1), "Z") },
 	"join":    func(list any) string { return strings.Trim(fmt.Sprint(list), "[]") },
 	"command": func(words ...any) string { return strings.TrimSuffix(fmt.Sprintln(words...), "\n") },
 }
@@ -95,6 +94,9 @@ func (c *Console) show(w http.ResponseWriter, v *visit, p page, data any) {
 		Query: v.request.URL.RawQuery,
 		Now:   c.DB.Now(),
 		Data:  data,
+	}
+	if titled, is := data.(interface{ heading() string }); is {
+		l.Title = titled.heading()
 	}
 	if !v.person.ID.IsZero() {
 		l.Person, l.Nav = &v.person, c.nav(v.person, p.nav)

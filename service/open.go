@@ -116,6 +116,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 		return nil, err
 	}
 	parts.TLS, parts.Admin = tlsfile.Files(cfg.TLS), adminOf(cfg.Admin)
+	parts.Settings = settingsOf(cfg)
 	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)
 	parts.Prices = pricesOf(cfg, parts.DB.Now, opts.Log)
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold

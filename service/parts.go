@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/oversight"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
@@ -66,16 +67,17 @@ type Parts struct {
 	// Approvers returns how many persons besides who proposes it must approve what moves an amount; nil: one.
 	Approvers func(currency bursar.CurrencyCode, amount bursar.Amount) int
 
-	RateLimits          api.RateLimits // zero: none
-	Proxies             []netip.Prefix // our own proxies: the client's address is read from ProxyHeader
-	ProxyHeader         string         // api.XForwardedFor or api.Forwarded; empty: the first
-	ClientNetworks      []netip.Prefix // the only networks that clients may connect from; empty: all
-	DestinationHold     time.Duration  // how long a new destination waits before it is usable
-	Listen, AdminListen string         // listen addresses of the API and of the operator's server; empty: not served
-	AdminPprof          bool           // the operator's server serves Go's profiles too
-	TLS                 tlsfile.Files  // of the API; the zero value: plain HTTP
-	Pay                 Pay            // the payer's page; the zero value: none
-	Admin               Admin          // who may use the operator's server
+	RateLimits          api.RateLimits      // zero: none
+	Proxies             []netip.Prefix      // our own proxies: the client's address is read from ProxyHeader
+	ProxyHeader         string              // api.XForwardedFor or api.Forwarded; empty: the first
+	ClientNetworks      []netip.Prefix      // the only networks that clients may connect from; empty: all
+	DestinationHold     time.Duration       // how long a new destination waits before it is usable
+	Listen, AdminListen string              // listen addresses of the API and of the operator's server; empty: not served
+	AdminPprof          bool                // the operator's server serves Go's profiles too
+	TLS                 tlsfile.Files       // of the API; the zero value: plain HTTP
+	Pay                 Pay                 // the payer's page; the zero value: none
+	Admin               Admin               // who may use the operator's server
+	Settings            []oversight.Setting // what is configured, for the console
 }
 
 // receivers is where new webhooks may be.

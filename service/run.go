@@ -50,6 +50,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.Deliverer.Run(ctx) }) // its runs and attempts recover from panics one by one
 	group.Go(s.enduring(ctx, "address pool", s.Pool.Run))
 	group.Go(s.enduring(ctx, "housekeeping", s.housekeeping))
+	group.Go(s.enduring(ctx, "figures of days", s.foldFigures))
 	group.Go(s.enduring(ctx, "rates", s.runRates))
 	group.Go(s.enduring(ctx, "prices", s.runPrices))
 	group.Go(s.enduring(ctx, "charges", s.Charges.Run))

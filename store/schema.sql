@@ -220,6 +220,15 @@ CREATE TABLE counters (
   next BIGINT NOT NULL
 );
 
+CREATE TABLE day_figures (
+  day     BIGINT NOT NULL,  -- days since 1970-01-01, in UTC
+  figure  TEXT NOT NULL,
+  asset   TEXT NOT NULL,
+  lines   BIGINT NOT NULL,
+  amount  TEXT NOT NULL,
+  PRIMARY KEY (day, figure, asset)
+);
+
 CREATE TABLE dead_urls (
   account_id BYTEA NOT NULL,
   url        TEXT NOT NULL,
@@ -374,6 +383,11 @@ CREATE TABLE fee_rules (
 CREATE TABLE feed_starts (
   account_id BYTEA PRIMARY KEY,
   number     BIGINT NOT NULL
+);
+
+CREATE TABLE figures_read (
+  name TEXT PRIMARY KEY,
+  entry BIGINT NOT NULL
 );
 
 CREATE TABLE "forgotten_payments" (
@@ -585,11 +599,13 @@ CREATE INDEX invoices_attention ON invoices(account_id, number) WHERE attention;
 
 CREATE INDEX invoices_created ON invoices(account_id, created_at);
 
+CREATE INDEX invoices_customer ON invoices(customer, account_id) WHERE customer <> '';
+
 CREATE INDEX invoices_labelled ON invoices(account_id, number) WHERE labels <> '';
 
 CREATE INDEX invoices_link ON invoices(link_id, status) WHERE link_id IS NOT NULL;
 
-CREATE UNIQUE INDEX invoices_reference ON invoices(account_id, reference) WHERE reference <> '';
+CREATE UNIQUE INDEX invoices_named ON invoices(reference, account_id) WHERE reference <> '';
 
 CREATE INDEX invoices_status ON invoices(account_id, status, number);
 
@@ -657,6 +673,8 @@ CREATE TABLE "outgoing_txs" (
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 , own_fee TEXT NOT NULL DEFAULT '0', share TEXT NOT NULL DEFAULT 'withdrawal', once TEXT, turn BIGINT NOT NULL DEFAULT 0, waits_for TEXT NOT NULL DEFAULT '', lacks TEXT NOT NULL DEFAULT '', missing TEXT NOT NULL DEFAULT '0', needed TEXT NOT NULL DEFAULT '0', delivered TEXT NOT NULL DEFAULT '');
+
+CREATE INDEX outgoing_sweeps ON outgoing_txs(chain, base, created_at) WHERE share = 'sweep';
 
 CREATE INDEX spends_base ON "outgoing_txs"(chain, base, height) WHERE status <> 'final' AND status <> 'abandoned';
 
@@ -948,7 +966,7 @@ CREATE INDEX wallets_account ON wallets(account_id, number);
 
 CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
 
-CREATE INDEX wallets_memo ON wallets(account_id, memo) WHERE memo >= 0;
+CREATE INDEX wallets_of_memo ON wallets(memo, account_id) WHERE memo >= 0;
 
 CREATE TABLE watched_parts (
   family TEXT NOT NULL,
@@ -985,15 +1003,15 @@ CREATE TABLE withdrawals (
 
 CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
 
-CREATE INDEX withdrawals_address ON withdrawals(account_id, base, number);
+CREATE UNIQUE INDEX withdrawals_named ON withdrawals(reference, account_id) WHERE reference <> '';
 
 CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
 
-CREATE UNIQUE INDEX withdrawals_reference ON withdrawals(account_id, reference) WHERE reference <> '';
+CREATE INDEX withdrawals_paid_by ON withdrawals(tx_id, account_id) WHERE tx_id <> '';
 
 CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id) WHERE outgoing_id IS NOT NULL;
 
-CREATE INDEX withdrawals_tx ON withdrawals(account_id, tx_id) WHERE tx_id <> '';
+CREATE INDEX withdrawals_to ON withdrawals(base, account_id, number);
 
 CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
 

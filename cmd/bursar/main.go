@@ -65,6 +65,7 @@ type commands struct {
 	Archive      archiveCommand       `cmd:"" help:"Move delivered webhook events from the database into a verified file."`
 	Recovery     recoveryCommands     `cmd:"" help:"Recover a database that is older than its chains."`
 	Restore      restoreCommand       `cmd:"" help:"Replace the database with a backup."`
+	Docs         docsCommand          `cmd:"" help:"Print the documentation, and search it."`
 	Version      versionCommand       `cmd:"" help:"Print the version."`
 
 	Destination destinationCommands `cmd:"" help:"Set which addresses an account may withdraw to."`

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDocsPrintsWhatTheServiceServes(t *testing.T) {
+	t.Parallel()
+	b := newHarness(t)
+	if got := b.ok("docs", "operations/backup"); !strings.HasPrefix(got, "# ") {
+		t.Errorf("the document begins %.40q, want a heading", got)
+	}
+	if got := b.ok("docs"); !strings.Contains(got, "operations/backup") || !strings.Contains(got, "errors") {
+		t.Errorf("the list is\n%s\nwant operations/backup and errors in it", got)
+	}
+	hits := parse[[]docsLine](b, "docs", "--search", "below_minimum", "--json")
+	if len(hits) == 0 || hits[0].Page != "errors" || !strings.Contains(hits[0].Section, "below_minimum") {
+		t.Errorf("found are %+v, want the error's section first", hits)
+	}
+}
