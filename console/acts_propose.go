@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 
@@ -119,12 +120,30 @@ func MayAct(
 	}
 }
 
+// approveByPasskey has proposals judged by the people of the console, their approvals confirmed by passkeys, and each step
+// recorded.
+func (c *Console) approveByPasskey() {
+	p := c.Acts.Proposals
+	if p == nil {
+		return
+	}
+	p.Record, p.May = RecordProposal, MayAct(c.People.At)
+	p.Verify = func(ctx context.Context, tx *store.Tx, person bursar.ID, one store.Proposal, evidence string) error {
+		err := c.People.Confirmed(ctx, tx, person, proposal.Challenge(one), evidence)
+		if errors.Is(err, operator.ErrRefused) {
+			return proposal.ErrEvidence
+		}
+		return err
+	}
+}
+
 // proposalView is one proposal as its page and its JSON show it.
 type proposalView struct {
 	ID, Verb, Object, Account      string
 	Amount, Currency, Destination  string
 	Detail, Reason, Person, Status string
 	Outcome, Text, Hash            string
+	Challenge                      string // that a passkey signs to approve it, in base64url
 	Created, Expires               string
 	Need                           int
 	Own                            bool // the reader proposed it, and cannot approve it
@@ -149,6 +168,7 @@ func (c *Console) proposalOf(v *visit, p store.Proposal, votes []store.ProposalV
 		Outcome:     p.Outcome,
 		Text:        proposal.Text(p),
 		Hash:        hex.EncodeToString(p.Hash),
+		Challenge:   challengeOf(p),
 		Created:     moment(p.CreatedAt),
 		Expires:     moment(p.ExpiresAt),
 		Need:        p.Need,
@@ -166,6 +186,11 @@ func (c *Console) proposalOf(v *visit, p store.Proposal, votes []store.ProposalV
 		d.Votes = append(d.Votes, voteView{one.Person, moment(one.At)})
 	}
 	return d
+}
+
+func challengeOf(p store.Proposal) string {
+	challenge := proposal.Challenge(p)
+	return base64.RawURLEncoding.EncodeToString(challenge[:])
 }
 
 func (c *Console) proposalPages() []page {
@@ -229,7 +254,8 @@ func (c *Console) proposalActions() []action {
 			if err != nil {
 				return "", bursar.RefuseField(bursar.CodeInvalidRequest, "hash", "the hash of the text is missing")
 			}
-			_, err = c.Acts.Proposals.Approve(of(v), proposer(v), proposal.Approval{Proposal: id, Hash: hash})
+			_, err = c.Acts.Proposals.Approve(of(v), proposer(v),
+				proposal.Approval{Proposal: id, Hash: hash, Evidence: v.form.Get("evidence")})
 			return "/proposals/" + id.String(), refusalOf(err)
 		}},
 		{path: "/proposals/{id}/reject", form: &form, do: func(v *visit) (string, error) {

@@ -50,14 +50,11 @@ func newOffice(t *testing.T, db *store.DB) *office {
 	o.console.who = func(*http.Request) (operator.Person, operator.Session, error) {
 		return o.here, operator.Session{ID: bursar.ID{8}}, nil
 	}
-	o.console.Acts = Acts{
+	acts := Acts{
 		Withdrawals:    o.Withdrawals,
 		Accounts:       account.NewService(db, o.IDs),
 		TestDeliveries: &webhook.TestDeliveries{DB: db, IDs: o.IDs, Receivers: netpolicy.Receivers{}},
-		Proposals: &proposal.Service{DB: db, IDs: o.IDs, Log: o.console.Log, Record: RecordProposal,
-			May: MayAct(func(_ context.Context, _ *store.Tx, id bursar.ID) (operator.Person, error) {
-				return o.people[id], nil
-			}),
+		Proposals: &proposal.Service{DB: db, IDs: o.IDs, Log: o.console.Log,
 			Kinds: map[string]proposal.Kind{"resume.all": {Propose: "chain.resume", Approve: "chain.resume",
 				Check: func(_ context.Context, p store.Proposal) (store.Proposal, error) {
 					p.Object = "all"
@@ -72,6 +69,26 @@ func newOffice(t *testing.T, db *store.DB) *office {
 					})
 				}}}},
 	}
+	o.console.Acts = acts
+	o.console.approveByPasskey()
+	o.Do(func(tx *store.Tx) error {
+		for _, p := range o.people {
+			var roles []string
+			for _, r := range p.Roles {
+				roles = append(roles, string(r))
+			}
+			key := keyOf(p.ID)
+			err := tx.People().Insert(context.Background(), store.Person{ID: p.ID, Name: p.Name, Roles: roles,
+				CreatedAt: tx.Now()})
+			if err == nil {
+				err = tx.People().AddPasskey(context.Background(), key.stored(p.ID))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	return o
 }
 
@@ -291,12 +308,28 @@ func TestAProposalIsApprovedByAnother(t *testing.T) {
 		o.answers("the list", got(o.T, o.console, base+"/proposals"), http.StatusOK, at)
 		var shown proposalView
 		o.Must(json.Unmarshal(got(o.T, o.console, api).Body.Bytes(), &shown))
-		hash := url.Values{"hash": {shown.Hash}}.Encode()
+		signed := func(by operator.Person, change func(*touch)) string {
+			return url.Values{"hash": {shown.Hash}, "evidence": {keyOf(by.ID).signs(shown.Challenge, change)}}.Encode()
+		}
+		hash := signed(o.here, nil)
 		o.answers("who proposed", posted(o.T, o.console, at+"/approve", hash), http.StatusUnprocessableEntity,
 			"who proposed it cannot approve it")
 		o.here = o.people[bursar.ID{0: 7, 15: 1}]
 		o.answers("the page", got(o.T, o.console, at), http.StatusOK, "bursar-proposal/1", "/approve", shown.Hash,
 			"no signature that the signer verifies")
+		for what, forged := range map[string]string{
+			"no assertion": "hash=" + shown.Hash, "of another person": hash,
+			"of another challenge": signed(o.here, func(t *touch) { t.challenge = strings.Repeat("A", 43) }),
+			"of another site":      signed(o.here, func(t *touch) { t.origin = "https://evil.example" }),
+			"of another host":      signed(o.here, func(t *touch) { t.host = "evil.example" }),
+			"of another ceremony":  signed(o.here, func(t *touch) { t.kind = "webauthn.create" }),
+			"not verified":         signed(o.here, func(t *touch) { t.flags = present }),
+			"not touched":          signed(o.here, func(t *touch) { t.flags = verified }),
+			"altered":              signed(o.here, func(t *touch) { t.spoilt = true }),
+		} {
+			o.answers(what, posted(o.T, o.console, at+"/approve", forged), http.StatusUnprocessableEntity, "does not count")
+		}
+		hash = signed(o.here, nil)
 		o.answers("another text", posted(o.T, o.console, at+"/approve", "hash=00"), http.StatusUnprocessableEntity,
 			"not the one that was shown")
 		o.answers("the other", posted(o.T, o.console, at+"/approve", hash), http.StatusSeeOther)

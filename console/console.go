@@ -38,6 +38,7 @@ type Console struct {
 	mux     *http.ServeMux
 	views   views
 	foreign *http.CrossOriginProtection
+	tries   tries
 	who     func(r *http.Request) (operator.Person, operator.Session, error) // who has signed in
 }
 
@@ -54,6 +55,7 @@ func New(c Config) (*Console, error) {
 	}
 	h := &Console{Config: c, mux: http.NewServeMux(), foreign: http.NewCrossOriginProtection()}
 	h.who = h.signedIn
+	h.approveByPasskey()
 	if err := h.trust(); err != nil {
 		return nil, err
 	}
@@ -136,8 +138,8 @@ type page struct {
 type action struct {
 	path string
 	verb operator.Verb                // that a person needs; empty: none but to be signed in
-	form *page                        // shown again with what was refused; nil: a page that says so
 	do   func(*visit) (string, error) // returns the path to go to after it, such as "/charges"
+	form *page                        // shown again with what was refused; nil: a page that says so
 }
 
 // visit is one request of somebody who has signed in.

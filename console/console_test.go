@@ -22,8 +22,11 @@ func opened(t *testing.T, db *store.DB, roles ...operator.Role) *Console {
 		t.Fatal(err)
 	}
 	ids := bursar.NewIDs(db.Now, nil)
-	c, err := New(Config{DB: db, Registry: registry, IDs: ids, People: &operator.Service{DB: db, IDs: ids},
-		Sheets: sheets(db, registry)})
+	people, err := operator.NewService(operator.Config{DB: db, IDs: ids, URL: "http://localhost:8081"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Config{DB: db, Registry: registry, IDs: ids, People: people, Sheets: sheets(db, registry)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,9 +32,6 @@ const (
 func (s *Service) proposals() *proposal.Service {
 	return &proposal.Service{DB: s.DB, IDs: s.IDs, Log: s.log,
 		Need: s.parts.Approvers,
-		May: func(_ context.Context, _ *store.Tx, _ bursar.ID, verb string, _ bursar.ID) error {
-			return &proposal.Denied{Verb: verb}
-		},
 		Kinds: map[string]proposal.Kind{
 			proposeRefund:   kind("refund.propose", "withdrawal.approve", s.checkRefund, s.doRefund),
 			proposeTreasury: kind("treasury.propose", "withdrawal.approve", s.checkTreasury, s.doTreasury),

@@ -57,7 +57,7 @@ type Service struct {
 	Guard        *recovery.Guard // nil if no marks are kept
 	Treasury     *treasury.Service
 	Approvals    *relay.Relay
-	Proposals    *proposal.Service // nobody may propose anything before its May is set
+	Proposals    *proposal.Service // nobody may propose anything where its May is not set
 
 	anchored   atomic.Int64                      // the link of the books that was logged last
 	policyAt   atomic.Pointer[store.PolicyClaim] // the policy of the signer that was noted last; nil: none

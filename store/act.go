@@ -76,6 +76,7 @@ var actColumns = columnsOf([]column[Act]{
 // Append adds an act behind the last one. It sets number, time and hashes. Whoever appends waits until the transactions
 // of those before have ended.
 func (tx Acts) Append(ctx context.Context, a Act) error {
+	tx.acted = true
 	before, err := tx.take(ctx, "acts", 1)
 	if err != nil {
 		return err

@@ -903,19 +903,6 @@ CREATE INDEX decisions_queued ON "resolutions"(chain, number) WHERE status = 'qu
 
 CREATE INDEX decisions_spend ON "resolutions"(outgoing_id);
 
-CREATE TABLE role_grants (
-  id          BYTEA PRIMARY KEY,
-  name        TEXT NOT NULL,              -- of the person
-  roles       TEXT NOT NULL,
-  accounts    TEXT NOT NULL,
-  reason      TEXT NOT NULL,
-  proposed_by BYTEA NOT NULL REFERENCES people(id),
-  created_at  BIGINT NOT NULL,
-  decided_by  BYTEA REFERENCES people(id),
-  decided_at  BIGINT NOT NULL DEFAULT 0,
-  granted     BOOLEAN NOT NULL DEFAULT FALSE
-);
-
 CREATE TABLE seals (
   entry BIGINT PRIMARY KEY,
   link  BIGINT NOT NULL

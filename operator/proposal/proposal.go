@@ -82,7 +82,7 @@ type Service struct {
 	Kinds map[string]Kind
 
 	// May returns nil if a person may do something with an account now, and a *Denied if not; it reads in the given
-	// transaction.
+	// transaction. Where it is nil, nobody proposes, approves or rejects, and nothing is carried out.
 	May func(ctx context.Context, tx *store.Tx, person bursar.ID, verb string, account bursar.ID) error
 	// Need returns how many persons besides the proposer must approve, at least 1; nil: 1.
 	Need func(currency bursar.CurrencyCode, amount bursar.Amount) int
@@ -97,7 +97,7 @@ type Service struct {
 // is proposed already and open is store.ErrOpen.
 func (s *Service) Propose(ctx context.Context, by Person, p store.Proposal) (store.Proposal, error) {
 	kind, known := s.Kinds[p.Verb]
-	if !known {
+	if !known || s.May == nil {
 		return p, fmt.Errorf("%w: %.40q", ErrUnknownVerb, p.Verb)
 	}
 	var err error
@@ -227,7 +227,7 @@ func (s *Service) Reject(ctx context.Context, by Person, id bursar.ID, reason st
 			return store.AsRefusal(err)
 		}
 		if by.ID != p.PersonID {
-			if err := s.May(ctx, tx, by.ID, s.Kinds[p.Verb].Approve, p.AccountID); err != nil {
+			if err := s.mayApprove(ctx, tx, by.ID, p); err != nil {
 				return err
 			}
 		}
@@ -252,6 +252,9 @@ func (s *Service) end(
 }
 
 func (s *Service) mayApprove(ctx context.Context, tx *store.Tx, person bursar.ID, p store.Proposal) error {
+	if s.May == nil {
+		return ErrUnknownVerb
+	}
 	if person == p.PersonID {
 		return ErrOwn
 	}

@@ -43,20 +43,6 @@ CREATE TABLE console_sessions (
 );
 CREATE INDEX console_sessions_person ON console_sessions(person_id, created_at);
 
--- A grant of a strong role waits for a second person.
-CREATE TABLE role_grants (
-  id          BYTEA PRIMARY KEY,
-  name        TEXT NOT NULL,              -- of the person
-  roles       TEXT NOT NULL,
-  accounts    TEXT NOT NULL,
-  reason      TEXT NOT NULL,
-  proposed_by BYTEA NOT NULL REFERENCES people(id),
-  created_at  BIGINT NOT NULL,
-  decided_by  BYTEA REFERENCES people(id),
-  decided_at  BIGINT NOT NULL DEFAULT 0,
-  granted     BOOLEAN NOT NULL DEFAULT FALSE
-);
-
 -- What people did. Each row carries the hash of the one before it.
 CREATE TABLE acts (
   number     BIGINT PRIMARY KEY,          -- from 1, without gaps
