@@ -1,5 +1,5 @@
 # The targets say what the README's commands do; nothing here is needed to use the project.
-.PHONY: check test short sandbox build release-binaries reproducible fuzz bench
+.PHONY: check test short sandbox build release release-binaries reproducible fuzz bench
 
 # What CI runs: formatting, vet, golangci-lint and every test.
 check:   ; .ci/run
@@ -12,6 +12,7 @@ build:
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/bursar-approve ./cmd/bursar-approve
 
 # What is released, in dist: programs, lists of their parts, digests. With KEY, a secret key of minisign, a signature.
+release:          ; go run ./release -packages -out dist $(if $(KEY),-key $(KEY))
 release-binaries: ; go run ./release -out dist $(if $(KEY),-key $(KEY))
 # Builds everything twice, in two folders with empty caches, and compares byte for byte. It takes minutes.
 reproducible:     ; go run ./release -check

@@ -97,6 +97,10 @@ var mayImport = map[string][]string{
 	"outgoing":              {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
 	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "orderkey", "signer", "store", "docs", "docs/site"},
 		domain...),
+	"oversight":            {".", "ledger", "chain", "reconcile", "store"},
+	"operator":             {".", "store"},
+	"console":              {".", "operator", "oversight", "store"},
+	"console/consoletest":  nil,
 	"dashboard":            append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
 	"service":              nil, // wiring: everything
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},

@@ -14,6 +14,9 @@ import (
 // longestWait is how many seconds a request may wait for an event, which is less than workTime.
 const longestWait = 25
 
+// newestPosition is the value of after with which a client begins behind all events that there are.
+const newestPosition = "newest"
+
 // scannedEvents is how many events one request with a filter looks at.
 const scannedEvents = maxPage
 
@@ -25,7 +28,8 @@ type feedQuery struct {
 	account bursar.ID
 	after   int64     // a number; 0: from the oldest
 	event   bursar.ID // in place of after: behind this one
-	begins  bool      // neither was sent
+	newest  bool      // in place of after: behind all that there is
+	begins  bool      // none of them was sent
 	kind    bursar.EventKind
 	about   string // the field type
 	limit   int
@@ -55,7 +59,7 @@ func (a *api) listEvents(ctx context.Context, c *call) (any, error) {
 	waiting, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
 	for err == nil && len(answer.Events) == 0 && a.feeds.await(waiting, q.account, position) {
-		q.after, q.event, q.begins = position, bursar.ID{}, false
+		q.after, q.event, q.newest, q.begins = position, bursar.ID{}, false, false
 		answer, position, err = a.readFeed(ctx, q)
 	}
 	return answer, err
@@ -66,10 +70,12 @@ func feedQueryOf(c *call) feedQuery {
 	if after, sent := c.in.optional("after"); sent {
 		q.begins = false
 		var ok bool
-		if q.after, ok = feedList.parsePosition(after); !ok {
+		if q.after, ok = feedList.parsePosition(after); after == newestPosition {
+			q.after, q.newest = 0, true
+		} else if !ok {
 			var err error
 			if q.event, err = bursar.ParseID(after); err != nil {
-				c.in.refuse("after", "after must be the next of an earlier answer, or an eventID")
+				c.in.refuse("after", "after must be the next of an earlier answer, an eventID, or newest")
 			}
 		}
 	}
@@ -99,8 +105,7 @@ var errArchived = bursar.RefuseField(bursar.CodeEventsArchived, "after",
 // settled stays: the database was restored from before, and the numbers up to the position are given to other events.
 var errAhead = bursar.RefuseField(bursar.CodeEventsArchived, "after",
 	"this position is ahead of the feed, as after an older backup was restored; leave after out to continue with the "+
-		"oldest "+
-		"event that is here")
+		"oldest event that is here")
 
 // readFeed reads one page, and the number up to which events were looked at.
 func (a *api) readFeed(ctx context.Context, q feedQuery) (answer eventsAnswer, position int64, err error) {
@@ -114,6 +119,9 @@ func (a *api) readFeed(ctx context.Context, q feedQuery) (answer eventsAnswer, p
 	})
 	if err != nil {
 		return answer, 0, err
+	}
+	if q.newest {
+		r.After = r.Settled
 	}
 	var page store.FeedPage
 	err = a.DB.View(ctx, func(tx *store.Tx) (err error) {

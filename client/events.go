@@ -9,9 +9,12 @@ import (
 	"time"
 )
 
+// NewestEvents as FeedQuery.After begins behind all events that there are.
+const NewestEvents = "newest"
+
 // FeedQuery says which events of the feed to read. An empty field does not restrict.
 type FeedQuery struct {
-	// FeedPage.Next of an earlier page, or the EventID of the last event that you have; empty: the oldest
+	// FeedPage.Next of an earlier page, the EventID of the last event that you have, or NewestEvents; empty: the oldest
 	After string
 	Type  string // wallet, charge, account or test
 	Event string // EventDeposit, EventPaid and so on
@@ -94,5 +97,6 @@ func readEvent(text []byte) (event Event, err error) {
 		}
 		event.Charge, event.Sum = nil, sum.Charge
 	}
+	event.Raw = string(text)
 	return event, nil
 }

@@ -53,6 +53,9 @@ type Event struct {
 	// Sum is the whole charge of an event about one whose deposits add up; Charge is nil then. Its Version rises: drop
 	// what is older than what you know.
 	Sum *Charge `json:"-"`
+
+	// Raw is the event as the service wrote it, in JSON.
+	Raw string `json:"-"`
 }
 
 // ChargePaid is the charge in a webhook. Amount is what the deposit delivered. The values in USDT are those at the time

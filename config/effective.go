@@ -23,14 +23,18 @@ func (c Config) Effective() []Set {
 		if path == "" || at.section {
 			continue
 		}
-		s := Set{Path: path, Source: at.name}
-		if !secretive(path) && plain.MatchString(at.text) {
-			s.Value = at.text
-		}
-		list = append(list, s)
+		list = append(list, Set{Path: path, Value: at.shown, Source: at.name})
 	}
 	slices.SortFunc(list, func(a, b Set) int { return cmp.Compare(a.Path, b.Path) })
 	return list
+}
+
+// shown returns a value that is certainly no secret: a configuration that is printed must not contain any.
+func (n *node) shown() string {
+	if secretive(n.path) || !plain.MatchString(n.text) {
+		return ""
+	}
+	return n.text
 }
 
 // plain is what a number, a duration, an amount, a network, an address to listen on or a word looks like. A URL and a

@@ -30,7 +30,7 @@ type place struct {
 	line            int
 	fromEnvironment bool
 	section         bool   // there are values below it
-	text            string // of a single value, as written
+	shown           string // what is written there, where that is certainly no secret
 }
 
 // rememberPlaces records the place of a value and of all values below it.
@@ -40,7 +40,7 @@ func (n *node) rememberPlaces(places map[string]place) {
 		line:            n.line,
 		fromEnvironment: n.fromEnvironment,
 		section:         n.shape == isSection,
-		text:            n.text,
+		shown:           n.shown(),
 	}
 	for _, f := range n.named {
 		f.rememberPlaces(places)

@@ -30,6 +30,9 @@ type Config struct {
 	People   *operator.Service // who may sign in
 	Acts     Acts
 	Sheets   *oversight.Reader // what the pages show
+
+	// Who says who has signed in; nil: the session of the request's cookie. Tests of pages set it.
+	Who func(r *http.Request) (operator.Person, operator.Session, error)
 }
 
 // Console serves the pages and the JSON of the console. It is safe for concurrent use.
@@ -54,7 +57,9 @@ func New(c Config) (*Console, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Console{Config: c, mux: http.NewServeMux(), foreign: http.NewCrossOriginProtection()}
-	h.who = h.signedIn
+	if h.who = h.signedIn; c.Who != nil {
+		h.who = c.Who
+	}
 	h.approveByPasskey()
 	if err := h.trust(); err != nil {
 		return nil, err
@@ -123,15 +128,15 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mux.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// page is one page. Its template is that of its path: "/charges/{id}" is pages/charges_id.html, "/" is pages/home.html.
-// It defines "main".
+// page is one page. Its template is that of its path: "/charges/{id}" is pages/charges_id.html, sheets
+// share pages/sheet.html. It defines "main".
 type page struct {
 	path  string        // below /console and /admin/v1, as http.ServeMux reads it
 	verb  operator.Verb // that a person needs
 	title string
-	view  string                    // the name of its template; empty: that of its path
 	nav   string                    // the entry of the navigation that it belongs to; empty: none
 	serve func(*visit) (any, error) // returns what the template shows, which is also the JSON; it changes nothing
+	view  string                    // the name of its template, where several pages share one; empty: that of its path
 }
 
 // action is one change. Its row in the log of acts is written by what it calls, in the transaction of the change.

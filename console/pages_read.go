@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/oversight"
 )
 
-// readPages lists the pages that show the state of the service and of its objects. They share one template: what a page
-// says is in its sheet.
+// readPages lists the pages that show the state of the service and of its objects. They share the template sheet.html: what a
+// page says is in its sheet.
 func (c *Console) readPages() (pages []page) {
 	for _, p := range oversight.Pages() {
 		pages = append(pages, page{
@@ -20,11 +20,19 @@ func (c *Console) readPages() (pages []page) {
 			verb:  operator.VerbRead,
 			title: p.Title,
 			nav:   navOf(p),
-			view:  "sheet",
 			serve: func(v *visit) (any, error) { return c.sheet(v, p) },
 		})
 	}
 	return pages
+}
+
+// sheetNames are the paths of the pages that show a sheet.
+func sheetNames() map[string]bool {
+	names := map[string]bool{}
+	for _, p := range oversight.Pages() {
+		names[p.Path] = true
+	}
+	return names
 }
 
 // navOf returns the entry of the navigation that a page belongs to: an object to its list.

@@ -20,8 +20,8 @@ type views map[string]*template.Template
 
 // name returns the name of the page's template.
 func (p page) name() string {
-	if p.view != "" {
-		return p.view
+	if p.path == "/" {
+		return "home"
 	}
 	return strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(p.path, "/"))
 }
@@ -35,18 +35,29 @@ func readViews(pages []page) (views, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := views{}
+	all, sheets := views{}, sheetNames()
 	for _, p := range append(pages, ownPages...) {
 		if p.verb != "" && p.serve == nil {
 			return nil, fmt.Errorf("page %s serves nothing", p.path)
 		}
-		view, err := template.Must(shared.Clone()).ParseFS(files, "pages/"+p.name()+".html")
+		view, err := template.Must(shared.Clone()).ParseFS(files, "pages/"+p.file(sheets)+".html")
 		if err != nil && p.template() {
 			return nil, fmt.Errorf("page %s: %w", p.path, err)
 		}
 		all[p.name()] = view
 	}
 	return all, nil
+}
+
+// file returns the name of the page's template's file: those of sheets share one.
+func (p page) file(sheets map[string]bool) string {
+	if p.view != "" {
+		return p.view
+	}
+	if sheets[p.path] {
+		return "sheet"
+	}
+	return p.name()
 }
 
 // template reports whether a page has a template: a path with an extension is a file.

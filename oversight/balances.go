@@ -209,7 +209,7 @@ func readBalances(ctx context.Context, r *reading) (s Sheet, err error) {
 		s.alert(Bad, p.Message, "")
 	}
 	if b.verdict.OK() {
-		s.alert(Good, "Everything that is owed is held, and the books agree with the chains.", "")
+		s.alert(Good, "Covered: everything that is owed is held, and no comparison with a chain differs.", "")
 	}
 	r.total(b).say(&s)
 	s.fact("audited", "Links of the books audited", Figure, fmt.Sprintf("%d of %d", b.verdict.Audited, b.verdict.Links))

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -26,6 +28,7 @@ type builder struct {
 	cache     string // of Go; empty: the user's
 	toolchain string
 	only      string    // the only program; empty: all
+	packed    bool      // packages and images too
 	at        time.Time // when what is built says that it was made
 }
 
@@ -60,7 +63,46 @@ func (b builder) all(ctx context.Context, out string) error {
 			files = append(files, name, name+partsSuffix)
 		}
 	}
+	if b.packed {
+		version, err := b.version(ctx)
+		if err != nil {
+			return err
+		}
+		packed, err := b.allPackages(ctx, out, version)
+		if err != nil {
+			return err
+		}
+		files = append(files, packed...)
+	}
 	return b.sums(out, files)
+}
+
+// tool runs a program of the system that writes packages, so that it takes the time of the release for its own.
+func (b builder) tool(ctx context.Context, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Env = append(os.Environ(), "SOURCE_DATE_EPOCH="+strconv.FormatInt(b.at.Unix(), 10), "LC_ALL=C", "TZ=UTC")
+	out, err := c.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", fmt.Errorf("%w: apt-get install dpkg rpm", err)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %.2000s", args[0], err, out)
+	}
+	return string(out), nil
+}
+
+// version is the commit's tag without its v, or else one below every tag that can follow, with the commit's day and
+// hash. It has no hyphen, and both package managers put what follows a tilde before what has none.
+func (b builder) version(ctx context.Context) (string, error) {
+	tag, err := read(ctx, b.folder, "git", "describe", "--tags", "--exact-match", "--match", "v[0-9]*")
+	if err == nil {
+		return strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(tag), "v"), "-", "~"), nil
+	}
+	hash, err := read(ctx, b.folder, "git", "rev-parse", "--short=12", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	return "0.0.0~" + b.at.UTC().Format("20060102") + "." + strings.TrimSpace(hash), nil
 }
 
 // program builds one static program. Nothing of the machine is in it: -trimpath leaves out its folders, an empty build

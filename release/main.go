@@ -1,10 +1,12 @@
-// Command release builds what is released: static programs for Linux, a list of parts for each, and their digests.
+// Command release builds what is released: static programs for Linux, a list of parts for each, packages and
+// images of them, and the digests of all.
 //
 // It owns how programs are built for others. Its invariants: the same commit gives the same bytes, whatever the
 // machine, its folders and its caches are; what is not committed is not built; a file that exists is not replaced.
 //
 //	go run ./release -out dist                    everything
 //	go run ./release -out dist -key minisign.key  with a signature of the digests
+//	go run ./release -out dist -packages          with packages of Debian and RPM, and images
 //	go run ./release -only bursar-signer          one program, for both architectures
 //	go run ./release -check                       builds everything twice in different folders, and compares
 package main
@@ -37,15 +39,16 @@ func main() {
 	out := flag.String("out", "dist", "folder for what is built, which must not exist")
 	key := flag.String("key", "", "secret key of minisign that signs SHA256SUMS; it asks for the key's password")
 	only := flag.String("only", "", "the only program to build, such as bursar-signer")
+	packed := flag.Bool("packages", false, "make packages of Debian and RPM, and images, too; needs dpkg-deb and rpmbuild")
 	check := flag.Bool("check", false, "build everything twice and compare, and keep nothing")
 	flag.Parse()
 	if *only != "" && !slices.Contains(programs, *only) {
 		fmt.Fprintf(os.Stderr, "go run ./release: -only %s: the programs are %s\n", *only, strings.Join(programs, ", "))
 		os.Exit(2)
 	}
-	run := func() error { return release(ctx, *out, *key, *only) }
+	run := func() error { return release(ctx, *out, *key, builder{only: *only, packed: *packed}) }
 	if *check {
-		run = func() error { return reproduce(ctx, *only) }
+		run = func() error { return reproduce(ctx, builder{only: *only, packed: *packed}) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "go run ./release:", err)
@@ -54,7 +57,7 @@ func main() {
 }
 
 // release builds the commit of the current folder.
-func release(ctx context.Context, out, key, only string) error {
+func release(ctx context.Context, out, key string, b builder) error {
 	at, err := commitTime(ctx, os.Getenv)
 	if err != nil {
 		return err
@@ -65,7 +68,7 @@ func release(ctx context.Context, out, key, only string) error {
 	}
 	defer os.RemoveAll(root)
 	// From a clone, so that files that git ignores, and another form of a work tree, make no difference.
-	b := builder{folder: filepath.Join(root, "clone"), toolchain: strings.TrimSpace(toolchain), only: only, at: at}
+	b.folder, b.toolchain, b.at = filepath.Join(root, "clone"), strings.TrimSpace(toolchain), at
 	if err := b.clone(ctx); err != nil {
 		return err
 	}
@@ -84,7 +87,7 @@ func release(ctx context.Context, out, key, only string) error {
 }
 
 // reproduce builds two clones in folders of different lengths, each with a cache of its own, and compares.
-func reproduce(ctx context.Context, only string) error {
+func reproduce(ctx context.Context, b builder) error {
 	at, err := commitTime(ctx, os.Getenv)
 	if err != nil {
 		return err
@@ -96,13 +99,8 @@ func reproduce(ctx context.Context, only string) error {
 	defer os.RemoveAll(root)
 	var sums []string
 	for _, name := range []string{"one", "another-folder"} {
-		b := builder{
-			folder:    filepath.Join(root, name),
-			cache:     filepath.Join(root, name+"-cache"),
-			toolchain: strings.TrimSpace(toolchain),
-			only:      only,
-			at:        at,
-		}
+		b.folder, b.cache = filepath.Join(root, name), filepath.Join(root, name+"-cache")
+		b.toolchain, b.at = strings.TrimSpace(toolchain), at
 		if err := b.clone(ctx); err != nil {
 			return err
 		}

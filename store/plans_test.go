@@ -333,7 +333,9 @@ var everybody = []read{
 	}),
 }
 
-func walking(name string, of func(ctx context.Context, tx *store.Tx) (int64, error)) read { return reading(name, of) }
+func walking(name string, of func(ctx context.Context, tx *store.Tx) (int64, error)) read {
+	return reading(name, of)
+}
 
 // However much there is, no scrape, page or list reads all of it.
 func TestEveryScrapePageAndListHasItsIndex(t *testing.T) {

@@ -166,3 +166,11 @@ func chromium(m machine, a *apt) step {
 		present:  func(context.Context) bool { return m.path("chromium") != "" },
 	}
 }
+
+// packaging is what makes, reads and installs packages and images of the programs.
+func packaging(m machine, a *apt) step {
+	packages := []string{"rpm", "skopeo", "systemd"}
+	return debianPackages{apt: a, name: "packaging", packages: packages, present: func(context.Context) bool {
+		return m.path("rpmbuild") != "" && m.path("skopeo") != "" && m.path("systemd-sysusers") != ""
+	}}
+}

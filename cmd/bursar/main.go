@@ -36,7 +36,8 @@ func main() {
 
 // commands is the command line.
 type commands struct {
-	Config string `placeholder:"FILE" help:"Configuration file. Default: bursar.yaml, or the environment alone if that does not exist."`
+	Version kong.VersionFlag `name:"version" short:"V" help:"Print the version."`
+	Config  string           `placeholder:"FILE" help:"Configuration file. Default: bursar.yaml, or the environment alone if that does not exist."`
 
 	Serve        serveCommand         `cmd:"" help:"Run the service."`
 	Migrate      migrateCommand       `cmd:"" help:"Create the database or migrate its schema."`
@@ -65,8 +66,10 @@ type commands struct {
 	Archive      archiveCommand       `cmd:"" help:"Move delivered webhook events from the database into a verified file."`
 	Recovery     recoveryCommands     `cmd:"" help:"Recover a database that is older than its chains."`
 	Restore      restoreCommand       `cmd:"" help:"Replace the database with a backup."`
+	API          apiCommand           `cmd:"" name:"api" help:"Call the HTTP API, for whoever integrates."`
+	Listen       listenCommand        `cmd:"" help:"Print an account's events as they come, and forward them to a receiver of yours."`
 	Docs         docsCommand          `cmd:"" help:"Print the documentation, and search it."`
-	Version      versionCommand       `cmd:"" help:"Print the version."`
+	About        versionCommand       `cmd:"" name:"version" help:"Print the version."`
 
 	Destination destinationCommands `cmd:"" help:"Set which addresses an account may withdraw to."`
 }
@@ -82,7 +85,7 @@ func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
 	return kong.New(line, kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),
 		kong.Description("Takes cryptocurrency deposits, keeps accounts and pays out."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"families": familyList()})
+		kong.Vars{"families": familyList(), "version": "bursar " + command.ReadVersion().Version})
 }
 
 // run executes a command line and returns the exit code.

@@ -290,7 +290,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"unattributed keep", "unattributed cancel",
 		"treasury show", "treasury withdraw", "treasury list", "cold refill", "cold show", "cold read",
 		"cold broadcast", "cold list", "cold abandon", "reconcile", "doctor", "backup", "archive", "recovery status",
-		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "docs", "version", "destination list",
+		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "docs", "version", "destination list",
 		"destination add", "destination remove", "destination enable",
 		"destination disable"}
 	if !slices.Equal(paths, want) {

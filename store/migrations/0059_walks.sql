@@ -27,7 +27,7 @@ CREATE INDEX CONCURRENTLY invoices_customer ON invoices(customer, account_id) WH
 -- What happened on each day, summed from the postings once they cannot change order any more, so that a chart of a month
 -- does not read the postings of a month. figures_read says up to which
 -- entry.
-CREATE TABLE day_figures (
+CREATE TABLE IF NOT EXISTS day_figures (
   day     BIGINT NOT NULL,  -- days since 1970-01-01, in UTC
   figure  TEXT NOT NULL,
   asset   TEXT NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE day_figures (
   amount  TEXT NOT NULL,
   PRIMARY KEY (day, figure, asset)
 );
-CREATE TABLE figures_read (
+CREATE TABLE IF NOT EXISTS figures_read (
   name TEXT PRIMARY KEY,
   entry BIGINT NOT NULL
 );

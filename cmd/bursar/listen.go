@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/bursar/bursar/client"
+)
+
+// forwardTime is how long a receiver may take to answer.
+const forwardTime = 30 * time.Second
+
+type listenCommand struct {
+	remote
+	ForwardTo string   `placeholder:"URL" help:"Send each event there by POST, as a webhook is sent."`
+	Event     []string `placeholder:"NAME" help:"Only these events, such as paid, deposit or withdrawal."`
+	After     string   `placeholder:"ID" help:"Begin behind this event, or at this position; oldest: at the oldest. Default: with what comes from now on."`
+	JSON      bool     `name:"json" help:"Print each event as one line of JSON."`
+}
+
+// Help returns what happens, and an example.
+func (listenCommand) Help() string {
+	return "Events are read from the account's feed, so none is lost while the connection is broken, and no receiver has to " +
+		"be reachable from the service. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that is made " +
+		"for this run and printed.\n\nExample:\n\n    BURSAR_API_KEY=bk_… bursar listen --forward-to http://localhost:3000/hook"
+}
+
+// Run prints and forwards events until it is interrupted.
+func (cmd *listenCommand) Run(ctx context.Context, c *call) error {
+	service, err := cmd.dial(c)
+	if err != nil {
+		return err
+	}
+	f, err := cmd.forwarder(c)
+	if err != nil {
+		return err
+	}
+	q := client.FeedQuery{After: cmd.After, Wait: 20 * time.Second}
+	switch cmd.After {
+	case "":
+		q.After = client.NewestEvents
+	case "oldest":
+		q.After = ""
+	}
+	for {
+		page, err := service.Events(ctx, q)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case lasting(err):
+			return err
+		case err != nil: // Events has tried several times, with waits between them
+			c.Note("no answer yet, trying again: %v", err)
+			continue
+		}
+		for _, e := range page.Events {
+			if err := cmd.take(ctx, c, f, e); err != nil {
+				return err
+			}
+		}
+		q.After = page.Next
+	}
+}
+
+// lasting reports whether an error is the service's refusal, which another attempt would get again.
+func lasting(err error) bool {
+	var refusal *client.Error
+	return errors.As(err, &refusal) && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests
+}
+
+// take prints an event and forwards it. What the receiver answers is shown and changes nothing: the feed goes on.
+func (cmd *listenCommand) take(ctx context.Context, c *call, f *forwarder, e client.Event) error {
+	if len(cmd.Event) > 0 && !slices.Contains(cmd.Event, e.Event) {
+		return nil
+	}
+	answer := ""
+	if f != nil {
+		answer = f.send(ctx, e)
+	}
+	if cmd.JSON {
+		line, err := json.Marshal(struct {
+			Event  json.RawMessage `json:"event"`
+			Answer string          `json:"answer,omitempty"`
+		}{json.RawMessage(e.Raw), answer})
+		if err != nil {
+			return err
+		}
+		return c.Say("%s", line)
+	}
+	return c.Say("%s  %-18s %-10s %s  %s", e.CreatedAt.UTC().Format(time.RFC3339), e.Event, e.Type, e.EventID, answer)
+}
+
+// forwarder sends events as webhooks are sent.
+type forwarder struct {
+	to   string
+	sign *standard.Webhook
+	http *http.Client
+}
+
+// forwarder returns nil where nothing is forwarded.
+func (cmd *listenCommand) forwarder(c *call) (*forwarder, error) {
+	if cmd.ForwardTo == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(cmd.ForwardTo)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, usage(errors.New("--forward-to must be an http or https URL"))
+	}
+	secret := c.Getenv("BURSAR_WEBHOOK_SECRET")
+	if secret == "" {
+		made := make([]byte, 24)
+		if _, err := rand.Read(made); err != nil {
+			return nil, err
+		}
+		secret = "whsec_" + base64.StdEncoding.EncodeToString(made)
+		c.Note("Secret of the webhooks that this run forwards: %s", secret)
+	}
+	sign, err := standard.NewWebhook(secret)
+	if err != nil || !strings.HasPrefix(secret, "whsec_") {
+		return nil, usage(errors.New("BURSAR_WEBHOOK_SECRET is not whsec_ and base64"))
+	}
+	return &forwarder{to: cmd.ForwardTo, sign: sign, http: &http.Client{
+		Timeout:       forwardTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// send sends an event and says what was answered.
+func (f *forwarder) send(ctx context.Context, e client.Event) string {
+	var body bytes.Buffer
+	fmt.Fprintf(&body, `{"success":true,"response":{"webhook":%s}}`, e.Raw)
+	at := time.Now()
+	signature, err := f.sign.Sign(e.EventID, at, body.Bytes())
+	if err != nil {
+		return "not signed: " + err.Error()
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.to, &body)
+	if err != nil {
+		return "not sent: " + err.Error()
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("webhook-id", e.EventID)
+	r.Header.Set("webhook-timestamp", fmt.Sprint(at.Unix()))
+	r.Header.Set("webhook-signature", signature)
+	answer, err := f.http.Do(r)
+	if err != nil {
+		return "not answered: " + err.Error()
+	}
+	defer answer.Body.Close()
+	_, _ = io.CopyN(io.Discard, answer.Body, 1<<16) // what a receiver says does not matter
+	return answer.Status
+}

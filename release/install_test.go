@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// root makes a root of its own over that of this machine, in which everything can be changed and nothing stays, and
+// runs the script there.
+const root = `set -e
+mount -t tmpfs tmpfs "$1"
+mkdir "$1/changes" "$1/work" "$1/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/changes,workdir=$1/work" "$1/root" || exit 77
+mount --rbind /proc "$1/root/proc"
+mount --rbind /dev "$1/root/dev"
+mkdir "$1/root/packages"
+cp "$2"/*.deb "$1/root/packages"
+exec chroot "$1/root" sh -ec "$3"
+`
+
+// life is that of a package on a machine. BURSAR is the program with its configuration, as its user.
+const life = `
+BURSAR='setpriv --reuid bursar --regid bursar --init-groups env -C /var/lib/bursar BURSAR_PASSPHRASE=correct-horse-battery
+	bursar --config /etc/bursar/bursar.yaml'
+export DEBIAN_FRONTEND=noninteractive
+dpkg -i packages/bursar_1.2.3_*.deb
+stat -c '%n %U:%G %a' /var/lib/bursar /etc/bursar /etc/bursar/bursar.yaml /usr/bin/bursar
+sed -i 's/^network:.*/network: regtest/; s/:8080/:0/; s/:8081/:0/' /etc/bursar/bursar.yaml
+$BURSAR seed new >/dev/null
+$BURSAR migrate
+$BURSAR account create --name shop >/dev/null
+
+mkfifo log
+start() {
+	$BURSAR serve 2>log &
+	process=$!
+	exec 3<log
+	address=
+	while [ -z "$address" ] && read -r line <&3; do
+		echo "$line"
+		address=$(echo "$line" | sed -n 's/.*msg=listening address=//p')
+	done
+	cat <&3 >/dev/null &
+	curl -sS "$address/healthz"
+}
+end() { kill "$process"; wait "$process"; }
+
+start; end
+dpkg -i packages/bursar_1.2.4_*.deb
+dpkg-query -W -f 'upgraded to ${Version}\n' bursar
+grep '^network' /etc/bursar/bursar.yaml
+start
+$BURSAR account list
+end
+dpkg --remove bursar
+[ ! -e /usr/bin/bursar ] && [ -e /etc/bursar/bursar.yaml ] && echo removed
+dpkg --purge bursar
+[ ! -e /etc/bursar/bursar.yaml ] && ls /var/lib/bursar
+`
+
+// A package is installed, the service runs, the package is upgraded under changed settings, removed and purged, by the
+// system's own tools. The seed and the books outlive all of that.
+func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
+	t.Parallel()
+	need(t, "dpkg-deb", "unshare", "setpriv", "curl")
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make a root of its own")
+	}
+	b, out := built(t)
+	program := filepath.Join(out, "bursar-linux-"+runtime.GOARCH)
+	if err := os.Remove(program); err != nil { // a stand-in
+		t.Fatal(err)
+	}
+	prints(t, "go", "build", "-ldflags=-w", "-o", program, "../cmd/bursar")
+	for _, version := range []string{"1.2.3", "1.2.4"} {
+		if _, err := b.deb(t.Context(), packages[0], out, runtime.GOARCH, version); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", root, "sh", t.TempDir(), out, life)
+	text, err := c.CombinedOutput()
+	if c.ProcessState != nil && c.ProcessState.ExitCode() == 77 {
+		t.Skipf("this machine lets nobody mount an overlay: %s", text)
+	}
+	if err != nil {
+		t.Fatalf("%v, want no error:\n%s", err, text)
+	}
+	for _, want := range []string{
+		"/var/lib/bursar bursar:bursar 700", "/etc/bursar root:bursar 750", "/etc/bursar/bursar.yaml root:bursar 640",
+		`{"status":"ok"}`, "upgraded to 1.2.4", "network: regtest", "shop", "removed", "is kept", "bursar.db", "seed.age",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the output is\n%s\nwant %q in it", text, want)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// need fails the test where a program of the system is missing.
+func need(t *testing.T, programs ...string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs programs of the system")
+	}
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Fatalf("%v; `go run ./test -install all` installs it", err)
+		}
+	}
+}
+
+// built returns a builder of this repository, and a folder with stand-ins for its programs.
+func built(t *testing.T) (b builder, out string) {
+	t.Helper()
+	source, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out = t.TempDir()
+	for _, architecture := range architectures {
+		for _, p := range programs {
+			name := filepath.Join(out, p+"-linux-"+architecture)
+			if err := os.WriteFile(name, []byte("#!/bin/sh\necho "+p+" "+architecture+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return builder{folder: source, at: moment, packed: true}, out
+}
+
+// prints runs a program that must succeed, and returns what it prints.
+func prints(t *testing.T, args ...string) string {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s, want success", strings.Join(args, " "), err, text)
+	}
+	return string(text)
+}
+
+// Packages and images are the same byte for byte, made twice in different folders.
+func TestPackagesAreTheSameTwice(t *testing.T) {
+	t.Parallel()
+	need(t, "dpkg-deb", "rpmbuild", "skopeo")
+	var made [2]map[string][]byte
+	for i := range made {
+		b, out := built(t)
+		names, err := b.allPackages(t.Context(), out, "1.2.3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[i] = map[string][]byte{}
+		for _, name := range names {
+			if made[i][name], err = os.ReadFile(filepath.Join(out, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 0 {
+			readByTheirTools(t, out)
+		}
+	}
+	if len(made[0]) != 2*len(architectures)*len(packages)+2 {
+		t.Errorf("made are %d files, want a package of each kind, architecture and program, and 2 images", len(made[0]))
+	}
+	for name, content := range made[0] {
+		if !bytes.Equal(content, made[1][name]) {
+			t.Errorf("%s differs between two builds of %d and %d bytes, want the same bytes", name, len(content),
+				len(made[1][name]))
+		}
+	}
+}
+
+// readByTheirTools reads the packages with dpkg-deb, rpm and skopeo.
+func readByTheirTools(t *testing.T, out string) {
+	t.Helper()
+	deb := prints(t, "dpkg-deb", "--info", filepath.Join(out, "bursar_1.2.3_arm64.deb"))
+	for _, want := range []string{"Version: 1.2.3", "Architecture: arm64", "conffiles", "postinst", "Depends: systemd"} {
+		if !strings.Contains(deb, want) {
+			t.Errorf("dpkg-deb says\n%s\nwant %q in it", deb, want)
+		}
+	}
+	of := prints(t, "rpm", "-qp", "--queryformat", "%{VERSION} %{ARCH} %{BUILDHOST}\n",
+		filepath.Join(out, "bursar-1.2.3-1.aarch64.rpm")) +
+		prints(t, "rpm", "-qpl", "--scripts", filepath.Join(out, "bursar-1.2.3-1.aarch64.rpm"))
+	for _, want := range []string{"1.2.3 aarch64 release", "/usr/bin/bursar\n", "/etc/bursar/bursar.yaml",
+		"/lib/systemd/system/bursar.service"} {
+		if !strings.Contains(of, want) {
+			t.Errorf("rpm says\n%s\nwant %q in it", of, want)
+		}
+	}
+	image := prints(t, "skopeo", "inspect", "--override-arch", "arm64", "--config",
+		"oci-archive:"+filepath.Join(out, "bursar-1.2.3.oci.tar"))
+	for _, want := range []string{`"architecture": "arm64"`, `"User": "65532"`, `"/usr/bin/bursar"`} {
+		if !strings.Contains(image, want) {
+			t.Errorf("skopeo says\n%s\nwant %q in it", image, want)
+		}
+	}
+	// Copying it has skopeo compare every digest.
+	prints(t, "skopeo", "copy", "--quiet", "--multi-arch", "all", "oci-archive:"+filepath.Join(out, "bursar-1.2.3.oci.tar"),
+		"dir:"+filepath.Join(t.TempDir(), "copy"))
+}
+
+func TestVersionsAreOrdered(t *testing.T) {
+	t.Parallel()
+	need(t, "dpkg", "rpm")
+	rising := []string{"0.0.0~20260101.abc", "0.0.0~20260102.0bc", "0.9.0~rc1", "0.9.0", "0.10.0"}
+	for i := range rising[1:] {
+		prints(t, "dpkg", "--compare-versions", rising[i], "lt", rising[i+1])
+		got := prints(t, "rpm", "--eval", `%{lua: print(rpm.vercmp("`+rising[i]+`", "`+rising[i+1]+`"))}`)
+		if strings.TrimSpace(got) != "-1" {
+			t.Errorf("rpm compares %s with %s as %s, want -1", rising[i], rising[i+1], got)
+		}
+	}
+}
