@@ -98,10 +98,9 @@ var mayImport = map[string][]string{
 	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "orderkey", "signer", "store", "docs", "docs/site"},
 		domain...),
 	"oversight":            {".", "ledger", "chain", "reconcile", "store"},
-	"operator":             {".", "store"},
-	"console":              {".", "operator", "oversight", "store"},
 	"console/consoletest":  nil,
-	"dashboard":            append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
+	"operator":             {".", "store"},
+	"console":              append([]string{".", "wire", "netpolicy", "ledger", "chain", "operator", "oversight", "signer", "store"}, domain...),
 	"service":              nil, // wiring: everything
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory

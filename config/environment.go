@@ -109,6 +109,7 @@ func fixedPaths() (paths [][]string) {
 	add(payKey, keysOf(paySettings))
 	add(tlsKey, keysOf(tlsSettings))
 	add(adminKey, keysOf(adminSettings))
+	add(consoleKey, keysOf(consoleSettings))
 	for _, key := range keysOf(tlsSettings) {
 		paths = append(paths, []string{adminKey, tlsKey, key})
 	}

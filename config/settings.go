@@ -92,10 +92,11 @@ func (r *reader) config(root *node) Config {
 		Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Network: Mainnet,
 		Database: NewSecret(sqliteScheme + r.resolve(nil, "bursar.db")), SeedFile: r.resolve(nil, "seed.age"),
 		Failover: FailoverUnknown, Chains: map[bursar.ChainID]ChainConfig{}, ProxyHeader: XForwardedFor,
+		Console:     Console{RoleHold: defaultHold},
 		Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
-		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, tlsKey, adminKey)
+		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, tlsKey, adminKey, consoleKey)
 	cfg.Webhooks.AllowHTTP = cfg.Network != Mainnet
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)

@@ -1,108 +1,64 @@
 package service
 
 import (
-	"context"
-	"time"
+	"fmt"
+	"net"
+	"net/url"
 
-	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/oversight"
-	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/console"
+	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/tlsfile"
 )
 
-// sheets returns what the console's pages are read from.
-func (s *Service) sheets() *oversight.Reader {
-	chains, cold := map[bursar.ChainID]oversight.Chain{}, map[bursar.ChainID][]string{}
-	for id, w := range s.workers {
-		chains[id], cold[id] = w.chain, bursar.ColdBases(w.sender.Cold)
+// console returns the operator's console.
+func (s *Service) console() (*console.Console, error) {
+	people, err := operator.NewService(operator.Config{
+		DB:   s.DB,
+		IDs:  s.IDs,
+		URL:  ConsoleURL(s.parts.Console.URL, s.parts.AdminListen, s.parts.Admin.TLS != tlsfile.Files{}),
+		Hold: s.parts.Console.RoleHold,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the console: %w", err)
 	}
-	return &oversight.Reader{Config: oversight.Config{
+	return console.New(console.Config{
 		DB:       s.DB,
 		Registry: s.Registry,
-		Chains:   chains,
-		Hot:      func(id bursar.ChainID) string { return s.Hot(id).Base },
-		Cold:     cold,
-		Nodes:    s.sheetNodes,
-		Worth:    s.worth,
-		Settings: s.parts.Settings,
-	}}
+		IDs:      s.IDs,
+		Log:      s.log,
+		People:   people,
+		Sheets:   s.sheets(),
+		Acts: console.Acts{
+			Withdrawals:    s.Withdrawals,
+			Charges:        s.Charges,
+			Unattributed:   s.Unattributed,
+			Accounts:       s.Accounts,
+			TestDeliveries: s.TestDeliveries,
+			Proposals:      s.Proposals,
+			Wake:           s.Deliverer.Wake,
+		},
+	})
 }
 
-func (s *Service) sheetNodes(id bursar.ChainID) (list []oversight.Node) {
-	for _, n := range s.nodes(id) {
-		list = append(list, oversight.Node(n))
+// ConsoleURL returns where browsers open the console: the configured URL, or localhost with the port of the admin
+// address.
+func ConsoleURL(configured, listen string, secure bool) string {
+	if configured != "" {
+		return configured
 	}
-	return list
+	_, port, _ := net.SplitHostPort(listen) // the configuration has checked it
+	at := url.URL{Scheme: "http", Host: net.JoinHostPort("localhost", port)}
+	if secure {
+		at.Scheme = "https"
+	}
+	return at.String()
 }
 
-// settingsOf returns what a configuration sets.
-func settingsOf(cfg config.Config) (list []oversight.Setting) {
-	for _, set := range cfg.Effective() {
-		list = append(list, oversight.Setting(set))
+// hostOf returns the host name of a URL, empty for none.
+func hostOf(text string) string {
+	at, err := url.Parse(text)
+	if err != nil {
+		return ""
 	}
-	return list
-}
-
-// worth returns what a currency is worth in the reference currency: the fiat currency in which most of the others have a
-// rate now, by its name where several do, or else USDT.
-func (s *Service) worth(code bursar.CurrencyCode) oversight.Worth {
-	if unit, found := s.reference(); found {
-		if q := s.parts.Prices.Price(code, unit); q.Rate.IsKnown() {
-			return oversight.Worth{Rate: q.Rate, Unit: unit, Source: q.Source, At: q.RateAt}
-		}
-		return oversight.Worth{Unit: unit}
-	}
-	if s.parts.Rates == nil {
-		return oversight.Worth{}
-	}
-	w := oversight.Worth{Rate: s.parts.Rates.Rate(code), Unit: bursar.Unit{Code: bursar.USDT, Decimals: 6, Places: 2},
-		Source: "the source of rates in USDT"}
-	if aged, has := s.parts.Rates.(interface {
-		Ages() map[bursar.CurrencyCode]time.Duration
-	}); has {
-		if age, known := aged.Ages()[code]; known {
-			w.At = s.DB.Now().Add(-age)
-		}
-	}
-	return w
-}
-
-// reference is the fiat currency of the totals.
-func (s *Service) reference() (unit bursar.Unit, found bool) {
-	if s.parts.Prices == nil {
-		return unit, false
-	}
-	count, best := map[bursar.CurrencyCode]int{}, bursar.CurrencyCode("")
-	for _, r := range s.parts.Prices.All() {
-		count[r.Unit]++
-	}
-	for code, n := range count {
-		if n > count[best] || n == count[best] && code < best {
-			best = code
-		}
-	}
-	return bursar.FiatUnit(best)
-}
-
-// figuresEvery is how often the figures of days are continued. The pages add what is younger.
-const figuresEvery = time.Minute
-
-// foldFigures sums the figures of days in the background, a bounded part in each transaction.
-func (s *Service) foldFigures(ctx context.Context) error {
-	for {
-		more := false
-		err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
-			more, err = tx.DayFigures().Fold(ctx)
-			return err
-		})
-		if err != nil && ctx.Err() == nil {
-			s.log.Warn("the figures of days were not summed", "error", err)
-		}
-		if more && err == nil {
-			continue
-		}
-		if !s.DB.Sleep(ctx, figuresEvery) {
-			return ctx.Err()
-		}
-	}
+	return at.Hostname()
 }

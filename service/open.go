@@ -115,6 +115,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	if parts.Pay, err = payOf(cfg.Pay); err != nil {
 		return nil, err
 	}
+	parts.Console = cfg.Console
 	parts.TLS, parts.Admin = tlsfile.Files(cfg.TLS), adminOf(cfg.Admin)
 	parts.Settings = settingsOf(cfg)
 	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -164,4 +165,18 @@ func (tx Acts) List(ctx context.Context, f ActFilter, page Page) ([]Act, error) 
 // After returns acts from the one behind a number on, oldest first.
 func (tx Acts) After(ctx context.Context, number int64, limit int) ([]Act, error) {
 	return actColumns.rows(ctx, tx.Tx, "read acts", `FROM acts WHERE number > $1 ORDER BY number LIMIT $2`, number, limit)
+}
+
+// Holds returns nil where an act has a hash, which is in hexadecimal.
+func (tx Acts) Holds(ctx context.Context, hash string) error {
+	bytes, err := hex.DecodeString(hash)
+	if err != nil || len(bytes) != sha256.Size {
+		return fmt.Errorf("%.80q is no hash of an act: it has %d hexadecimal digits", hash, 2*sha256.Size)
+	}
+	var number int64
+	err = tx.row(ctx, "find act", `SELECT number FROM acts WHERE hash = $1`, []any{bytes}, &number)
+	if errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("no act has the hash %s: rows were removed from the log of acts, or changed", hash)
+	}
+	return err
 }

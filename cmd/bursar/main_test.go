@@ -153,7 +153,7 @@ func (d *harness) run(input string, args ...string) outcome {
 	defer cancel()
 	var out, err bytes.Buffer
 	if within := d.within(args); within != nil {
-		c := &call{command.Call{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &err, Environ: d.environ()}}
+		c := &call{Call: command.Call{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &err, Environ: d.environ()}}
 		code := run(ctx, c, within)
 		if ctx.Err() != nil {
 			d.Fatalf("bursar %s: %v\n%s", args, ctx.Err(), err.String())
@@ -243,7 +243,7 @@ func (d *harness) booksKey() []byte {
 
 func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(&call{command.Call{Stdout: os.Stdout, Stderr: os.Stderr}}, &commands{}, func(int) {})
+	parser, err := newParser(&call{Call: command.Call{Stdout: os.Stdout, Stderr: os.Stderr}}, &commands{}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
