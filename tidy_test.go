@@ -100,7 +100,8 @@ var mayImport = map[string][]string{
 	"oversight":            {".", "ledger", "chain", "reconcile", "store"},
 	"console/consoletest":  nil,
 	"operator":             {".", "store"},
-	"console":              append([]string{".", "wire", "netpolicy", "ledger", "chain", "operator", "oversight", "signer", "store"}, domain...),
+	"console":              append([]string{".", "wire", "netpolicy", "ledger", "chain", "operator", "operator/proposal", "oversight",
+		"signer", "store"}, domain...),
 	"service":              nil, // wiring: everything
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory

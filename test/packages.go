@@ -174,3 +174,11 @@ func packaging(m machine, a *apt) step {
 		return m.path("rpmbuild") != "" && m.path("skopeo") != "" && m.path("systemd-sysusers") != ""
 	}}
 }
+
+// accounting is the programs that read what the books are exported as.
+func accounting(m machine, a *apt) step {
+	packages := []string{"beancount", "hledger", "ledger"}
+	return debianPackages{apt: a, name: "accounting", packages: packages, present: func(context.Context) bool {
+		return m.path("bean-check") != "" && m.path("hledger") != "" && m.path("ledger") != ""
+	}}
+}

@@ -27,6 +27,7 @@ type ledgerExportCommand struct {
 	Archive []string  `placeholder:"FILE" help:"An archive of the books that has older entries of the account; name all of them, each with a flag of its own."`
 	CSV     bool      `name:"csv" xor:"format" help:"Write CSV, which is the default."`
 	JSON    bool      `name:"json" xor:"format" help:"Write a JSON array."`
+	Format  string    `xor:"format" placeholder:"NAME" help:"Write the whole journal for a program of plain-text accounting: beancount, hledger or ledger. Takes --all."`
 }
 
 // Help returns an example.
@@ -72,6 +73,9 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	if cmd.All && len(cmd.Archive) > 0 {
 		return wrong("--archive is for the statement of an account; the files themselves have the journal, in lines of JSON")
 	}
+	if err := cmd.plainOnly(); err != nil {
+		return err
+	}
 	x := &export{owner: cmd.Account, files: cmd.Archive, rows: newRowWriter(c.Stdout, cmd.JSON)}
 	if err := cmd.period(x); err != nil {
 		return err
@@ -87,9 +91,12 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	if x.db.Now().Sub(x.until) < settled {
 		c.Note("The period ends less than a minute ago: entries that are being booked now may be missing.")
 	}
-	if cmd.All {
+	switch {
+	case cmd.Format != "":
+		return x.plain(ctx, newPlainWriter(c.Stdout, cmd.Format, x))
+	case cmd.All:
 		err = x.journal(ctx)
-	} else {
+	default:
 		err = x.statement(ctx)
 	}
 	if err != nil {
@@ -115,6 +122,20 @@ func (x *export) open(ctx context.Context, c *call) (closed func(), err error) {
 	}
 	x.db, x.registry = db, cfg.Registry
 	return func() { db.Close() }, nil
+}
+
+// plainOnly refuses a format that is not known, and the books of one account in one: they do not balance by themselves.
+func (cmd *ledgerExportCommand) plainOnly() error {
+	switch cmd.Format {
+	case "":
+		return nil
+	case formatBeancount, formatHledger, formatLedger:
+		if !cmd.All {
+			return wrong("--format %s is for the whole journal: use --all", cmd.Format)
+		}
+		return nil
+	}
+	return wrong("--format %q is none of beancount, hledger and ledger", cmd.Format)
 }
 
 func (cmd *ledgerExportCommand) period(x *export) error {
@@ -178,8 +199,8 @@ func (x *export) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	return currency, nil
 }
 
-// journal writes every posting of the period.
-func (x *export) journal(ctx context.Context) error {
+// unarchived refuses a period that begins before the end of what is archived.
+func (x *export) unarchived(ctx context.Context) error {
 	var newest store.Checkpoint
 	err := x.db.View(ctx, func(tx *store.Tx) (err error) {
 		newest, err = tx.Checkpoints().Newest(ctx)
@@ -192,6 +213,14 @@ func (x *export) journal(ctx context.Context) error {
 		return inArchives(newest.Until)
 	}
 	x.behind = newest.Link
+	return nil
+}
+
+// journal writes every posting of the period.
+func (x *export) journal(ctx context.Context) error {
+	if err := x.unarchived(ctx); err != nil {
+		return err
+	}
 	x.rows.head(journalRow{})
 	return x.each(ctx, store.LineQuery{Since: x.since, Until: x.until}, func(_ context.Context, lines []store.Line) error {
 		for _, l := range lines {
