@@ -55,8 +55,8 @@ func (c *Console) signedIn(r *http.Request) (operator.Person, operator.Session, 
 func (c *Console) addSignIn() {
 	for path, title := range map[string]string{"/sign-in": "Sign in", "/invited": "Make your passkey"} {
 		c.mux.HandleFunc("GET "+base+path, func(w http.ResponseWriter, r *http.Request) {
-			if at := r.Host; !c.secure() && strings.HasPrefix(at, "127.0.0.1:") { // passkeys are bound to a name
-				http.Redirect(w, r, c.People.URL+base+path, http.StatusSeeOther)
+			if port, is := strings.CutPrefix(r.Host, "127.0.0.1:"); is && !c.secure() { // passkeys are bound to a name
+				http.Redirect(w, r, "http://localhost:"+port+base+path, http.StatusSeeOther)
 				return
 			}
 			c.show(w, &visit{ctx: r.Context(), request: r}, page{path: path, title: title}, nil)

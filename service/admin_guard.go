@@ -88,7 +88,7 @@ func (g *adminGuard) before(next http.Handler) http.Handler {
 
 // signsIn reports whether a path is of the console, which has its own sign-in.
 func signsIn(path string) bool {
-	return path == "/" || path == "/console" || strings.HasPrefix(path, "/console/") || strings.HasPrefix(path, "/admin/v1/")
+	return path == "/console" || strings.HasPrefix(path, "/console/") || strings.HasPrefix(path, "/admin/v1/")
 }
 
 // ask lets a request with the password pass. Whoever has to wait is not told whether a password is right. A browser
