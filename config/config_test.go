@@ -390,3 +390,17 @@ func TestTheStateFileOfTheSigner(t *testing.T) {
 		t.Errorf("the signer is %+v", cfg.Signer)
 	}
 }
+
+// A watch-only file stands in for the seed, alone or beside a remote signer.
+func TestAWatchOnlyFileNeedsNoSigner(t *testing.T) {
+	t.Parallel()
+	for text, address := range map[string]string{
+		"signer: {watch_only: /srv/watch.json}":                       "",
+		"signer: {watch_only: /srv/watch.json, address: unix:/run/s}": "unix:/run/s",
+	} {
+		cfg := parse(t, text)
+		if cfg.Signer.WatchOnly != "/srv/watch.json" || cfg.Signer.Address != address || !cfg.Signer.Remote() {
+			t.Errorf("%s: the signer is %+v, want the file, the address %q and no seed here", text, cfg.Signer, address)
+		}
+	}
+}

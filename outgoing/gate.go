@@ -53,7 +53,7 @@ type passage struct {
 //
 // Each condition is a method in a file gate_<name>.go and is listed here.
 func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
-	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder,
+	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.signable, s.notHalted, s.notFrozen, s.inOrder,
 		s.utxosAreThere, s.owed, s.notOutOfGas} {
 		if err := condition(ctx, tx, p); err != nil {
 			return err

@@ -75,6 +75,7 @@ type Sender struct {
 	Suspended func(code bursar.CurrencyCode) string
 
 	Books            Books // audited before anything is paid; nil: the books are trusted
+	Unsignable       bool  // there is no signer: nothing is built, and what was signed before is sent
 	GasFromCustomers bool  // network fees of tokens may be paid from customers' funds in the native asset
 
 	audited bool // the books were audited in this step

@@ -179,6 +179,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
 	w.follower.Deposits.Prices = s.parts.Prices
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
+	_, absent := s.parts.Signer.(absentSigner)
 	w.sender = &outgoing.Sender{
 		DB:               s.DB,
 		Chain:            part.Chain,
@@ -194,6 +195,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Settled:          s.Deliverer.Wake,
 		Suspended:        s.Suspended,
 		Books:            s.Auditor,
+		Unsignable:       absent,
 		GasFromCustomers: part.GasFromCustomers,
 		Orders:           s.orders,
 	}
@@ -281,7 +283,10 @@ func (s *Service) addNouns() {
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.parts.Seams.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.receivers())
-	s.Wallets.Suspended = s.refuses
+	s.Wallets.Suspended, s.Wallets.Cold = s.refuses, map[string]bool{}
+	for _, base := range bursar.ColdBases(s.ColdWallets()) {
+		s.Wallets.Cold[base] = true
+	}
 	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, Receivers: s.parts.receivers()}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
 		Leave:     outgoing.Leave,

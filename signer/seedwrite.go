@@ -64,7 +64,7 @@ func ReplaceSeedFile(path string, was, sealed []byte) (err error) {
 		}
 	}()
 	_, err = file.Write(sealed)
-	if err = errors.Join(err, keepOwner(file, old), file.Sync(), file.Close()); err != nil {
+	if err = errors.Join(err, KeepOwner(file, old), file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("replace the seed file: %w", err)
 	}
 	if back, err := ReadSealed(next); err != nil || !bytes.Equal(back, sealed) {

@@ -22,7 +22,14 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range bugs {
-		if _, err := b.find(simulation, 0, within); err != nil {
+		// A seed that finds it is one of a few histories that do: the others are played only where it no longer does.
+		line, err := b.find(simulation, b.seed, 1)
+		if errors.Is(err, errMissed) {
+			line, err = b.find(simulation, 0, within)
+			t.Logf("seed %d no longer finds %q: write the seed of this line into bugs.go and docs/simulation.md: %s", b.seed,
+				b.name, line)
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	}

@@ -858,7 +858,7 @@ CREATE TABLE refills (
   reason     TEXT NOT NULL DEFAULT '',
   created_at BIGINT NOT NULL,
   ended_at   BIGINT NOT NULL DEFAULT 0
-);
+, revokes TEXT NOT NULL DEFAULT '');
 
 CREATE UNIQUE INDEX refills_open ON refills(chain, wallet) WHERE status = 'open';
 

@@ -271,7 +271,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		}
 	}
 	want := []string{
-		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check", "seed export-public",
+		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check",
+		"seed export-public", "seed export-watch-only",
 		"seed recipients list", "seed recipients add", "seed recipients remove", "seed shares make", "seed shares combine",
 		"seed pool", "signer init", "signer status",
 		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",
@@ -290,8 +291,10 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",
 		"treasury show", "treasury withdraw", "treasury list", "cold refill", "cold show", "cold read",
-		"cold broadcast", "cold list", "cold abandon", "reconcile", "doctor", "backup", "archive", "recovery status",
-		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "docs", "version", "destination list",
+		"cold broadcast", "cold list", "cold revoke", "cold abandon", "reconcile", "doctor", "backup", "archive",
+		"recovery status",
+		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "docs", "version",
+		"destination list",
 		"destination add", "destination remove", "destination enable",
 		"destination disable"}
 	if !slices.Equal(paths, want) {

@@ -273,8 +273,8 @@ func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
 // own judges a movement of our own money.
 func (j *judging) own(ctx context.Context, g *Grants) error {
 	p := j.Request.Payments[0]
-	digest := memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s", j.Request.Kind, j.Chain, p.Contract,
-		p.Amount)))
+	digest := memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s %s", j.Request.Kind, j.Chain,
+		p.Contract, p.Amount, p.Address)))
 	flows, err := j.tx.Granted(ctx, digest)
 	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
 		return err
