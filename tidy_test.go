@@ -61,6 +61,7 @@ var mayImport = map[string][]string{
 	"orderkey":              {},
 	"account":               {".", "approval", "netpolicy", "orderkey", "store"},
 	"roster":                {".", "approval", "sshsig"},
+	"operator/proposal":     {".", "store"},
 	"relay":                 {".", "approval", "chain", "outgoing", "roster", "store"},
 	"screening":             {".", "approval", "netpolicy", "store", "verdict"},
 	"verdict":               {".", "approval"},
@@ -99,10 +100,11 @@ var mayImport = map[string][]string{
 	"outgoing":              {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
 	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "orderkey", "signer", "store", "docs", "docs/site"},
 		domain...),
-	"oversight":            {".", "ledger", "chain", "reconcile", "store"},
-	"console/consoletest":  nil,
-	"operator":             {".", "store"},
-	"console":              append([]string{".", "wire", "netpolicy", "ledger", "chain", "operator", "oversight", "signer", "store"}, domain...),
+	"oversight":           {".", "ledger", "chain", "reconcile", "store"},
+	"console/consoletest": nil,
+	"operator":            {".", "store"},
+	"console": append([]string{".", "wire", "netpolicy", "ledger", "chain", "operator", "operator/proposal", "oversight",
+		"signer", "store"}, domain...),
 	"service":              nil, // wiring: everything
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory

@@ -28,6 +28,7 @@ type Config struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger      // nil: nothing is logged
 	People   *operator.Service // who may sign in
+	Acts     Acts
 	Sheets   *oversight.Reader // what the pages show
 
 	// Who says who has signed in; nil: the session of the request's cookie. Tests of pages set it.
@@ -59,6 +60,7 @@ func New(c Config) (*Console, error) {
 	if h.who = h.signedIn; c.Who != nil {
 		h.who = c.Who
 	}
+	h.approveByPasskey()
 	if err := h.trust(); err != nil {
 		return nil, err
 	}
@@ -134,6 +136,7 @@ type page struct {
 	title string
 	nav   string                    // the entry of the navigation that it belongs to; empty: none
 	serve func(*visit) (any, error) // returns what the template shows, which is also the JSON; it changes nothing
+	view  string                    // the name of its template, where several pages share one; empty: that of its path
 }
 
 // action is one change. Its row in the log of acts is written by what it calls, in the transaction of the change.
@@ -141,6 +144,7 @@ type action struct {
 	path string
 	verb operator.Verb                // that a person needs; empty: none but to be signed in
 	do   func(*visit) (string, error) // returns the path to go to after it, such as "/charges"
+	form *page                        // shown again with what was refused; nil: a page that says so
 }
 
 // visit is one request of somebody who has signed in.
@@ -151,6 +155,7 @@ type visit struct {
 	session operator.Session
 	form    url.Values // of a page: the query. Of an action: the fields of the form, or of the JSON object
 	status  int        // of the answer; 0: 200
+	problem string     // why the form was refused that is shown again
 	file    *file      // set by a page that answers with a file, such as an export, instead of its template
 }
 
@@ -188,12 +193,12 @@ func (v *visit) act(verb operator.Verb, object string) operator.Act {
 
 // pages lists every page.
 func (c *Console) pages() []page {
-	return joined(c.basePages(), c.readPages())
+	return joined(c.basePages(), c.readPages(), c.actPages())
 }
 
 // actions lists every action.
 func (c *Console) actions() []action {
-	return joined(c.baseActions())
+	return joined(c.baseActions(), c.actActions())
 }
 
 func joined[T any](lists ...[]T) (all []T) {
@@ -217,6 +222,7 @@ var navigation = []struct{ Name, Path string }{
 	{"Webhooks", "/webhooks"},
 	{"Ledger", "/ledger"},
 	{"Accounts", "/accounts"},
+	{"Proposals", "/proposals"},
 	{"People", "/people"},
 	{"Audit", "/audit"},
 	{"Settings", "/settings"},

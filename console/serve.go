@@ -83,11 +83,28 @@ func (c *Console) action(a action) http.Handler {
 		}
 		to, err := a.do(v)
 		if err != nil {
-			c.fail(w, r, v, err)
+			c.refused(w, r, v, a, err)
 			return
 		}
 		http.Redirect(w, r, base+to, http.StatusSeeOther)
 	})
+}
+
+// refused shows the form of an action again, with what was refused beside it; what no form can mend is a page of its
+// own.
+func (c *Console) refused(w http.ResponseWriter, r *http.Request, v *visit, a action, err error) {
+	status, text := statusOf(err)
+	if a.form == nil || status != http.StatusUnprocessableEntity && status != http.StatusNotFound {
+		c.fail(w, r, v, err)
+		return
+	}
+	v.status, v.problem = status, text
+	data, failed := a.form.serve(v)
+	if failed != nil {
+		c.fail(w, r, v, failed)
+		return
+	}
+	c.show(w, v, *a.form, data)
 }
 
 // actionJSON answers POST of JSON with where the changed object is read.

@@ -51,6 +51,9 @@ func readViews(pages []page) (views, error) {
 
 // file returns the name of the page's template's file: those of sheets share one.
 func (p page) file(sheets map[string]bool) string {
+	if p.view != "" {
+		return p.view
+	}
 	if sheets[p.path] {
 		return "sheet"
 	}

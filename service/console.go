@@ -28,6 +28,15 @@ func (s *Service) console() (*console.Console, error) {
 		Log:      s.log,
 		People:   people,
 		Sheets:   s.sheets(),
+		Acts: console.Acts{
+			Withdrawals:    s.Withdrawals,
+			Charges:        s.Charges,
+			Unattributed:   s.Unattributed,
+			Accounts:       s.Accounts,
+			TestDeliveries: s.TestDeliveries,
+			Proposals:      s.Proposals,
+			Wake:           s.Deliverer.Wake,
+		},
 	})
 }
 

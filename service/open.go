@@ -126,6 +126,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)
 	parts.Prices = pricesOf(cfg, parts.DB.Now, opts.Log)
 	parts.Screening = screeningOf(cfg.Screening)
+	parts.Approvers = cfg.Approvers
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
 	parts.Proxies, parts.ProxyHeader, parts.ClientNetworks = cfg.Proxies, cfg.ProxyHeader, cfg.ClientNetworks
 	err = host.OwnersOnly(cfg.Network, opts.Log, cfg.TLS.Key, cfg.Admin.TLS.Key, cfg.Admin.PasswordFile)

@@ -65,6 +65,9 @@ type Parts struct {
 
 	Seams Seams // the zero value: the system's clock, randomness and network
 
+	// Approvers returns how many persons besides who proposes it must approve what moves an amount; nil: one.
+	Approvers func(currency bursar.CurrencyCode, amount bursar.Amount) int
+
 	RateLimits          api.RateLimits      // zero: none
 	Proxies             []netip.Prefix      // our own proxies: the client's address is read from ProxyHeader
 	ProxyHeader         string              // api.XForwardedFor or api.Forwarded; empty: the first

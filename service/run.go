@@ -57,6 +57,9 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(s.enduring(ctx, "rates", s.runRates))
 	group.Go(s.enduring(ctx, "prices", s.runPrices))
 	group.Go(s.enduring(ctx, "charges", s.Charges.Run))
+	if s.Proposals.May != nil { // another replica knows who may approve
+		group.Go(s.enduring(ctx, "proposals", s.Proposals.Run))
+	}
 	if s.Guard != nil {
 		group.Go(s.enduring(ctx, "marks", s.Guard.Run))
 	}

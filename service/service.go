@@ -21,6 +21,7 @@ import (
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
@@ -58,6 +59,7 @@ type Service struct {
 	Treasury     *treasury.Service
 	Approvals    *relay.Relay
 	Screenings   *screening.Decisions
+	Proposals    *proposal.Service // nobody may propose anything where its May is not set
 
 	anchored   atomic.Int64                      // the link of the books that was logged last
 	policyAt   atomic.Pointer[store.PolicyClaim] // the policy of the signer that was noted last; nil: none
@@ -134,6 +136,7 @@ func New(p Parts) (*Service, error) {
 	s.addDestinations()
 	s.addTreasury()
 	s.addScreenings()
+	s.Proposals = s.proposals()
 	s.newPool()
 	s.newGuard()
 	return s, nil

@@ -79,6 +79,8 @@ type (
 	OperatorFunds struct{ *Tx }
 	// Outgoing reads and writes outgoing transactions and their versions.
 	Outgoing struct{ *Tx }
+	// Proposals reads and writes what one person proposes and others approve.
+	Proposals struct{ *Tx }
 	// Queues counts how much waits, for metrics and alarms.
 	Queues struct{ *Tx }
 	// Reconciliations reads and writes the last reconciliation of each currency.
@@ -224,6 +226,9 @@ func (tx *Tx) OperatorFunds() OperatorFunds { return OperatorFunds{tx} }
 
 // Outgoing returns the handle.
 func (tx *Tx) Outgoing() Outgoing { return Outgoing{tx} }
+
+// Proposals returns the handle.
+func (tx *Tx) Proposals() Proposals { return Proposals{tx} }
 
 // Queues returns the handle.
 func (tx *Tx) Queues() Queues { return Queues{tx} }

@@ -91,6 +91,8 @@ var rights = map[string]right{
 	"posted":             changing,
 	"postings":           appendOnly,
 	"previous_txs":       {add: true, remove: true},
+	"proposal_votes":     appendOnly,
+	"proposals":          {add: true, change: []string{"status", "outcome", "ended_at"}},
 	"reconciliations":    changing,
 	"recoveries":         changing,
 	"refills":            {add: true, change: []string{"status", "tx_id", "raw", "reason", "ended_at"}},

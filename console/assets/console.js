@@ -29,7 +29,18 @@ async function signIn() {
   return ask("/sign-in/finish", { ceremony: begun.ceremony, response: signed.toJSON() });
 }
 
+// approve has the passkey sign the text of a proposal: its challenge is made of that text.
+async function approve() {
+  const about = document.querySelector("[data-approve]").dataset;
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    { challenge: about.challenge, userVerification: "required" });
+  const signed = await navigator.credentials.get({ publicKey });
+  await ask(about.approve, { hash: about.hash, evidence: JSON.stringify(signed.toJSON()) });
+  return { see: location.pathname };
+}
+
 const ways = {
+  "approve": approve,
   "sign-in": signIn,
   "invited": () => make("/invited/begin", location.hash.slice(1)),
   "passkeys": () => make("/passkeys/begin", ""),
