@@ -150,27 +150,34 @@ func (s *Service) addressesOf(family bursar.Family) *follow.Addresses {
 	return s.addresses[family]
 }
 
+// hotOf returns the hot wallet of a chain.
+func (s *Service) hotOf(c chain.Chain) (chain.Source, error) {
+	key := chain.Hot(c.Capabilities().Family)
+	pub, err := s.Keys.Public(key)
+	if err != nil {
+		return chain.Source{}, err
+	}
+	address, err := c.Address(pub, 0)
+	return chain.Source{Key: key, Base: address.Base, Pub: hex.EncodeToString(pub)}, err
+}
+
 func (s *Service) addWorker(part ChainPart) error {
 	capabilities := part.Chain.Capabilities()
 	if err := s.checkQuorum(part.Chain); err != nil {
 		return err
 	}
 	_, s.suspended.waiting[capabilities.ID] = part.Chain.(chain.AssetChecker)
-	pub, err := s.Keys.Public(chain.Hot(capabilities.Family))
+	hot, err := s.hotOf(part.Chain)
 	if err != nil {
 		return err
 	}
-	address, err := part.Chain.Address(pub, 0)
-	if err != nil {
-		return err
-	}
-	cold, err := coldOf(part.Chain, part.Cold, address.Base)
+	cold, err := coldOf(part.Chain, part.Cold, hot.Base)
 	if err != nil {
 		return err
 	}
 	w := &worker{
 		chain:   part.Chain,
-		hot:     chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base, Pub: hex.EncodeToString(pub)},
+		hot:     hot,
 		blocks:  make(chan struct{}, 1),
 		payouts: make(chan struct{}, 1),
 	}
