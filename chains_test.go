@@ -24,6 +24,7 @@ var mayNameChains = map[string]string{
 	"chain/tron":          "an adapter",
 	"chain/xrpl":          "an adapter",
 	"bench":               "support of tests: one chain is enough",
+	"console/consoletest": "support of tests: what the pages of the console show",
 	"bursartest":          "support of tests: which model of chain a test runs on",
 	"follow/followtest":   "support of tests: one chain is enough",
 	"store/storetest":     "support of tests: rows of some chain",

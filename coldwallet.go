@@ -41,6 +41,9 @@ type ColdWallet struct {
 	Descriptor   string // of the kind descriptor: with its checksum, as BIP 380 writes it
 	PermissionID int32  // of the kind permission: 2 or more, as Tron numbers active permissions; 0 is the owner's
 	NonceAccount string // of the kind nonce: the address of the nonce account
+	// Executor, of the kind safe, is the address of the account that sends the call of the contract and pays its gas;
+	// refills need it.
+	Executor string
 }
 
 var coldName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
@@ -87,11 +90,12 @@ func (w ColdWallet) checkParts() error {
 		{"descriptor", ColdDescriptor, w.Descriptor != ""},
 		{"permission_id", ColdPermission, w.PermissionID != 0},
 		{"nonce_account", ColdNonce, w.NonceAccount != ""},
+		{"executor", ColdSafe, w.Executor != ""},
 	} {
 		if part.set && w.Kind != part.of {
 			return w.bad("%s is of the kind %s only", part.name, part.of)
 		}
-		if !part.set && w.Kind == part.of && part.of != ColdPermission {
+		if !part.set && w.Kind == part.of && part.of != ColdPermission && part.of != ColdSafe {
 			return w.bad("%s is required", part.name)
 		}
 	}

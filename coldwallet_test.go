@@ -33,6 +33,7 @@ func TestAColdWalletIsComplete(t *testing.T) {
 		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Addresses = []string{"a", "a"} }, "twice"},
 		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Descriptor = "" }, "descriptor is required"},
 		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.PermissionID = 2 }, "of the kind permission"},
+		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) { w.Executor = "a" }, "executor is of the kind safe"},
 		{bursar.ColdDescriptor, func(w *bursar.ColdWallet) {
 			w.Kind, w.Descriptor = bursar.ColdAddress, ""
 		}, "more than one address"},

@@ -78,6 +78,16 @@ type Deposit struct {
 	Metadata string // of the wallet, as it is now
 }
 
+// IsScreened reports whether deposits of a purpose wait for the screening service, where there is one: all that others
+// paid. What the operator paid or moved does not.
+func (p DepositPurpose) IsScreened() bool {
+	switch p {
+	case ForOperatorFunds, ForCold, ForColdFunds, ForRefill:
+		return false
+	}
+	return true
+}
+
 // IsCustomers reports whether the deposit belongs to an account.
 func (d Deposit) IsCustomers() bool {
 	return d.Purpose == ForWallet || d.Purpose == ForCharge || d.Purpose == ForInvoice || d.Purpose == ForAccount

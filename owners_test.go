@@ -13,6 +13,7 @@ var owners = map[string]string{
 	"Withdrawals": "withdrawal",
 	"Outgoing":    "outgoing",
 	"Resolutions": "outgoing",
+	"Proposals":   "operator/proposal",
 }
 
 // restoring names the functions of package recovery that write a status beside the owner: what a restored database has

@@ -18,7 +18,7 @@ func TestHarnessesDoNotLinkTheService(t *testing.T) {
 	}
 	for _, imported := range strings.Fields(string(out)) {
 		switch strings.TrimPrefix(imported, module) {
-		case "service", "api", "dashboard", "chain/registry":
+		case "service", "api", "console", "chain/registry":
 			t.Errorf("a harness imports %s, directly or through others, want none that brings the whole service", imported)
 		}
 	}

@@ -12,24 +12,26 @@ const (
 	WithdrawalSigned          WithdrawalStatus = "signed"           // its transaction is signed and stored
 	WithdrawalBroadcast       WithdrawalStatus = "broadcast"        // a node has accepted it
 	WithdrawalConfirmed       WithdrawalStatus = "confirmed"        // final on the chain and settled
-	WithdrawalRejected        WithdrawalStatus = "rejected"         // an operator refused it; refunded
+	WithdrawalRejected        WithdrawalStatus = "rejected"         // an operator refused it, or screening did; refunded
 	WithdrawalCancelled       WithdrawalStatus = "cancelled"        // cancelled before it was signed; refunded
 	WithdrawalFailed          WithdrawalStatus = "failed"           // the chain proved that it can never pay; refunded
 )
 
 var withdrawalTransitions = transitions[WithdrawalStatus]{
 	WithdrawalPendingApproval: {WithdrawalQueued, WithdrawalRejected, WithdrawalCancelled},
-	WithdrawalQueued:          {WithdrawalSigned, WithdrawalConfirmed, WithdrawalCancelled, WithdrawalFailed},
-	WithdrawalSigned:          {WithdrawalBroadcast, WithdrawalConfirmed, WithdrawalFailed, WithdrawalQueued},
-	WithdrawalBroadcast:       {WithdrawalConfirmed, WithdrawalFailed, WithdrawalQueued},
-	WithdrawalConfirmed:       {WithdrawalBroadcast},
-	WithdrawalFailed:          {WithdrawalBroadcast},
+	WithdrawalQueued: {WithdrawalSigned, WithdrawalConfirmed, WithdrawalRejected, WithdrawalCancelled,
+		WithdrawalFailed},
+	WithdrawalSigned:    {WithdrawalBroadcast, WithdrawalConfirmed, WithdrawalFailed, WithdrawalQueued},
+	WithdrawalBroadcast: {WithdrawalConfirmed, WithdrawalFailed, WithdrawalQueued},
+	WithdrawalConfirmed: {WithdrawalBroadcast},
+	WithdrawalFailed:    {WithdrawalBroadcast},
 }
 
 // MayBecome reports whether a withdrawal of status s may take the status next. From queued straight to confirmed: an
-// internal transfer. From signed or broadcast back to queued: its transaction expired and can never be valid again;
-// that a node accepted it does not mean that a block will contain it. From confirmed or failed back to broadcast: a
-// reorganisation deeper than finality; the transaction that paid, or failed, is in no block any more.
+// internal transfer. From queued to rejected: screening refused it. From signed or broadcast back to queued: its
+// transaction expired and can never be valid again; that a node accepted it does not mean that a block will contain it.
+// From confirmed or failed back to broadcast: a reorganisation deeper than finality; the transaction that paid, or
+// failed, is in no block any more.
 func (s WithdrawalStatus) MayBecome(next WithdrawalStatus) bool {
 	return withdrawalTransitions.allow(s, next)
 }

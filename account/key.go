@@ -131,8 +131,17 @@ func successor(old bursar.APIKey, now time.Time) Grant {
 
 // Revoke makes a key invalid at once and permanently; revoking it again changes nothing. The error is
 // bursar.ErrNotFound for an unknown key.
-func (s *Service) Revoke(ctx context.Context, keyID bursar.ID) error {
-	return s.db.Do(ctx, func(tx *store.Tx) error { return store.AsRefusal(tx.APIKeys().Revoke(ctx, keyID)) })
+// What is handed in runs in the same transaction, after it.
+func (s *Service) Revoke(ctx context.Context, keyID bursar.ID, done ...func(*store.Tx) error) error {
+	return s.db.Do(ctx, func(tx *store.Tx) error {
+		err := store.AsRefusal(tx.APIKeys().Revoke(ctx, keyID))
+		for _, then := range done {
+			if err == nil {
+				err = then(tx)
+			}
+		}
+		return err
+	})
 }
 
 // List returns the keys of an account, or of all accounts for the zero ID, oldest first, expired and revoked ones

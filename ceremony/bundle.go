@@ -153,7 +153,7 @@ func (b Bundle) Same(other Bundle) bool {
 // hexadecimal.
 func Decode(data []byte) []byte {
 	text := strings.Join(strings.Fields(string(data)), "")
-	if raw, err := hex.DecodeString(text); err == nil {
+	if raw, err := hex.DecodeString(strings.TrimPrefix(text, "0x")); err == nil {
 		return raw
 	}
 	if raw, err := base64.StdEncoding.DecodeString(text); err == nil {

@@ -195,6 +195,8 @@ func attacks() []attack {
 			bundle: func(_ *bench, c *ceremony.Bundle) { c.Instance = strings.Repeat("0", 32) }},
 		{name: "another network", err: ceremony.ErrForeign,
 			bundle: func(_ *bench, c *ceremony.Bundle) { c.Network = "mainnet" }},
+		{name: "usable for too long", err: ceremony.ErrLasting,
+			bundle: func(_ *bench, c *ceremony.Bundle) { c.Expires = now.Add(ceremony.Lifetime + 2*time.Hour) }},
 		{name: "too late", err: ceremony.ErrExpired, bundle: func(_ *bench, c *ceremony.Bundle) { c.Expires = now }},
 		{name: "an address that the descriptor does not have", reason: "",
 			bundle: func(b *bench, c *ceremony.Bundle) { c.Wallet.Addresses = append(c.Wallet.Addresses, b.own.Home) }},

@@ -29,11 +29,19 @@ type Own struct {
 var (
 	ErrForeign = errors.New("the bundle is for another service")
 	ErrExpired = errors.New("the bundle has expired")
+	ErrLasting = errors.New("the bundle would be usable for too long")
 )
 
+// Lifetime is how long a bundle can be signed and broadcast. Machines refuse one that lasts longer: what is signed and
+// kept is a payment at a time that nobody expects any more.
+const Lifetime = 7 * 24 * time.Hour
+
+// clocks is how much the clocks of two machines may differ.
+const clocks = time.Hour
+
 // Judge reads what a bundle's bytes do, and refuses a bundle that is not for this instance and network, that has
-// expired, or that does anything else than pay the hot wallet what it says within the bounds of fees: its own, and
-// this machine's.
+// expired, that lasts longer than Lifetime, or that does anything else than pay the hot wallet what it says within the
+// bounds of fees: its own, and this machine's.
 func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 	switch {
 	case b.Instance != o.Instance:
@@ -42,6 +50,9 @@ func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 		return chain.ColdTx{}, fmt.Errorf("%w: its network is %.20q, want %q", ErrForeign, b.Network, o.Network)
 	case !now.Before(b.Expires):
 		return chain.ColdTx{}, fmt.Errorf("%w at %s: ask for a new one", ErrExpired, b.Expires.Format(time.RFC3339))
+	case b.Expires.After(now.Add(Lifetime + clocks)):
+		return chain.ColdTx{}, fmt.Errorf("%w: until %s, at most %s from now", ErrLasting, b.Expires.Format(time.RFC3339),
+			Lifetime)
 	}
 	if err := b.Wallet.Check(o.Kinds...); err != nil {
 		return chain.ColdTx{}, err
@@ -100,19 +111,24 @@ func (o Own) Describe(b Bundle, tx chain.ColdTx) string {
 		line("pays", "%s %s", o.Asset.Exact(p.Amount), o.Asset.Code)
 		line("to", "%s, the hot wallet by this machine's own copy of its keys", p.Address)
 	}
-	line("returns", "%s %s to the cold wallet", o.Native.Exact(tx.Change), o.Native.Code)
+	if !tx.Change.IsZero() {
+		line("returns", "%s %s to the cold wallet", o.Native.Exact(tx.Change), o.Native.Code)
+	}
 	line("fee", "%s %s", o.Native.Exact(tx.Fee), o.Native.Code)
 	line("uses up", "%s", strings.Join(tx.Reservations, "\n             "))
+	for _, note := range tx.Notes {
+		line(note.Name, "%s", note.Text)
+	}
 	have, need := Signatures(tx)
 	line("signatures", "%d of %d", have, need)
 	line("expires", "%s", b.Expires.UTC().Format(time.RFC3339))
 	return text.String()
 }
 
-// Signatures returns how many signatures the input with the fewest has, and how many it needs.
+// Signatures returns how many signatures the input that lacks most has, and how many it needs.
 func Signatures(tx chain.ColdTx) (have, need int) {
 	for i, in := range tx.Inputs {
-		if i == 0 || in.Have() < have {
+		if i == 0 || in.Need-in.Have() > need-have {
 			have, need = in.Have(), in.Need
 		}
 	}

@@ -12,6 +12,10 @@ type ColdRequest struct {
 	Wallet  bursar.ColdWallet
 	Payment Payment
 	MaxFee  bursar.Amount // Build fails above it; in the native asset
+	// Uses are reservations of another transaction, of which this one is to use up at least one if it still can.
+	Uses []string
+	// Replaces is that transaction. It may wait in nodes' pools, where the chain has them replaced at a higher price only.
+	Replaces []byte
 }
 
 // ColdTx is what a transaction from a cold wallet does, read from its bytes alone.
@@ -24,7 +28,11 @@ type ColdTx struct {
 	// Reservations names what the bytes use up, as Contents.Reservations: another transaction that uses one of them up
 	// makes this one impossible.
 	Reservations []string
+	Notes        []ColdNote // what else a person who signs is to see
 }
+
+// ColdNote is a line of the description of a transaction, read from its bytes.
+type ColdNote struct{ Name, Text string }
 
 // ColdInput is what one part of a transaction needs signed.
 type ColdInput struct {
@@ -47,8 +55,10 @@ func (i ColdInput) Have() (n int) {
 // can have it.
 type ColdKey struct {
 	Public PublicKey
-	Key    KeyRef
-	Signed bool // there is a signature by it, which is good
+	// Account is the key's address where nothing but that is known of the key: Public is then empty.
+	Account string
+	Key     KeyRef
+	Signed  bool // there is a signature by it, which is good
 }
 
 // ColdSignature is a signature over the digest of an input, in the form that Signable takes.
@@ -68,6 +78,8 @@ type OfflineRules interface {
 	// CheckCold checks the parts of a cold wallet that have a form of the chain: addresses, and a descriptor that has
 	// them.
 	CheckCold(wallet bursar.ColdWallet) error
+	// Address is that of Addresses: it says whose key a ColdKey without a public key is.
+	Address(pub PublicKey, memo uint32) (bursar.Address, error)
 	// ReadCold reads a transaction from a wallet. Everything in it is proven by the bytes: what the inputs hold, that
 	// they are the wallet's, that each signature is by its key over exactly this transaction. Anything else than one
 	// payment of the chain's plain form with change to the wallet is an error.

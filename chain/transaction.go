@@ -137,6 +137,15 @@ type Order struct {
 	Text      string       `json:"text"`
 	Signature string       `json:"signature,omitempty"` // of the client, as package orderkey writes it; empty: none
 	Approvals []SignedText `json:"approvals,omitempty"`
+	Screening Screening    `json:"screening,omitzero"` // zero: the screening service did not answer
+}
+
+// Screening is what the screening service was asked about a payment, and what it signed, as package verdict writes
+// them.
+type Screening struct {
+	Request   string `json:"request"`
+	Text      string `json:"text"`
+	Signature string `json:"signature"` // Ed25519 over the text, in Base64
 }
 
 // SignedText is a text with one armored SSH signature.

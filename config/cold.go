@@ -32,6 +32,7 @@ var coldSettings = []setting[bursar.ColdWallet]{
 		id, ok := r.whole(n, 0, math.MaxInt32)
 		keep(&to.PermissionID)(int32(id), ok)
 	}},
+	{"executor", func(r *reader, n *node, to *bursar.ColdWallet) { keep(&to.Executor)(r.text(n)) }},
 	{"nonce_account", func(r *reader, n *node, to *bursar.ColdWallet) { keep(&to.NonceAccount)(r.text(n)) }},
 }
 

@@ -52,25 +52,30 @@ const (
 
 // Config is a checked configuration. Printing, logging or encoding it shows no URL.
 type Config struct {
-	Listen       string // host:port of the API
-	AdminListen  string // host:port of metrics and the dashboard; empty: not served
-	AdminPprof   bool   // the admin address serves Go's profiles too
-	TLS          TLS    // of Listen
-	Admin        Admin  // who may use AdminListen
-	Database     Secret // "sqlite:<file>" or "postgres://…"
-	Failover     Failover
-	Lease        time.Duration // how long a replica keeps a chain lease without hearing from the database
-	Network      Network
-	SeedFile     string
-	Chains       map[bursar.ChainID]ChainConfig
-	Registry     *bursar.Registry               // every known currency, including unusable ones
-	Off          map[bursar.CurrencyCode]string // the currencies that cannot be used, with reasons
-	Webhooks     Webhooks
-	Signer       Signer
-	Limits       Limits
+	Listen      string  // host:port of the API
+	AdminListen string  // host:port of metrics and the dashboard; empty: not served
+	Console     Console // the operator's console
+	AdminPprof  bool    // the admin address serves Go's profiles too
+	TLS         TLS     // of Listen
+	Admin       Admin   // who may use AdminListen
+	Database    Secret  // "sqlite:<file>" or "postgres://…"
+	Failover    Failover
+	Lease       time.Duration // how long a replica keeps a chain lease without hearing from the database
+	Network     Network
+	SeedFile    string
+	Chains      map[bursar.ChainID]ChainConfig
+	Registry    *bursar.Registry               // every known currency, including unusable ones
+	Off         map[bursar.CurrencyCode]string // the currencies that cannot be used, with reasons
+	Webhooks    Webhooks
+	Signer      Signer
+	Limits      Limits
+
+	Bands map[bursar.CurrencyCode][]Band // how many persons approve what moves money; none: one
+
 	Withdrawals  Withdrawals
 	Rates        Rates
 	Prices       Prices
+	Screening    Screening
 	Pay          Pay
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
 

@@ -146,7 +146,7 @@ chains:
   polygon: {rpc: http://a}
   avalanche: {rpc: http://a, chain_id: 43114, finality: 12, start_height: 7, max_fee: 1.5, max_fee_rate: 0.5}
 currencies:
-  BTC: {minimum: 0.00020000, withdrawal_maximum: 2, approval_above: 1.5, deposit_fee: 0.5%,
+  BTC: {minimum: 0.00020000, withdrawal_maximum: 2, approval_above: 1.5, deposit_fee: 0.5%, approvers: "1, 2 above 0.5",
     withdrawal_fee: network + 1% + 0.0001}
   USDT: {chain: bsc, contract: "0x55d398326f99059fF775485246999027B3197955", decimals: 18}
   USDT-MATIC: {contract: "0x01"}
@@ -156,6 +156,9 @@ currencies:
 	if btc.Minimum != bursar.Units(20000) || btc.WithdrawalMaximum != bursar.Units(2_0000_0000) ||
 		btc.ApprovalAbove != bursar.Units(1_5000_0000) {
 		t.Errorf("BTC's limits are %+v", btc)
+	}
+	if cfg.Approvers("BTC", bursar.Units(5000_0000)) != 1 || cfg.Approvers("BTC", bursar.Units(5000_0001)) != 2 {
+		t.Errorf("BTC's bands of approvers are %+v, want 2 above 0.5", cfg.Bands["BTC"])
 	}
 	if btc.DepositFee != (bursar.Fee{Millionths: 5000}) ||
 		btc.WithdrawalFee != (bursar.Fee{Network: true, Millionths: 10_000, Fixed: bursar.Units(10_000)}) {
@@ -385,5 +388,19 @@ func TestTheStateFileOfTheSigner(t *testing.T) {
 	cfg := parse(t, "signer: {state: /var/lib/signer/state}")
 	if cfg.Signer.State != "/var/lib/signer/state" || cfg.Signer.Remote() {
 		t.Errorf("the signer is %+v", cfg.Signer)
+	}
+}
+
+// A watch-only file stands in for the seed, alone or beside a remote signer.
+func TestAWatchOnlyFileNeedsNoSigner(t *testing.T) {
+	t.Parallel()
+	for text, address := range map[string]string{
+		"signer: {watch_only: /srv/watch.json}":                       "",
+		"signer: {watch_only: /srv/watch.json, address: unix:/run/s}": "unix:/run/s",
+	} {
+		cfg := parse(t, text)
+		if cfg.Signer.WatchOnly != "/srv/watch.json" || cfg.Signer.Address != address || !cfg.Signer.Remote() {
+			t.Errorf("%s: the signer is %+v, want the file, the address %q and no seed here", text, cfg.Signer, address)
+		}
 	}
 }

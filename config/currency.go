@@ -57,6 +57,14 @@ var limitSettings = []setting[currencyDraft]{
 		keep(&to.WithdrawalMaximum)(r.amount(n, to.Decimals))
 	}},
 	{"approval_above", func(r *reader, n *node, to *currencyDraft) { keep(&to.ApprovalAbove)(r.amount(n, to.Decimals)) }},
+	{"approvers", func(r *reader, n *node, to *currencyDraft) {
+		if bands, ok := r.bands(n, to.Decimals); ok {
+			if to.cfg.Bands == nil {
+				to.cfg.Bands = map[bursar.CurrencyCode][]Band{}
+			}
+			to.cfg.Bands[to.Code] = bands
+		}
+	}},
 	{amountKeys[0], func(r *reader, n *node, to *currencyDraft) { keep(&to.HourlyLimit)(r.amount(n, to.Decimals)) }},
 	{amountKeys[1], func(r *reader, n *node, to *currencyDraft) { keep(&to.DailyLimit)(r.amount(n, to.Decimals)) }},
 	{amountKeys[2], func(r *reader, n *node, to *currencyDraft) { keep(&to.WeeklyLimit)(r.amount(n, to.Decimals)) }},

@@ -106,9 +106,11 @@ func fixedPaths() (paths [][]string) {
 	add(signerKey, keysOf(signerSettings))
 	add(ratesKey, keysOf(ratesSettings))
 	add(pricesKey, keysOf(pricesSettings))
+	add(screeningKey, keysOf(screeningSettings))
 	add(payKey, keysOf(paySettings))
 	add(tlsKey, keysOf(tlsSettings))
 	add(adminKey, keysOf(adminSettings))
+	add(consoleKey, keysOf(consoleSettings))
 	for _, key := range keysOf(tlsSettings) {
 		paths = append(paths, []string{adminKey, tlsKey, key})
 	}

@@ -3,8 +3,10 @@ package config
 import (
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // TLS names the PEM files of a listener. The zero TLS is plain HTTP.
@@ -21,10 +23,40 @@ type Admin struct {
 	Hosts        []string // names in URLs of the admin address, besides localhost and addresses
 }
 
+// Console is the operator's console, which is served on the admin address.
+type Console struct {
+	// where browsers open it: scheme, host and port; empty: localhost and the port of the admin address
+	URL      string
+	RoleHold time.Duration // until a new person or a new role counts
+}
+
 const (
-	tlsKey   = "tls"
-	adminKey = "admin"
+	tlsKey     = "tls"
+	adminKey   = "admin"
+	consoleKey = "console"
 )
+
+var consoleSettings = []setting[Console]{
+	{"url", func(r *reader, n *node, to *Console) {
+		text, ok := r.text(n)
+		if !ok {
+			return
+		}
+		at, err := url.Parse(text)
+		here := err == nil && at.Scheme == "http" && at.Hostname() == "localhost"
+		if err != nil || !here && at.Scheme != "https" || at.Hostname() == "" || text != at.Scheme+"://"+at.Host {
+			r.fail(n, "%.80q is no URL of a console: it is https:// and a host name, such as https://bursar.example, without a "+
+				"path", text)
+			return
+		}
+		if _, err := netip.ParseAddr(at.Hostname()); err == nil {
+			r.fail(n, "%.80q has an address: passkeys need a host name", text)
+			return
+		}
+		to.URL = text
+	}},
+	{"role_hold", func(r *reader, n *node, to *Console) { keep(&to.RoleHold)(r.duration(n, 0, maxHold)) }},
+}
 
 var tlsSettings = []setting[TLS]{
 	{"certificate", func(r *reader, n *node, to *TLS) { r.file(n, &to.Certificate) }},
@@ -49,6 +81,9 @@ func (r *reader) listeners(root *node, cfg *Config) {
 	if section := r.subsection(root, adminKey); section != nil {
 		read(r, section, adminSettings, &cfg.Admin, tlsKey)
 		cfg.Admin.TLS = r.tls(section, tlsKey)
+	}
+	if section := r.subsection(root, consoleKey); section != nil {
+		read(r, section, consoleSettings, &cfg.Console)
 	}
 	if cfg.Network != Mainnet {
 		return

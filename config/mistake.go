@@ -29,11 +29,19 @@ type place struct {
 	name            string // as Mistake.Place
 	line            int
 	fromEnvironment bool
+	section         bool   // there are values below it
+	shown           string // what is written there, where that is certainly no secret
 }
 
 // rememberPlaces records the place of a value and of all values below it.
 func (n *node) rememberPlaces(places map[string]place) {
-	places[n.path] = place{n.place, n.line, n.fromEnvironment}
+	places[n.path] = place{
+		name:            n.place,
+		line:            n.line,
+		fromEnvironment: n.fromEnvironment,
+		section:         n.shape == isSection,
+		shown:           n.shown(),
+	}
 	for _, f := range n.named {
 		f.rememberPlaces(places)
 	}

@@ -31,6 +31,7 @@ const (
 	signerKey      = "signer"
 	ratesKey       = "rates"
 	pricesKey      = "prices"
+	screeningKey   = "screening"
 )
 
 var topSettings = []setting[Config]{
@@ -92,10 +93,11 @@ func (r *reader) config(root *node) Config {
 		Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Network: Mainnet,
 		Database: NewSecret(sqliteScheme + r.resolve(nil, "bursar.db")), SeedFile: r.resolve(nil, "seed.age"),
 		Failover: FailoverUnknown, Chains: map[bursar.ChainID]ChainConfig{}, ProxyHeader: XForwardedFor,
+		Console:     Console{RoleHold: defaultHold},
 		Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
-		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, tlsKey, adminKey)
+		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, screeningKey, tlsKey, adminKey, consoleKey)
 	cfg.Webhooks.AllowHTTP = cfg.Network != Mainnet
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
@@ -111,6 +113,7 @@ func (r *reader) config(root *node) Config {
 	r.currencies(r.subsection(root, currenciesKey), &cfg)
 	r.rates(r.subsection(root, ratesKey), &cfg)
 	r.prices(r.subsection(root, pricesKey), &cfg)
+	r.screening(r.subsection(root, screeningKey), &cfg)
 	r.pay(r.subsection(root, payKey), &cfg)
 	return cfg
 }

@@ -29,6 +29,10 @@ type Signer struct {
 	// the service says that it saw one; elsewhere only with FreezesOnSpend.
 	HaltsOnSpend, FreezesOnSpend bool
 
+	// WatchOnly is the file of public keys with which a service runs without a seed; see signer.ParseWatchOnly. With an
+	// Address besides it, the service does not wait for the remote signer. Without one, nothing is signed.
+	WatchOnly string
+
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
 
 	// TPM is the device that opens what a TPM sealed of the seed file. Empty: /dev/tpmrm0.
@@ -47,8 +51,8 @@ const (
 	LockOff       Lock = "off"
 )
 
-// Remote reports whether the signer is a separate process.
-func (s Signer) Remote() bool { return s.Address != "" }
+// Remote reports whether this process has no seed: the signer is a separate process, or there is none.
+func (s Signer) Remote() bool { return s.Address != "" || s.WatchOnly != "" }
 
 var signerSettings = []setting[Signer]{
 	{"address", func(r *reader, n *node, to *Signer) {
@@ -84,6 +88,7 @@ var signerSettings = []setting[Signer]{
 		word, _ := r.oneOf(n, spendFreezes, spendHalts)
 		to.FreezesOnSpend, to.HaltsOnSpend = word == spendFreezes, word == spendHalts
 	}},
+	{"watch_only", func(r *reader, n *node, to *Signer) { r.file(n, &to.WatchOnly) }},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
 	{"tpm", func(r *reader, n *node, to *Signer) { r.file(n, &to.TPM) }},
 	{"token_command", func(r *reader, n *node, to *Signer) { to.TokenCommand = r.names(n) }},
@@ -136,6 +141,7 @@ func (r *reader) signer(section *node, cfg *Config) {
 	files := cfg.Signer.CA + cfg.Signer.Cert + cfg.Signer.Key
 	switch {
 	case cfg.Signer.Address == "" && section.field("address") == nil && files == "" && cfg.Signer.here():
+	case cfg.Signer.Address == "" && cfg.Signer.WatchOnly != "" && files == "":
 	case cfg.Signer.Address == "" && section.field("address") == nil:
 		r.fail(section, "address is required: unix:/path of a socket, or https://host:port")
 	case strings.HasPrefix(cfg.Signer.Address, "https://") &&

@@ -69,6 +69,7 @@ func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, l
 		Latest:     at.Latest,
 		Recorded:   uint64(max(state.Height, 0)),
 		Limit:      limit,
+		Screened:   h.Screened,
 	}, err
 }
 

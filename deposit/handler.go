@@ -35,6 +35,8 @@ type Handler struct {
 	// currency is suspended. It answers from memory.
 	Suspended func(code bursar.CurrencyCode) string
 
+	Screened bool // nothing is credited that the screening service has not passed
+
 	ignored atomic.Uint64
 }
 

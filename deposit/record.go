@@ -186,6 +186,9 @@ func (h *Handler) recordAll(ctx context.Context, tx *store.Tx, list []store.NewD
 			customers = append(customers, d)
 		}
 	}
+	if err := h.holdForScreening(ctx, tx, seen); err != nil {
+		return err
+	}
 	if err := tx.Alarms().RaiseAll(ctx, unattributed); err != nil {
 		return err
 	}

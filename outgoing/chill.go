@@ -2,6 +2,7 @@ package outgoing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,8 +15,11 @@ import (
 // alarmRefill says that payments wait for money that a cold wallet has.
 const alarmRefill = "refill_needed"
 
-// coldRest is how long a move to cold is not requested again that the hot wallet could not pay, or that was refused:
-// each request leaves a row.
+// alarmColdMove says that a move to cold will not succeed by itself: it was refused, or failed on the chain.
+const alarmColdMove = "cold_move_failed"
+
+// coldRest is how long a move to cold is not requested again that the hot wallet could not pay, that was refused, or
+// that failed on the chain: each request leaves a row, and each that fails costs a fee.
 const coldRest = 10 * time.Minute
 
 // chill requests a transaction to the first cold wallet for each currency of which the hot wallet holds more than the
@@ -132,9 +136,41 @@ func (s *Sender) notToCold(
 	s.Log.Info("move to a cold wallet skipped", "outgoing", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		now.Error = cause.Error()
+		var refused *chain.RefusedError
+		if errors.As(cause, &refused) {
+			if err := raiseColdMove(ctx, tx, now, refused.Reason); err != nil {
+				return err
+			}
+		}
 		return s.abandon(ctx, tx, now)
 	})
 }
+
+// coldMoved notes how a move to cold ended on the chain. One that failed is not made again at once.
+func (s *Sender) coldMoved(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	switch {
+	case p.Kind != string(chain.KindToCold):
+		return nil
+	case !p.Failed:
+		return tx.Alarms().Resolve(ctx, alarmColdMove, coldMoveRef(p))
+	}
+	s.remember()
+	s.coldRest[p.Currency] = s.DB.Now().Add(coldRest)
+	return raiseColdMove(ctx, tx, p, "it failed on the chain")
+}
+
+// raiseColdMove raises one alarm for a currency, however often its moves fail.
+func raiseColdMove(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, reason string) error {
+	return tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: p.Chain,
+		Kind:  alarmColdMove,
+		Ref:   coldMoveRef(p),
+		Message: fmt.Sprintf("the hot wallet exceeds the ceiling of %s, and outgoing transaction %s to the cold wallet "+
+			"was not made: %s; look at the address and the contract of the cold wallet", p.Currency, p.ID, reason),
+	})
+}
+
+func coldMoveRef(p bursar.OutgoingTx) string { return string(p.Chain) + "/" + string(p.Currency) }
 
 // refillFor returns the alarm that says how much payments lack which only a cold wallet has: what deposit addresses
 // hold is swept for them.

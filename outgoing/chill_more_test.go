@@ -2,6 +2,7 @@ package outgoing_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
@@ -116,6 +117,9 @@ func TestAMoveToColdThatCannotBePaidRests(t *testing.T) {
 		if n, open := movesToCold(r), r.Open(); n != 1 || len(open) != 0 {
 			t.Errorf("%d moves were requested and %d are open, want 1 and none", n, len(open))
 		}
+		if list := alarmsOf(r, "cold_move_failed"); len(list) > 0 {
+			t.Errorf("the alarms are %+v, want none: it only waits for funds", list)
+		}
 	})
 }
 
@@ -131,6 +135,31 @@ func TestAMoveToColdThatIsRefusedRests(t *testing.T) {
 		r.Blocks(12)
 		if n, open := movesToCold(r), r.Open(); n != 1 || len(open) != 0 {
 			t.Errorf("%d moves were requested and %d are open, want 1 and none", n, len(open))
+		}
+		if list := alarmsOf(r, "cold_move_failed"); len(list) != 1 {
+			t.Errorf("the alarms are %+v, want one", list)
+		}
+	})
+}
+
+// A move that fails on the chain costs a fee each time, so it is not made again with each block; the alarm closes once
+// a move succeeds.
+func TestAMoveToColdThatFailsOnTheChainRests(t *testing.T) {
+	bursartest.OnClock(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain, clock *bursartest.Clock) {
+		cold := r.Chain.Named("cold")
+		r.Chain.Close(cold)
+		r.Vault(2_000_000, 1_000_000, cold)
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 5_000_000)
+		r.Blocks(16)
+		if n, list := movesToCold(r), alarmsOf(r, "cold_move_failed"); n != 1 || len(list) != 1 {
+			t.Errorf("%d moves were made and the alarms are %+v, want one of each", n, list)
+		}
+		r.Chain.Open(cold)
+		clock.Advance(11 * time.Minute)
+		r.Blocks(16)
+		if n, list := movesToCold(r), alarmsOf(r, "cold_move_failed"); n != 2 || len(list) != 0 {
+			t.Errorf("after that %d moves were made and the alarms are %+v, want 2 and none", n, list)
 		}
 	})
 }

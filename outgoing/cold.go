@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -25,6 +26,8 @@ type ColdSpends struct {
 	Log          *slog.Logger
 	Hot          string          // the hot wallet's address
 	Bases        map[string]bool // the addresses of cold wallets
+
+	unused atomic.Bool // no cold wallet is configured, and none ever was
 }
 
 // Apply records the outputs of cold wallets that a block creates and spends, and the transactions that spend from one.
@@ -44,15 +47,15 @@ func (c *ColdSpends) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) e
 		if err != nil {
 			return err
 		}
-		mixed, err := c.isMixed(ctx, tx, x)
-		if err != nil || mixed || x.Inferred && len(spent) == 0 {
-			if err != nil {
-				return err
-			}
-			continue // it spends from the hot wallet too, or only looks as if it spent something of ours
-		}
 		if err := tx.Cold().SpendUTXOs(ctx, c.Capabilities.ID, spent, x.TxID, b.Ref.Height); err != nil {
 			return err
+		}
+		mixed, err := c.isMixed(ctx, tx, x)
+		if err != nil {
+			return err
+		}
+		if mixed || x.Inferred && len(spent) == 0 {
+			continue // it spends from the hot wallet too, or only looks as if it spent something of ours
 		}
 		if b.Cold == nil {
 			b.Cold = map[string]bool{}

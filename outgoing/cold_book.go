@@ -19,8 +19,8 @@ func (c *ColdSpends) Begin(context.Context, store.Lease) {}
 
 // AnyDue implements follow.Creditor: it reports whether a spend is final and not booked.
 func (c *ColdSpends) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) (bool, error) {
-	if len(c.Bases) == 0 {
-		return false, nil
+	if idle, err := c.idle(ctx, tx); idle || err != nil {
+		return false, err
 	}
 	due, err := tx.Cold().SpendsDue(ctx, c.Capabilities.ID, at.Final, 1)
 	return len(due) > 0, err
@@ -28,8 +28,8 @@ func (c *ColdSpends) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finalit
 
 // Credit implements follow.Creditor: it books final spends, each once for each time that its block became final.
 func (c *ColdSpends) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) (booked int, more bool, err error) {
-	if len(c.Bases) == 0 {
-		return 0, false, nil
+	if idle, err := c.idle(ctx, tx); idle || err != nil {
+		return 0, false, err
 	}
 	due, err := tx.Cold().SpendsDue(ctx, c.Capabilities.ID, at.Final, coldAtOnce)
 	if err != nil {
@@ -52,11 +52,22 @@ func (c *ColdSpends) Credit(ctx context.Context, tx *store.Tx, at follow.Finalit
 	return len(due), len(due) == coldAtOnce, tx.Ledger().Post(ctx, entries...)
 }
 
+// idle reports whether there is nothing to book or to take back: no cold wallet is configured, and none ever was. What
+// a wallet that has left the configuration spent before is booked nevertheless.
+func (c *ColdSpends) idle(ctx context.Context, tx *store.Tx) (bool, error) {
+	if len(c.Bases) > 0 || c.unused.Load() {
+		return len(c.Bases) == 0, nil
+	}
+	any, err := tx.Cold().Any(ctx, c.Capabilities.ID)
+	c.unused.Store(err == nil && !any)
+	return !any, err
+}
+
 // Undo takes back what Apply and Credit wrote about a block. The alarm about a spend stays: the transaction is signed,
 // and may be in another block soon.
 func (c *ColdSpends) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
-	if len(c.Bases) == 0 {
-		return nil
+	if idle, err := c.idle(ctx, tx); idle || err != nil {
+		return err
 	}
 	id := c.Capabilities.ID
 	spends, err := tx.Cold().SpendsAt(ctx, id, b.Height)

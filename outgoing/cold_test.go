@@ -1,12 +1,15 @@
 package outgoing_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -125,5 +128,63 @@ func TestAWithdrawalToAColdWalletIsNoMove(t *testing.T) {
 		r.Settle()
 		r.Blocks(6)
 		wantCold(t, r, "1200000", "1200000", "0")
+	})
+}
+
+// The fee of a spend that waits to be final is booked although its wallet leaves the configuration meanwhile.
+func TestAPendingColdSpendIsBookedWithoutItsWallet(t *testing.T) {
+	onCold(t, func(t *testing.T, r *bursartest.OneChain, cold string) {
+		r.Chain.ExternalSpend(cold, chain.Payment{Address: bursar.Address{Base: r.Hot.Base}, Amount: bursar.Units(400_000)})
+		r.Chain.Mine(1)
+		r.Step()
+		due := func() (list []store.ColdSpend) {
+			r.View(func(tx *store.Tx) (err error) {
+				list, err = tx.Cold().SpendsDue(ctx, r.Chain.Capabilities().ID, 1<<40, 10)
+				return err
+			})
+			return list
+		}
+		if got := due(); len(got) != 1 {
+			t.Fatalf("%d spends wait to be final, want 1", len(got))
+		}
+		r.Cold = nil
+		r.Reconfigure()
+		r.Blocks(8)
+		if got := due(); len(got) != 0 {
+			t.Errorf("final spends that are not booked are %+v, want none", got)
+		}
+	})
+}
+
+// A transaction that spends outputs of a cold wallet and of the hot wallet is an external spend, and the outputs of the
+// cold wallet are gone all the same.
+func TestAMixedSpendUsesUpColdOutputs(t *testing.T) {
+	bursartest.On(t, bursartest.UTXOModel, func(t *testing.T, r *bursartest.OneChain) {
+		id, cold := r.Chain.Capabilities().ID, r.Chain.Named("cold")
+		c := &outgoing.ColdSpends{Capabilities: r.Chain.Capabilities(), Registry: r.Registry, Log: r.Sender.Log,
+			Hot: r.Hot.Base, Bases: map[string]bool{cold: true}}
+		spend := chain.ExternalSpend{Base: cold, TxID: "mixed", Reservations: []string{"c:0", "h:0"}}
+		var left []store.ColdUTXO
+		r.Must(r.DB.Do(ctx, func(tx *store.Tx) error {
+			err := errors.Join(tx.Cold().PutUTXOs(ctx, id, store.ColdUTXO{Outpoint: "c:0", Base: cold,
+				Amount: bursar.Units(5), Height: 1}),
+				tx.UTXOs().Put(ctx, id, store.UTXO{Outpoint: "h:0", Base: r.Hot.Base, Amount: bursar.Units(7)}))
+			if err != nil {
+				return err
+			}
+			block := &follow.Block{}
+			block.Ref.Height, block.ExternalSpends = 9, []chain.ExternalSpend{spend}
+			if err := c.Apply(ctx, tx, block); err != nil {
+				return err
+			}
+			if block.Cold["mixed"] {
+				t.Error("it is a spend of the cold wallet alone, want an external spend")
+			}
+			left, err = tx.Cold().Unspent(ctx, id, 9)
+			return err
+		}))
+		if len(left) != 0 {
+			t.Errorf("unspent are %+v, want none", left)
+		}
 	})
 }

@@ -15,6 +15,10 @@ import (
 // about leases and locks: the others only bring other rows to the same statements, in steps of a single process.
 var onPostgres = []string{
 	"TestARefillMovesCustodyOnce",
+	"TestAMixedSpendUsesUpColdOutputs",
+	"TestAPendingColdSpendIsBookedWithoutItsWallet",
+	"TestASpendFromColdThatNoEndpointProvesIsBooked",
+	"TestAColdWalletThatPaysACustomerLosesThat",
 	"TestAWithdrawalWaitsForARefill",
 	"TestWhatExceedsTheCeilingGoesToColdOnce",
 	"TestWhatLeavesAColdWalletForOthersIsALossAndAlarms",

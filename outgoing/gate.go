@@ -20,6 +20,8 @@ type WaitError struct {
 
 	keeps bool // its reservations are kept while it waits
 	gas   bool // it waits for the operator's funds of the native asset
+
+	unscreened bool // the screening service is asked again
 }
 
 func (e *WaitError) Error() string { return e.Reason }
@@ -53,8 +55,8 @@ type passage struct {
 //
 // Each condition is a method in a file gate_<name>.go and is listed here.
 func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
-	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder,
-		s.utxosAreThere, s.owed, s.notOutOfGas} {
+	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.signable, s.notHalted, s.notFrozen,
+		s.screened, s.inOrder, s.utxosAreThere, s.owed, s.notOutOfGas} {
 		if err := condition(ctx, tx, p); err != nil {
 			return err
 		}
@@ -133,6 +135,11 @@ func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	case !errors.As(err, &held) || held.keeps:
 		return p, err
 	case len(held.Accounts) > 0:
+		if held.unscreened {
+			if err := s.DB.Do(ctx, func(tx *store.Tx) error { return s.screenAgain(ctx, tx, p, held.Reason) }); err != nil {
+				return p, err
+			}
+		}
 		return s.requeue(ctx, lease, p)
 	case step == stepBuild:
 		return p, held

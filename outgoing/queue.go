@@ -19,7 +19,7 @@ func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 		if served, err = s.served(ctx, tx); err != nil {
 			return err
 		}
-		waits, err = tx.Withdrawals().AnyQueued(ctx, id, served)
+		waits, err = tx.Withdrawals().AnyQueued(ctx, id, served, s.Screened != nil)
 		return err
 	})
 	if err != nil || !waits {
@@ -97,7 +97,8 @@ func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Curre
 	if smaller := s.batch[currency]; smaller > 0 {
 		limit = min(limit, smaller)
 	}
-	queued, err := tx.Withdrawals().Queued(ctx, capabilities.ID, []bursar.CurrencyCode{currency}, limit)
+	queued, err := tx.Withdrawals().Queued(ctx, capabilities.ID, []bursar.CurrencyCode{currency},
+		s.Screened != nil, limit)
 	if err != nil || len(queued) == 0 {
 		return false, err
 	}

@@ -74,7 +74,11 @@ type Sender struct {
 	// Suspended returns why a currency is suspended, "" if it is not; nil: no currency is suspended.
 	Suspended func(code bursar.CurrencyCode) string
 
+	Screened    Screened    // what screening holds back; nil: payouts are not screened
+	ScreenAgain ScreenAgain // set with Screened
+
 	Books            Books // audited before anything is paid; nil: the books are trusted
+	Unsignable       bool  // there is no signer: nothing is built, and what was signed before is sent
 	GasFromCustomers bool  // network fees of tokens may be paid from customers' funds in the native asset
 
 	audited bool // the books were audited in this step

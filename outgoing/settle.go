@@ -63,6 +63,9 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	if err := s.settlePayments(ctx, tx, p, unsigned); err != nil {
 		return err
 	}
+	if err := s.coldMoved(ctx, tx, p); err != nil {
+		return err
+	}
 	if err := s.keptAfterAll(ctx, tx, p); err != nil {
 		return err
 	}

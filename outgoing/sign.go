@@ -151,6 +151,11 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		if err := s.giveBack(ctx, tx, now, unsigned.Reservations); err != nil {
 			return err
 		}
+		if refused.Reason == signer.ReasonScreened {
+			if err := s.screenAgain(ctx, tx, now, cause.Error()); err != nil {
+				return err
+			}
+		}
 		now.Unsigned, now.Error = nil, cause.Error()
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted || late {
 			return err

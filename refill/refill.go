@@ -20,7 +20,7 @@ import (
 )
 
 // Lifetime is how long a bundle can be signed and broadcast.
-const Lifetime = 7 * 24 * time.Hour
+const Lifetime = ceremony.Lifetime
 
 // Errors of refills.
 var (
@@ -47,6 +47,10 @@ type Request struct {
 	Wallet bursar.ColdWallet
 	Amount string // plain decimal, in whole units of Own.Asset
 	Actor  string
+
+	revokes string   // the refill that it is to make impossible
+	uses    []string // what that one would use up
+	old     []byte   // its bytes
 }
 
 // Begin builds the transaction of a refill, records it and returns its bundle. The error is store.ErrRefillOpen if the
@@ -72,10 +76,14 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 		Expires: at.Add(Lifetime),
 	}
 	if b.Bytes, err = s.Chain.BuildCold(ctx, chain.ColdRequest{Wallet: r.Wallet, Payment: b.Payment,
-		MaxFee: b.MaxFee}); err != nil {
+		MaxFee: b.MaxFee, Uses: r.uses, Replaces: r.old}); err != nil {
 		return ceremony.Bundle{}, err
 	}
-	if _, err := s.Own.Judge(b, at); err != nil {
+	tx, err := s.Own.Judge(b, at)
+	if err == nil && r.revokes != "" && !shares(tx.Reservations, r.uses) {
+		err = fmt.Errorf("%w: none of %v can be used up any more", ErrNothingToRevoke, r.uses)
+	}
+	if err != nil {
 		return ceremony.Bundle{}, err
 	}
 	return b, s.DB.Do(ctx, func(tx *store.Tx) error {
@@ -87,6 +95,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 			Amount:   amount,
 			Bundle:   b.Text(),
 			Actor:    r.Actor,
+			Revokes:  r.revokes,
 		})
 	})
 }
@@ -99,11 +108,12 @@ func (s *Service) Broadcast(ctx context.Context, b ceremony.Bundle) (chain.Signe
 	if err != nil {
 		return chain.SignedTx{}, err
 	}
-	at := s.DB.Now()
+	own, at := s.Own, s.DB.Now()
 	if known.Status == store.RefillSent {
-		at = b.Created // a node may have it: its time is no question any more
+		// A node may have it: neither its time nor its fee is a question any more. It is the bundle that was given out.
+		at, own.MaxFee, own.MaxRate = b.Created, b.MaxFee, bursar.Amount{}
 	}
-	if _, err := s.Own.Judge(b, at); err != nil {
+	if _, err := own.Judge(b, at); err != nil {
 		return chain.SignedTx{}, err
 	}
 	signed, err := s.Chain.FinishCold(b.Wallet, b.Bytes)

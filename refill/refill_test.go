@@ -22,16 +22,25 @@ type fakeChain struct {
 	refusal  error
 	onBroad  func()
 	combined error
+	next     string // what a transaction that is built would use up
 }
 
 func (f *fakeChain) CheckCold(bursar.ColdWallet) error { return nil }
+
+func (f *fakeChain) Address(chain.PublicKey, uint32) (bursar.Address, error) {
+	return bursar.Address{}, nil
+}
 
 func (f *fakeChain) ReadCold(_ bursar.ColdWallet, data []byte) (chain.ColdTx, error) {
 	if len(data) != 1 {
 		return chain.ColdTx{}, errors.New("unreadable")
 	}
+	uses := "coin:0"
+	if data[0] == '9' {
+		uses = f.next
+	}
 	return chain.ColdTx{Payments: []chain.Payment{f.pays}, Fee: bursar.Units(1), Weight: 1,
-		Reservations: []string{"coin:0"}}, nil
+		Reservations: []string{uses}}, nil
 }
 
 func (f *fakeChain) SignCold(_ bursar.ColdWallet, data []byte, _ []chain.ColdSignature) ([]byte, error) {
@@ -51,6 +60,9 @@ func (f *fakeChain) FinishCold(_ bursar.ColdWallet, data []byte) (chain.SignedTx
 
 func (f *fakeChain) BuildCold(_ context.Context, r chain.ColdRequest) ([]byte, error) {
 	f.pays = r.Payment
+	if f.next != "" {
+		return []byte("9"), nil
+	}
 	return []byte("0"), nil
 }
 
@@ -124,6 +136,23 @@ func TestARefillIsRecordedBeforeItIsSent(t *testing.T) {
 			t.Errorf("a sent one is abandoned: got %v, want ErrNotFound", err)
 		}
 		begin(t, s)
+	})
+}
+
+// A refill that a node may have is sent again, whatever is configured of fees meanwhile.
+func TestASentRefillIsNotJudgedByOtherFees(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, f := newService(db)
+		b := begin(t, s)
+		b.Bytes = []byte("2")
+		if _, err := s.Broadcast(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		s.Own.MaxFee = bursar.Units(1)
+		if _, err := s.Broadcast(t.Context(), b); err != nil || len(f.sent) != 2 {
+			t.Errorf("with a lower max_fee: got %v and %v sent, want it sent twice", err, f.sent)
+		}
 	})
 }
 

@@ -187,7 +187,7 @@ func orderOf(
 		To: pay.Address, Units: pay.Amount, Created: at, Expires: at.Add(orderLife)}
 }
 
-// withApprovals returns the texts of orders with what was signed about them.
+// withApprovals returns the texts of orders with what was signed about them, by persons and by the screening service.
 func withApprovals(ctx context.Context, tx *store.Tx, orders []ordered) ([]chain.Order, error) {
 	ids := make([]bursar.ID, len(orders))
 	for i, o := range orders {
@@ -197,9 +197,16 @@ func withApprovals(ctx context.Context, tx *store.Tx, orders []ordered) ([]chain
 	if err != nil {
 		return nil, err
 	}
+	screened, err := tx.Screenings().Of(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]chain.Order, len(orders))
 	for i, o := range orders {
 		list[i].Text, list[i].Signature = o.text, o.signature
+		if s := screened[o.of]; s.Answer != "" {
+			list[i].Screening = chain.Screening{Request: s.Request, Text: s.Answer, Signature: s.Signature}
+		}
 		for _, a := range latest(signed) {
 			if a.OrderID == o.of {
 				list[i].Approvals = append(list[i].Approvals, chain.SignedText{Text: a.Text, Signature: a.Signature})

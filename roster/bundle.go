@@ -9,6 +9,7 @@ package roster
 
 import (
 	"cmp"
+	"crypto/ed25519"
 	"errors"
 	"slices"
 	"time"
@@ -43,6 +44,8 @@ type Policy struct {
 	Destinations int           // how many approvers must sign a destination
 	Hold         time.Duration // how long a new destination waits
 	Reference    string        // the currency of Price and of the rules' amounts
+
+	Screeners []ed25519.PublicKey // of screening services whose pass counts; sorted by their text
 
 	Assets []Asset  // by name
 	People []Person // by name
@@ -109,6 +112,8 @@ type Rule struct {
 	Role    string   // in which they approve; empty without Need
 	Hold    time.Duration
 	Hours   Hours
+	// Screened is for how long a pass of the screening service counts; zero: none is needed.
+	Screened time.Duration
 
 	addresses map[bursar.ChainID]bursar.Address // To as each chain writes it; see Spell
 }
@@ -176,5 +181,6 @@ func compareRules(a, b Rule) int {
 		return 1
 	}
 	return cmp.Or(b.Need-a.Need, cmp.Compare(b.Hold, a.Hold), order(a.Hours != "")-order(b.Hours != ""),
-		order(a.To != ToAny)-order(b.To != ToAny), each(a).Cmp(each(b)), cmp.Compare(a.ID, b.ID))
+		order(a.To != ToAny)-order(b.To != ToAny),
+		order(a.Screened > 0)-order(b.Screened > 0), each(a).Cmp(each(b)), cmp.Compare(a.ID, b.ID))
 }

@@ -33,6 +33,7 @@ func Diff(old, next Policy) (list []Change) {
 	if old.Hold != next.Hold {
 		add(next.Hold < old.Hold, "destination_hold: %s instead of %s", span(next.Hold), span(old.Hold))
 	}
+	diffScreeners(old, next, add)
 	diffAssets(old, next, add)
 	diffPeople(old, next, add)
 	diffRules(old, next, add)
@@ -184,6 +185,10 @@ func diffAllow(old, next Rule, add adder) {
 	}
 	if old.Hours != next.Hours {
 		add(!next.Hours.within(old.Hours), "%s: hours %q instead of %q", name, next.Hours, old.Hours)
+	}
+	if old.Screened != next.Screened {
+		add(next.Screened == 0 || old.Screened > 0 && old.Screened < next.Screened, "%s: screened %s instead of %s", name,
+			span(next.Screened), span(old.Screened))
 	}
 }
 

@@ -18,6 +18,7 @@ type Question struct {
 	Now      time.Time
 
 	Listed bool                // its destination is signed and past its hold
+	Passed time.Time           // when a screening service of the policy passed it; zero: none did, or it has expired
 	Signed map[string][]string // by role, the persons whose approvals count; each once
 	Again  bool                // it was allowed before, in another transaction: only people allow it again
 	// Since is when the signer first saw what a rule needs; zero: not before now.
@@ -37,9 +38,10 @@ const (
 	Held        Condition = "hold"        // its approvals are not old enough
 	InHours     Condition = "hours"       // not at this time of the week
 	InWindow    Condition = "window"      // too much has left by the rule
+	Screened    Condition = "screened"    // no screening service of the policy passed it lately
 )
 
-var progress = []Condition{Matches, Destination, Approved, Held, InHours, InWindow}
+var progress = []Condition{Matches, Destination, Approved, Held, InHours, InWindow, Screened}
 
 // Answer is what a policy says of a payment.
 type Answer struct {
@@ -147,6 +149,9 @@ func (r Rule) judge(q Question, p Policy, worth Value) Answer {
 			return lacks(InWindow, "it is worth %s %s, and %s of %s have left within %s", valueText(worth), p.Reference,
 				valueText(used), valueText(w.Most), span(w.Length))
 		}
+	}
+	if why := r.screened(q); why != "" {
+		return lacks(Screened, "%s", why)
 	}
 	return Answer{Allowed: true, Rule: r.ID, Worth: worth}
 }

@@ -26,7 +26,7 @@ func (p Policy) sound() error {
 	case p.NotBefore.Before(p.Created):
 		return unsound("it begins before it is made")
 	}
-	for _, check := range []func() error{p.soundAssets, p.soundPeople, p.soundRules} {
+	for _, check := range []func() error{p.soundAssets, p.soundPeople, p.soundRules, p.soundScreening} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -30,6 +30,9 @@ func (p Policy) Text() string {
 	w.Field("destinations", strconv.Itoa(p.Destinations))
 	w.Field("destination_hold", span(p.Hold))
 	w.Field("reference", p.Reference)
+	for _, key := range p.Screeners {
+		w.Field("screening_key", ScreeningKeyText(key))
+	}
 	for _, a := range p.Assets {
 		w.Field("asset", fmt.Sprintf("%s %s %s %d %s", a.Name, a.Chain, approval.AssetText(a.Contract), a.Decimals,
 			valueText(a.Price)))
@@ -76,6 +79,9 @@ func (r Rule) write(w *approval.Writer) {
 	}
 	w.Field("hold", span(r.Hold))
 	w.Optional("hours", string(r.Hours))
+	if r.Screened > 0 { // policies from before this have no such line
+		w.Field("screened", span(r.Screened))
+	}
 }
 
 func optional(v Value) string {
@@ -127,6 +133,9 @@ func Read(text string) (p Policy, err error) {
 	p.Authors, p.Destinations = int(r.Number("authors")), int(r.Number("destinations"))
 	p.Hold = readSpan(r, "destination_hold", r.Line("destination_hold"))
 	p.Reference = r.Word("reference")
+	for r.Has("screening_key") {
+		p.Screeners = append(p.Screeners, readScreeningKey(r))
+	}
 	for r.Has("asset") {
 		p.Assets = append(p.Assets, readAsset(r))
 	}
@@ -211,6 +220,9 @@ func readRule(r *approval.Reader) (rule Rule) {
 	if hours := r.Line("hours"); hours != none {
 		rule.Hours = Hours(hours)
 		r.Demand(rule.Hours.valid(), "hours are %.60q, want some such as Mon-Fri 07-19, in UTC", hours)
+	}
+	if r.Has("screened") {
+		rule.Screened = readSpan(r, "screened", r.Line("screened"))
 	}
 	return rule
 }

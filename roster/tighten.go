@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"crypto/ed25519"
 	"fmt"
 	"slices"
 	"time"
@@ -9,7 +10,8 @@ import (
 )
 
 // Tightened returns a policy as it holds while later versions wait to begin. Whom a later version removes, which keys
-// and roles it takes away and whose time it shortens, and what it denies, holds at once: a key that was stolen must not
+// and roles it takes away which screening keys it takes away, whose time it
+// shortens, and what it denies, holds at once: a key that was stolen must not
 // count for a day because the same text also loosens something. Whatever else later versions change waits for their
 // beginning. The policy keeps its version and its hash, under which it is approved.
 func (p Policy) Tightened(later []Policy) Policy {
@@ -22,6 +24,8 @@ func (p Policy) Tightened(later []Policy) Policy {
 		for i, one := range p.People {
 			p.People[i] = one.limitedTo(next)
 		}
+		p.Screeners = slices.DeleteFunc(slices.Clone(p.Screeners),
+			func(k ed25519.PublicKey) bool { return !hasScreener(next.Screeners, k) })
 		for _, r := range next.Rules {
 			if r.Deny {
 				p.Rules = append(p.Rules, r)
@@ -69,6 +73,9 @@ func (p Policy) Unreachable(now time.Time) (list []string) {
 	for _, r := range p.Rules {
 		if !r.Deny && r.Need > 0 {
 			lacks(r.Role, r.Need, "rule "+r.ID)
+		}
+		if r.Screened > 0 && len(p.Screeners) == 0 {
+			list = append(list, "rule "+r.ID+" needs a pass of a screening service, and no screening key is left")
 		}
 	}
 	return list

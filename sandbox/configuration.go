@@ -11,6 +11,7 @@ import (
 
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/sandbox/chains"
+	"github.com/bursar/bursar/sandbox/screener"
 )
 
 // prices are what whole units are worth in the sandbox, in EUR and USD, so that charges may have a price.
@@ -21,7 +22,7 @@ var prices = [][3]string{{"BTC", "60000", "66000"}, {"LTC", "80", "88"}, {"ETH",
 // configure writes the service's configuration file and loads it as `bursar serve` does: what the sandbox decides, the
 // file of --config, and the environment over both. What only the sandbox can know is refused in the latter two.
 func (p dataDir) configure(
-	s settings, running []*chains.Chain, receiver netip.Addr, env []string,
+	s settings, running []*chains.Chain, receiver netip.Addr, screener *screener.Service, env []string,
 ) (config.Config, error) {
 	if err := checkEnvironment(env); err != nil {
 		return config.Config{}, err
@@ -30,7 +31,7 @@ func (p dataDir) configure(
 	if err != nil {
 		return config.Config{}, err
 	}
-	text, err := mergeGiven(p.ownSettings(s, running, receiver, given, env), given)
+	text, err := mergeGiven(p.ownSettings(s, running, receiver, screener, given, env), given)
 	if err != nil {
 		return config.Config{}, err
 	}
@@ -42,7 +43,7 @@ func (p dataDir) configure(
 
 // ownSettings is what the sandbox configures by itself.
 func (p dataDir) ownSettings(
-	s settings, running []*chains.Chain, receiver netip.Addr, given *given, env []string,
+	s settings, running []*chains.Chain, receiver netip.Addr, screener *screener.Service, given *given, env []string,
 ) string {
 	var b strings.Builder
 	for _, a := range s.addressed() {
@@ -54,6 +55,10 @@ func (p dataDir) ownSettings(
 	fmt.Fprintf(&b, "webhooks: {allow_networks: [%q, 127.0.0.0/8, \"::1/128\"]}\n",
 		netip.PrefixFrom(receiver, receiver.BitLen()))
 	writePrices(&b)
+	if screener != nil {
+		fmt.Fprintf(&b, "screening: {url: %q, key: %q, timeout: 5s, allow_networks: [127.0.0.0/8]}\n", screener.URL(),
+			screener.Key())
+	}
 	if _, port, err := net.SplitHostPort(s.listen); err == nil && port != "0" {
 		fmt.Fprintf(&b, "pay: {url: \"http://%s\", name: Demo shop}\n", s.listen)
 	}

@@ -28,7 +28,7 @@ func configured(t *testing.T, file string, env []string, flags ...string) (confi
 		t.Fatal(err)
 	}
 	running := []*chains.Chain{{ID: bursar.Bitcoin, Settings: `{rpc: ["http://127.0.0.1:1"]}`}}
-	return dataDir{dir: t.TempDir()}.configure(s, running, receiverAddress, env)
+	return dataDir{dir: t.TempDir()}.configure(s, running, receiverAddress, nil, env)
 }
 
 func TestTheSandboxTakesSettingsOfAFileAndTheEnvironment(t *testing.T) {

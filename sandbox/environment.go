@@ -18,6 +18,7 @@ import (
 	"github.com/bursar/bursar/sandbox/chains"
 	"github.com/bursar/bursar/sandbox/control"
 	"github.com/bursar/bursar/sandbox/receiver"
+	"github.com/bursar/bursar/sandbox/screener"
 	"github.com/bursar/bursar/sandbox/shop"
 	"github.com/bursar/bursar/service"
 )
@@ -30,6 +31,7 @@ type environment struct {
 
 	chains   []*chains.Chain // in the order of --chains
 	receiver *receiver.Receiver
+	screener *screener.Service // nil without --screening
 	registry *bursar.Registry
 	service  *service.Service // nil when the service is another process
 	config   config.Config
@@ -41,8 +43,8 @@ type environment struct {
 
 // open starts everything except the service's loops and the miners, in the order of their dependencies.
 func (s *environment) open(ctx context.Context) error {
-	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount,
-		s.payOperatorFunds, s.closeService, s.openControl, s.openShop}
+	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openScreener, s.openService,
+		s.openAccount, s.payOperatorFunds, s.closeService, s.openControl, s.openShop}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -92,11 +94,18 @@ func (s *environment) openReceiver(ctx context.Context) (err error) {
 	return s.dir.write("receiver", []byte(s.receiver.Listening()+"\n"))
 }
 
+func (s *environment) openScreener(ctx context.Context) (err error) {
+	if s.flags.screening {
+		s.screener, err = screener.Listen(ctx, time.Now)
+	}
+	return err
+}
+
 func (s *environment) openService(ctx context.Context) error {
 	if err := s.dir.seed(); err != nil {
 		return err
 	}
-	cfg, err := s.dir.configure(s.flags, s.chains, s.receiver.Address(), os.Environ())
+	cfg, err := s.dir.configure(s.flags, s.chains, s.receiver.Address(), s.screener, os.Environ())
 	if err != nil {
 		return err
 	}
@@ -142,6 +151,7 @@ func (s *environment) openControl(ctx context.Context) (err error) {
 		Chains:     s.chains,
 		Registry:   s.registry,
 		Receiver:   s.receiver,
+		Screener:   s.screener,
 		Hot:        s.hot,
 		NewAccount: s.newAccount,
 		API:        s.apiURL(),
@@ -183,6 +193,9 @@ func (s *environment) run(ctx context.Context, announce func() error) error {
 	}
 	group.Go(func() error { return s.control.Run(ctx) })
 	group.Go(func() error { return s.receiver.Run(ctx) })
+	if s.screener != nil {
+		group.Go(func() error { return s.screener.Run(ctx) })
+	}
 	group.Go(func() error { return s.shop.Run(ctx) })
 	for _, c := range s.chains {
 		group.Go(func() error { return c.Run(ctx) })

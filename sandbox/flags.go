@@ -26,6 +26,7 @@ type settings struct {
 	given           map[string]bool // by name, the flags that are set
 	chains          []bursar.ChainID
 	manual          bool
+	screening       bool // payments are screened
 	separateService bool // the service runs in a process of its own
 	// endpoints is the number of endpoints of each node.
 	endpoints int
@@ -64,6 +65,8 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.StringVar(&names, "chains", "", "comma-separated `list` of chains; default, all: "+
 		strings.Join(available(), ", "))
 	set.IntVar(&s.endpoints, "endpoints", 1, "number of endpoints of each chain's node, each with its own faults")
+	set.BoolVar(&s.screening, "screening", false,
+		"screen deposits and payouts by a screening service, which the remote control has pass, review or reject")
 	set.BoolVar(&s.separateService, "apart", false,
 		"run everything except the service, which you start with 'bursar serve --config DIRECTORY/bursar.yaml'")
 	set.StringVar(&blocks, "blocks", "auto",

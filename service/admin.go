@@ -14,7 +14,6 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/dashboard"
 )
 
 // apiConfig returns what the client API consists of, without payers' pages.
@@ -61,11 +60,14 @@ func (s *Service) apiServer() (*http.Server, error) {
 	return server, nil
 }
 
-// adminServer returns the operator's server: the dashboard, metrics, and the state of every chain.
+// adminServer returns the operator's server: the console, metrics, and the state of every chain.
 func (s *Service) adminServer() (*http.Server, error) {
 	guard, err := newAdminGuard(s.parts.Admin)
 	if err != nil {
 		return nil, err
+	}
+	if host := hostOf(s.parts.Console.URL); host != "" {
+		guard.hosts = append(guard.hosts, host)
 	}
 	guard.guesses, guard.now, guard.alarm = s.guesses, s.DB.Now, s.noteGuesses
 	registry := prometheus.NewRegistry()
@@ -77,13 +79,14 @@ func (s *Service) adminServer() (*http.Server, error) {
 	mux.HandleFunc("GET /approvals", s.serveWaiting)
 	mux.HandleFunc("POST /approvals", s.takeApproval)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusOK) })
-	mux.Handle("GET /{$}", dashboard.Handler(dashboard.Config{
-		DB:       s.DB,
-		Registry: s.Registry,
-		Hot:      func(id bursar.ChainID) string { return s.Hot(id).Base },
-		Nodes:    s.nodes,
-		Log:      s.log,
-	}))
+	pages, err := s.console()
+	if err != nil {
+		return nil, err
+	}
+	mux.Handle("/console", pages)
+	mux.Handle("/console/", pages)
+	mux.Handle("/admin/v1/", pages)
+	mux.Handle("GET /{$}", http.RedirectHandler("/console/", http.StatusSeeOther))
 	if s.parts.AdminPprof {
 		addProfiles(mux)
 	}
@@ -99,20 +102,6 @@ func addProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-}
-
-// nodes returns the state of a chain's nodes.
-func (s *Service) nodes(id bursar.ChainID) (list []dashboard.Node) {
-	w, known := s.workers[id]
-	if !known {
-		return nil
-	}
-	if adapter, tells := w.chain.(statsReporter); tells {
-		for _, e := range adapter.Stats() {
-			list = append(list, dashboard.Node{Name: e.Name, InUse: e.PausedTill.IsZero(), Height: e.Height, Fault: e.LastFault})
-		}
-	}
-	return list
 }
 
 func (s *Service) serveChains(w http.ResponseWriter, r *http.Request) {

@@ -78,12 +78,17 @@ func (g *adminGuard) before(next http.Handler) http.Handler {
 		switch {
 		case !g.named(r.Host):
 			http.Error(w, "this address is not served under that name: add it to admin.hosts", http.StatusMisdirectedRequest)
-		case r.URL.Path == "/healthz" || g.password == nil:
+		case r.URL.Path == "/healthz" || g.password == nil || signsIn(r.URL.Path):
 			next.ServeHTTP(w, r)
 		default:
 			g.ask(w, r, next)
 		}
 	})
+}
+
+// signsIn reports whether a path is of the console, which has its own sign-in.
+func signsIn(path string) bool {
+	return path == "/console" || strings.HasPrefix(path, "/console/") || strings.HasPrefix(path, "/admin/v1/")
 }
 
 // ask lets a request with the password pass. Whoever has to wait is not told whether a password is right. A browser

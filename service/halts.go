@@ -167,7 +167,7 @@ const logAtOnce = 100
 // NotifySigner sends the halts of the database to a remote signer, and reports whether there is one. A signer within
 // the service reads them from the database.
 func NotifySigner(ctx context.Context, cfg config.Config, db *store.DB) (apart bool, err error) {
-	if !cfg.Signer.Remote() {
+	if cfg.Signer.Address == "" {
 		return false, nil
 	}
 	registry, err := host.Usable(cfg)

@@ -81,7 +81,9 @@ var (
 	suspendedNow = newGauge("currency_suspended", "1 while a currency is neither credited nor paid.", "currency")
 	queueWaiting = newGauge("queue_waiting",
 		"Number of waiting items: pending_deposits, withdrawals, approvals, spends, deliveries.", "queue", "chain")
-	queueAge    = newGauge("queue_oldest_seconds", "Age of the oldest waiting item.", "queue", "chain")
+	queueAge      = newGauge("queue_oldest_seconds", "Age of the oldest waiting item.", "queue", "chain")
+	screeningOpen = newGauge("screening_waiting",
+		"Deposits and payouts that wait for the screening service, or for an operator.", "chain", "reason")
 	bookBalance = newGauge("ledger_balance",
 		"Balance of an account of the operator's side of the books, in whole units.", "account", "currency")
 	bookOwed = newGauge("ledger_liabilities", "Liabilities to customers and unresolved deposits, in whole units.",
@@ -107,7 +109,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	err := m.service.DB.View(ctx, func(tx *store.Tx) error {
 		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.lag,
-			m.books, m.alarms, m.pool, m.recoveries} {
+			m.books, m.alarms, m.pool, m.recoveries, m.screenings} {
 			if err := collect(ctx, tx, out); err != nil {
 				return err
 			}

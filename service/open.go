@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
@@ -70,9 +72,12 @@ func closeAll(err error, closers []func() error) error {
 	return err
 }
 
-// openKeys opens the seed of this process, or imports the public keys of a remote signer; only in the second case it
-// returns a signer too.
+// openKeys opens the seed of this process, or imports the public keys of a watch-only file or of a remote signer; in
+// the last two cases it returns a signer too.
 func openKeys(ctx context.Context, cfg config.Config, opts Options) (Keys, outgoing.Signer, error) {
+	if cfg.Signer.WatchOnly != "" {
+		return openWatchOnly(ctx, cfg, opts.Log)
+	}
 	if cfg.Signer.Remote() {
 		keys, err := openRemoteSigner(ctx, cfg, opts.Patient, opts.Log)
 		if err != nil {
@@ -115,9 +120,13 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	if parts.Pay, err = payOf(cfg.Pay); err != nil {
 		return nil, err
 	}
+	parts.Console = cfg.Console
 	parts.TLS, parts.Admin = tlsfile.Files(cfg.TLS), adminOf(cfg.Admin)
+	parts.Settings = settingsOf(cfg)
 	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)
 	parts.Prices = pricesOf(cfg, parts.DB.Now, opts.Log)
+	parts.Screening = screeningOf(cfg.Screening)
+	parts.Approvers = cfg.Approvers
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
 	parts.Proxies, parts.ProxyHeader, parts.ClientNetworks = cfg.Proxies, cfg.ProxyHeader, cfg.ClientNetworks
 	err = host.OwnersOnly(cfg.Network, opts.Log, cfg.TLS.Key, cfg.Admin.TLS.Key, cfg.Admin.PasswordFile)
@@ -135,8 +144,9 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	return s, s.Pool.Verify(ctx)
 }
 
-// pin binds the database to the seed, to the key with which its signer signs entries of its log, and to the network:
-// with another seed, addresses would be issued that this service cannot spend from.
+// pin binds the database to the seed, to the key with which its signer signs entries of its log, to the public keys of
+// each family, and to the network: with another seed, addresses would be issued that this service cannot spend from.
+// The fingerprint does not depend on the public keys, which a service without the seed is given by others.
 func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error {
 	err := db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Settings().Pin(ctx, "seed", keys.Fingerprint()); err != nil {
@@ -145,10 +155,20 @@ func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error 
 		if err := tx.Settings().Pin(ctx, "signer_desk", hex.EncodeToString(keys.Desk())); err != nil {
 			return err
 		}
-		return tx.Settings().Pin(ctx, "network", string(cfg.Network))
+		if err := tx.Settings().Pin(ctx, "network", string(cfg.Network)); err != nil {
+			return err
+		}
+		digests := keys.Digests()
+		for _, family := range slices.Sorted(maps.Keys(digests)) {
+			if err := tx.Settings().Pin(ctx, "public_keys:"+string(family), digests[family]); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if errors.Is(err, store.ErrMismatch) {
-		return fmt.Errorf("%w: use the seed_file and network that this database was created with, or another database", err)
+		return fmt.Errorf("%w: use the seed_file or signer.watch_only, and the network, that this database was created "+
+			"with, or another database", err)
 	}
 	return err
 }

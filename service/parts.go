@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/oversight"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
@@ -51,6 +52,7 @@ type Parts struct {
 	Prices    Prices         // nil: no charge is priced in fiat; a source with a Run method is run with the service
 	Rates     Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
 	Log       *slog.Logger
+	Screening *Screening   // nil: nothing is screened
 	Marks     marks.Keeper // marks outside the database; nil: none are kept
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
@@ -63,16 +65,22 @@ type Parts struct {
 
 	Seams Seams // the zero value: the system's clock, randomness and network
 
-	RateLimits          api.RateLimits // zero: none
-	Proxies             []netip.Prefix // our own proxies: the client's address is read from ProxyHeader
-	ProxyHeader         string         // api.XForwardedFor or api.Forwarded; empty: the first
-	ClientNetworks      []netip.Prefix // the only networks that clients may connect from; empty: all
-	DestinationHold     time.Duration  // how long a new destination waits before it is usable
-	Listen, AdminListen string         // listen addresses of the API and of the operator's server; empty: not served
-	AdminPprof          bool           // the operator's server serves Go's profiles too
-	TLS                 tlsfile.Files  // of the API; the zero value: plain HTTP
-	Pay                 Pay            // the payer's page; the zero value: none
-	Admin               Admin          // who may use the operator's server
+	// Approvers returns how many persons besides who proposes it must approve what moves an amount; nil: one.
+	Approvers func(currency bursar.CurrencyCode, amount bursar.Amount) int
+
+	RateLimits          api.RateLimits      // zero: none
+	Proxies             []netip.Prefix      // our own proxies: the client's address is read from ProxyHeader
+	ProxyHeader         string              // api.XForwardedFor or api.Forwarded; empty: the first
+	ClientNetworks      []netip.Prefix      // the only networks that clients may connect from; empty: all
+	DestinationHold     time.Duration       // how long a new destination waits before it is usable
+	Listen, AdminListen string              // listen addresses of the API and of the operator's server; empty: not served
+	AdminPprof          bool                // the operator's server serves Go's profiles too
+	TLS                 tlsfile.Files       // of the API; the zero value: plain HTTP
+	Pay                 Pay                 // the payer's page; the zero value: none
+	Settings            []oversight.Setting // what is configured, for the console
+	// the operator's console; an empty URL is localhost and the port of AdminListen
+	Console config.Console
+	Admin   Admin // who may use the operator's server
 }
 
 // receivers is where new webhooks may be.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -22,6 +23,7 @@ import (
 type remoteSigner struct {
 	*signer.WatchOnly
 	client *remote.Client
+	unmet  atomic.Bool // the keys are from a file, and were not compared with the signer's yet
 
 	mu    sync.Mutex
 	ahead map[chain.KeyRef]chain.PublicKey
@@ -47,6 +49,9 @@ func (a *remoteSigner) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), keyTime)
 	defer cancel()
+	if err := a.Meet(ctx); err != nil {
+		return nil, err
+	}
 	keys, err := a.client.Publics(ctx, ref.Family, ref.Index, askAhead)
 	if err != nil {
 		return nil, err
@@ -120,5 +125,8 @@ func (a *remoteSigner) KnowPolicy(ctx context.Context, claim signer.PolicyClaim)
 func (a *remoteSigner) Sign(
 	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
+	if err := a.Meet(ctx); err != nil {
+		return chain.SignedTx{}, err
+	}
 	return a.client.Sign(ctx, id, order, unsigned)
 }

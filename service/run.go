@@ -26,6 +26,9 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.CheckCold(ctx); err != nil {
 		return err
 	}
+	if err := s.checkScreening(ctx); err != nil {
+		return err
+	}
 	s.armSigner(ctx)
 	if err := s.notePolicy(ctx); err != nil {
 		s.log.Warn("the signer's policy is not known", "error", err)
@@ -50,9 +53,13 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.Deliverer.Run(ctx) }) // its runs and attempts recover from panics one by one
 	group.Go(s.enduring(ctx, "address pool", s.Pool.Run))
 	group.Go(s.enduring(ctx, "housekeeping", s.housekeeping))
+	group.Go(s.enduring(ctx, "figures of days", s.foldFigures))
 	group.Go(s.enduring(ctx, "rates", s.runRates))
 	group.Go(s.enduring(ctx, "prices", s.runPrices))
 	group.Go(s.enduring(ctx, "charges", s.Charges.Run))
+	if s.Proposals.May != nil { // another replica knows who may approve
+		group.Go(s.enduring(ctx, "proposals", s.Proposals.Run))
+	}
 	if s.Guard != nil {
 		group.Go(s.enduring(ctx, "marks", s.Guard.Run))
 	}
@@ -87,6 +94,9 @@ func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	group, ctx := errgroup.WithContext(ctx)
 	works := []func(context.Context, store.Lease) error{w.follower.Run, w.follower.Opinions.Run, w.sender.Run,
 		w.sweeper.Run, w.keep.Run}
+	if w.screener != nil {
+		works = append(works, w.screener.Run)
+	}
 	for _, s := range w.push {
 		works = append(works, s.run)
 	}

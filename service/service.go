@@ -21,10 +21,12 @@ import (
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/relay"
+	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
@@ -56,6 +58,8 @@ type Service struct {
 	Guard        *recovery.Guard // nil if no marks are kept
 	Treasury     *treasury.Service
 	Approvals    *relay.Relay
+	Screenings   *screening.Decisions
+	Proposals    *proposal.Service // nobody may propose anything where its May is not set
 
 	anchored   atomic.Int64                      // the link of the books that was logged last
 	policyAt   atomic.Pointer[store.PolicyClaim] // the policy of the signer that was noted last; nil: none
@@ -85,7 +89,8 @@ type worker struct {
 	sender   *outgoing.Sender
 	sweeper  *sweep.Sweeper
 	keep     *reconcile.Keep
-	blocks   chan struct{} // wakes the follower
+	screener *screening.Screener // nil: nothing is screened
+	blocks   chan struct{}       // wakes the follower
 	push     []*subscription
 	payouts  chan struct{} // wakes the sender
 }
@@ -130,6 +135,8 @@ func New(p Parts) (*Service, error) {
 	s.addNouns()
 	s.addDestinations()
 	s.addTreasury()
+	s.addScreenings()
+	s.Proposals = s.proposals()
 	s.newPool()
 	s.newGuard()
 	return s, nil
@@ -143,39 +150,47 @@ func (s *Service) addressesOf(family bursar.Family) *follow.Addresses {
 	return s.addresses[family]
 }
 
+// hotOf returns the hot wallet of a chain.
+func (s *Service) hotOf(c chain.Chain) (chain.Source, error) {
+	key := chain.Hot(c.Capabilities().Family)
+	pub, err := s.Keys.Public(key)
+	if err != nil {
+		return chain.Source{}, err
+	}
+	address, err := c.Address(pub, 0)
+	return chain.Source{Key: key, Base: address.Base, Pub: hex.EncodeToString(pub)}, err
+}
+
 func (s *Service) addWorker(part ChainPart) error {
 	capabilities := part.Chain.Capabilities()
 	if err := s.checkQuorum(part.Chain); err != nil {
 		return err
 	}
 	_, s.suspended.waiting[capabilities.ID] = part.Chain.(chain.AssetChecker)
-	pub, err := s.Keys.Public(chain.Hot(capabilities.Family))
+	hot, err := s.hotOf(part.Chain)
 	if err != nil {
 		return err
 	}
-	address, err := part.Chain.Address(pub, 0)
-	if err != nil {
-		return err
-	}
-	cold, err := coldOf(part.Chain, part.Cold, address.Base)
+	cold, err := coldOf(part.Chain, part.Cold, hot.Base)
 	if err != nil {
 		return err
 	}
 	w := &worker{
 		chain:   part.Chain,
-		hot:     chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base, Pub: hex.EncodeToString(pub)},
+		hot:     hot,
 		blocks:  make(chan struct{}, 1),
 		payouts: make(chan struct{}, 1),
 	}
 	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = follower.Follow(follower.Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs,
 		Log: log, Hot: w.hot.Base, OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Cold: cold,
-		Addresses: s.addressesOf(capabilities.Family)})
+		Addresses: s.addressesOf(capabilities.Family), Screened: s.parts.Screening != nil})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
 	w.follower.Deposits.Prices = s.parts.Prices
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
+	_, absent := s.parts.Signer.(absentSigner)
 	w.sender = &outgoing.Sender{
 		DB:               s.DB,
 		Chain:            part.Chain,
@@ -191,6 +206,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Settled:          s.Deliverer.Wake,
 		Suspended:        s.Suspended,
 		Books:            s.Auditor,
+		Unsignable:       absent,
 		GasFromCustomers: part.GasFromCustomers,
 		Orders:           s.orders,
 	}
@@ -207,6 +223,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Rates:     s.parts.Rates,
 	}
 	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
+	s.addScreener(w, log, pace)
 	s.workers[capabilities.ID] = w
 	s.order = append(s.order, capabilities.ID)
 	return nil
@@ -278,7 +295,10 @@ func (s *Service) addNouns() {
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.parts.Seams.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.receivers())
-	s.Wallets.Suspended = s.refuses
+	s.Wallets.Suspended, s.Wallets.Cold = s.refuses, map[string]bool{}
+	for _, base := range bursar.ColdBases(s.ColdWallets()) {
+		s.Wallets.Cold[base] = true
+	}
 	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, Receivers: s.parts.receivers()}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
 		Leave:     outgoing.Leave,

@@ -22,6 +22,7 @@ type Keys interface {
 	BooksKey() []byte
 	Fingerprint() string
 	Desk() ed25519.PublicKey // verifies what the signer says of its log
+	Digests() map[bursar.Family]string
 }
 
 // signsHere creates the signer of this process, unless the signer is remote.
@@ -80,6 +81,17 @@ type noSigner struct{}
 // Sign implements outgoing.Signer.
 func (noSigner) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 	return chain.SignedTx{}, errors.New("this process does not sign")
+}
+
+// absentSigner is the signer of a service that runs with a watch-only file alone. The gate holds back what needs one.
+type absentSigner struct{}
+
+// errNoSigner is why nothing is signed without a signer.
+var errNoSigner = errors.New("no signer is configured: set signer.address")
+
+// Sign implements outgoing.Signer.
+func (absentSigner) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+	return chain.SignedTx{}, errNoSigner
 }
 
 func (o Options) withDefaults() Options {

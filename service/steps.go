@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/sweep"
@@ -48,6 +49,7 @@ type Workers struct {
 	Follower follower.Followed
 	Sender   *outgoing.Sender
 	Sweeper  *sweep.Sweeper
+	Screener *screening.Screener // nil: nothing is screened
 }
 
 // Workers returns the workers of a configured chain, and the zero value for any other.
@@ -56,7 +58,7 @@ func (s *Service) Workers(id bursar.ChainID) Workers {
 	if !found {
 		return Workers{}
 	}
-	return Workers{w.follower, w.sender, w.sweeper}
+	return Workers{w.follower, w.sender, w.sweeper, w.screener}
 }
 
 // Handler serves the API without a socket, and without payers' pages.

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// keepOwner does nothing where files have no such owner.
-func keepOwner(*os.File, fs.FileInfo) error { return nil }
+// KeepOwner does nothing where files have no such owner.
+func KeepOwner(*os.File, fs.FileInfo) error { return nil }

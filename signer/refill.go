@@ -65,32 +65,63 @@ func (r Refill) refuse(reason Reason, format string, args ...any) error {
 	return &RefusalError{r.Wallet.Chain, r.ID, reason, fmt.Sprintf(format, args...)}
 }
 
+// passes is how often a transaction is read again for what its new signatures let be signed: a contract's call is
+// signed by who sends it once its owners' signatures are in it.
+const passes = 2
+
 // SignRefill judges a transaction from a cold wallet and adds the signatures of every key of it that is of this seed.
 // It is deterministic. The error is a *RefusalError, or ErrNoKey if there is nothing to add: the seed is another one,
 // or has signed it.
 func (k *Keys) SignRefill(rules chain.OfflineRules, r Refill, home string, unsigned []byte) ([]byte, error) {
-	tx, err := r.Judge(rules, home, unsigned)
-	if err != nil {
-		return nil, err
+	signed, added := unsigned, 0
+	for range passes {
+		tx, err := r.Judge(rules, home, signed)
+		if err != nil {
+			return nil, err
+		}
+		signatures, err := k.signCold(rules, tx)
+		if err != nil {
+			return nil, fmt.Errorf("sign refill %s: %w", r.ID, err)
+		}
+		if len(signatures) == 0 {
+			break
+		}
+		if signed, err = rules.SignCold(r.Wallet, signed, signatures); err != nil {
+			return nil, err
+		}
+		added += len(signatures)
 	}
-	var signatures []chain.ColdSignature
+	if added == 0 {
+		return nil, fmt.Errorf("sign refill %s: %w, or it has signed it already", r.ID, ErrNoKey)
+	}
+	return signed, nil
+}
+
+// signCold signs with every key of a judged transaction that is of this seed and has not signed.
+func (k *Keys) signCold(rules chain.OfflineRules, tx chain.ColdTx) (signatures []chain.ColdSignature, err error) {
 	for i, input := range tx.Inputs {
 		for _, key := range input.Keys {
 			public, err := k.Public(key.Key)
-			if err != nil || key.Signed || !bytes.Equal(public, key.Public) {
+			if err != nil || key.Signed || !isCold(rules, key, public) {
 				continue // a device's key, or one of another seed
 			}
 			signature, err := k.sign(key.Key, input.Digest)
 			if err != nil {
-				return nil, fmt.Errorf("sign refill %s, input %d: %w", r.ID, i, err)
+				return nil, fmt.Errorf("input %d: %w", i, err)
 			}
 			signatures = append(signatures, chain.ColdSignature{Input: i, Public: public, Signature: signature})
 		}
 	}
-	if len(signatures) == 0 {
-		return nil, fmt.Errorf("sign refill %s: %w, or it has signed it already", r.ID, ErrNoKey)
+	return signatures, nil
+}
+
+// isCold reports whether a public key is the one that may sign.
+func isCold(rules chain.OfflineRules, key chain.ColdKey, public chain.PublicKey) bool {
+	if key.Account == "" {
+		return bytes.Equal(public, key.Public)
 	}
-	return rules.SignCold(r.Wallet, unsigned, signatures)
+	account, err := rules.Address(public, 0)
+	return err == nil && account == bursar.Address{Base: key.Account}
 }
 
 // fingerprintOf returns the first bytes of a public key's hash, by which BIP 32 names keys.

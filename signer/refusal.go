@@ -50,6 +50,7 @@ const (
 	ReasonHold        Reason = "hold"          // its approvals are complete and not old enough
 	ReasonHours       Reason = "hours"         // not at this time of the week
 	ReasonWindow      Reason = "window"        // too much has left by the rule that would allow it
+	ReasonScreened    Reason = "screened"      // no screening service of the policy passed it lately
 	ReasonForged      Reason = "forged"        // a signature is said to be by a person's key, which did not make it
 	ReasonLost        Reason = "policy-lost"   // a policy was in force, and the state does not have it
 )
@@ -58,7 +59,7 @@ const (
 // approved it, or after a time.
 func (r Reason) WaitsForPeople() bool {
 	switch r {
-	case ReasonPolicy, ReasonDestination, ReasonApproved, ReasonHold, ReasonHours, ReasonWindow:
+	case ReasonPolicy, ReasonDestination, ReasonApproved, ReasonHold, ReasonHours, ReasonWindow, ReasonScreened:
 		return true
 	}
 	return false

@@ -41,6 +41,10 @@ type WatchOnly struct {
 	hot    map[bursar.Family]chain.PublicKey
 	root   vault[[sha256.Size]byte]
 	desk   ed25519.PublicKey
+
+	digests map[bursar.Family]string
+	// deposit keys of families whose public keys need the seed, from index 0 on
+	pool map[bursar.Family][]chain.PublicKey
 }
 
 // FromKeyExport imports a key export. The error is ErrBadPublicKeys.
@@ -56,13 +60,20 @@ func FromKeyExport(h KeyExport) (*WatchOnly, error) {
 		return nil, fmt.Errorf("%w: a key of the signer's log of %d bytes", ErrBadPublicKeys, len(h.Desk))
 	}
 	root := [sha256.Size]byte(h.WebhookRoot)
-	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root), desk: bytes.Clone(h.Desk)}, nil
+	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root), desk: bytes.Clone(h.Desk), digests: h.Digests()},
+		nil
 }
 
-// Public is Keys.Public, except that it returns ErrNeedsSeed for deposit keys on ed25519.
+// Public is Keys.Public, except that it returns ErrNeedsSeed for deposit keys on ed25519 that are not listed.
 func (s *WatchOnly) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	if pub := s.hot[ref.Family]; len(pub) > 0 && ref == chain.Hot(ref.Family) {
 		return append(chain.PublicKey(nil), pub...), nil
+	}
+	if listed := s.pool[ref.Family]; ref.Branch == chain.DepositBranch && uint64(ref.Index) < uint64(len(listed)) {
+		return bytes.Clone(listed[ref.Index]), nil
+	} else if len(listed) > 0 && ref.Branch == chain.DepositBranch {
+		return nil, fmt.Errorf("%w: the watch-only file lists %d keys of %s, and this is number %d: export more with "+
+			"`bursar seed export-watch-only --keys`", ErrNeedsSeed, len(listed), ref.Family, uint64(ref.Index)+1)
 	}
 	return s.public.Public(ref)
 }

@@ -137,12 +137,16 @@ func (h *history) oneStep(e Event) {
 			p = other
 		}
 	}
+	if h.Screens() && e.C>>8%4 == 0 {
+		h.step(p, c, replicas.Screening, e.Interrupts)
+	}
 	h.step(p, c, workers[int(e.C)%len(workers)], e.Interrupts)
 }
 
 // round makes the process that holds the chain lease do everything that is due once.
 func (h *history) round(e Event) {
 	c := h.chain(e.A)
+	h.screens(h.leaseHolder(c), c)
 	for _, worker := range []replicas.Worker{replicas.Follower, replicas.Opinions, replicas.Sender,
 		replicas.Sweeper} {
 		h.step(h.leaseHolder(c), c, worker, e.Interrupts)

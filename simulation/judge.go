@@ -28,7 +28,7 @@ func (h *history) judge() error {
 	}
 	h.logEnd()
 	for _, holds := range []func() error{h.chainsHold, h.custodyHolds, h.reconciled, h.nothingHeld, h.nothingHalted,
-		h.refundsHold, h.drawnPaid,
+		h.refundsHold, h.drawnPaid, h.screeningHolds,
 		func() error {
 			return h.balancesHold(m)
 		}, func() error { return h.statementsHold(m) }, func() error { return h.hooksHold(m) }} {

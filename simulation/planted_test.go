@@ -22,7 +22,15 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range bugs {
-		if _, err := b.find(simulation, 0, within); err != nil {
+		// A seed that finds it is one of a few histories that do: the others are played only where it no longer does.
+		_, err := b.find(simulation, b.seed, 1)
+		if errors.Is(err, errMissed) {
+			var line string
+			line, err = b.find(simulation, 0, within)
+			t.Logf("seed %d no longer finds %q: write the seed of this line into bugs.go and docs/simulation.md: %s", b.seed,
+				b.name, line)
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	}

@@ -18,7 +18,7 @@ const restRounds = 150
 // rest ends all faults, and lets everything in progress come to its end.
 func (h *history) rest() {
 	h.log("REST")
-	h.resting, h.SignerAway, h.Receivers.Well = true, false, true
+	h.resting, h.SignerAway, h.Receivers.Well, h.Screener.Well = true, false, true, true
 	for i := range h.Processes {
 		h.Processes[i].Kill()
 	}
@@ -74,11 +74,13 @@ func (h *history) settle(round int) bool {
 	h.resumeAll()
 	h.approveAll()
 	h.keepAll()
+	h.releaseAll()
 	h.explainAll()
 	h.abandonLost(round)
 	for _, c := range h.Chains {
 		c.Mine(2)
 		p := h.leaseHolder(c)
+		h.screens(p, c)
 		for _, worker := range []replicas.Worker{replicas.Follower, replicas.Opinions, replicas.Follower,
 			replicas.Sender, replicas.Sweeper} {
 			h.step(p, c, worker, nil)

@@ -102,6 +102,17 @@ func (tx Accounts) All(ctx context.Context) ([]bursar.Account, error) {
 	return accountColumns.rows(ctx, tx.Tx, "list accounts", `FROM accounts ORDER BY id`)
 }
 
+// Page returns accounts behind an ID in the order of their IDs, up to limit; only those that are named, if any are.
+func (tx Accounts) Page(ctx context.Context, only []bursar.ID, after bursar.ID, limit int) ([]bursar.Account, error) {
+	q := condition{args: []any{limit}}
+	q.of(tx.Tx, "id", only)
+	if !after.IsZero() {
+		q.and(`id > $?`, after)
+	}
+	return accountColumns.rows(ctx, tx.Tx, "list accounts", `FROM accounts WHERE TRUE`+q.text+` ORDER BY id LIMIT $1`,
+		q.args...)
+}
+
 // LiftReversal allows withdrawals again that a reversal refused, once every deposit of the account that
 // was credited and reversed is credited again.
 func (tx Accounts) LiftReversal(ctx context.Context, id bursar.ID) error {

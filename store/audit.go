@@ -227,14 +227,22 @@ func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 // at: 0 where there were none. An entry is committed together with its link, so one without was not written by this
 // service.
 func (tx Links) Missing(ctx context.Context, after int64, limit int) (unlinked []int64, last int64, err error) {
+	// The last entry comes as a row of its own, so that a page of thousands with nothing to report is one row.
 	_, err = rows(ctx, tx.Tx, "look for entries without a link", func(s scanner) (none struct{}, err error) {
-		var linked bool
-		if err = s.Scan(&last, &linked); err == nil && !linked {
-			unlinked = append(unlinked, last)
+		var number int64
+		var isLast bool
+		switch err = s.Scan(&number, &isLast); {
+		case err != nil:
+		case isLast:
+			last = number
+		default:
+			unlinked = append(unlinked, number)
 		}
 		return none, err
-	}, `SELECT e.number, s.entry IS NOT NULL FROM entries e LEFT JOIN seals s ON s.entry = e.number WHERE e.number > $1
-		ORDER BY e.number LIMIT $2`, after, limit)
+	}, `WITH looked AS (SELECT e.number, s.entry IS NULL AS unlinked FROM entries e LEFT JOIN seals s
+			ON s.entry = e.number WHERE e.number > $1 ORDER BY e.number LIMIT $2)
+		SELECT number, FALSE FROM looked WHERE unlinked
+		UNION ALL SELECT COALESCE(MAX(number), 0), TRUE FROM looked ORDER BY 1`, after, limit)
 	return unlinked, last, err
 }
 

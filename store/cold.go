@@ -87,6 +87,15 @@ func (tx Cold) SpendUTXOs(
 	return nil
 }
 
+// Any reports whether anything of a cold wallet was ever recorded on a chain.
+func (tx Cold) Any(ctx context.Context, chain bursar.ChainID) (bool, error) {
+	var count int
+	err := tx.row(ctx, "look for cold wallets", `SELECT COUNT(*) FROM (
+		SELECT tx_id FROM cold_spends WHERE chain = $1 UNION ALL
+		SELECT resource FROM cold_utxos WHERE chain = $1 LIMIT 1) AS found`, []any{string(chain)}, &count)
+	return count > 0, err
+}
+
 // UndoUTXOs takes back what a block did to outputs of cold wallets, because it is reorged out.
 func (tx Cold) UndoUTXOs(ctx context.Context, chain bursar.ChainID, height uint64) error {
 	if _, err := tx.exec(ctx, "restore UTXOs of cold wallets", `UPDATE cold_utxos SET spent_by = '', spent_at = 0

@@ -14,11 +14,16 @@ import (
 // Due returns those up to limit due events that have waited longest, in the order in which they were recorded, without
 // those that are leased.
 func (tx Deliveries) Due(ctx context.Context, leased []int64, limit int) ([]Delivery, error) {
+	return tx.due(ctx, deliveryColumns, leased, limit)
+}
+
+func (tx Deliveries) due(ctx context.Context, columns *columns[Delivery], leased []int64, limit int) ([]Delivery,
+	error) {
 	if err := tx.byIndex(ctx); err != nil {
 		return nil, err
 	}
 	others, args := tx.notLeased(leased, micros(tx.now), limit)
-	due, err := deliveryColumns.rows(ctx, tx.Tx, "list due deliveries",
+	due, err := columns.rows(ctx, tx.Tx, "list due deliveries",
 		`FROM events WHERE status = 'pending' AND next_at <= $1`+others+` ORDER BY next_at LIMIT $2`, args...)
 	return asRecorded(due), err
 }

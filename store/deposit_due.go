@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bursar/bursar"
 )
@@ -18,6 +19,7 @@ type FinalDeposits struct {
 	Recorded   uint64
 	After      DepositCursor
 	Limit      int
+	Screened   bool // those that the screening service must pass are left out until it has
 }
 
 // DepositCursor is where a deposit stands among those of its chain, oldest first; the zero value stands before all of
@@ -29,14 +31,15 @@ type DepositCursor struct {
 
 // Final returns the deposits that a query names, oldest first.
 func (tx Deposits) Final(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
-	return dueDeposits(ctx, tx.Tx, "list final deposits", depositColumns.query, depositColumns.scan, "d.opinions = 0", q)
+	return dueDeposits(ctx, tx.Tx, "list final deposits", depositColumns.query, depositColumns.scan,
+		creditable(q), q)
 }
 
 // FinalSealed is Final for those deposits that are as this service recorded them, and returns how many others it left
 // out.
 func (tx Deposits) FinalSealed(ctx context.Context, q FinalDeposits) (sound []bursar.Deposit, altered int, err error) {
 	found, err := dueDeposits(ctx, tx.Tx, "list final deposits", sealedDepositColumns.query, tx.scanSealed,
-		"d.opinions = 0", q)
+		creditable(q), q)
 	for _, a := range found {
 		if a.altered {
 			altered++
@@ -53,6 +56,10 @@ func (tx Deposits) AwaitingOpinions(ctx context.Context, q FinalDeposits) ([]bur
 		depositColumns.scan, "d.opinions > 0", q)
 }
 
+// creditable is the condition of deposits that wait neither for a second opinion nor for the screening service. The
+// time is the parameter behind those of dueDeposits.
+func creditable(q FinalDeposits) string { return "d.opinions = 0" + mayBeCredited(q.Screened, "$8") }
+
 func dueDeposits[T any](ctx context.Context, tx *Tx, what, query string, scan func(scanner) (T, error),
 	condition string, q FinalDeposits) ([]T, error) {
 	if len(q.Currencies) == 0 {
@@ -60,6 +67,9 @@ func dueDeposits[T any](ctx context.Context, tx *Tx, what, query string, scan fu
 	}
 	fixed := []any{string(q.Chain), int64(q.Final), int64(q.Latest), int64(q.Recorded), q.Limit,
 		int64(q.After.Height), q.After.Number}
+	if strings.Contains(condition, "$8") {
+		fixed = append(fixed, micros(tx.now))
+	}
 	return rows(ctx, tx, what, scan, query+depositFrom+` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
 		AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
 		AND (d.height > $6 OR d.height = $6 AND d.number > $7) AND `+condition+`

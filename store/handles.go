@@ -7,6 +7,8 @@ type (
 	APIKeys struct{ *Tx }
 	// Accounts reads and writes accounts and what is set for each.
 	Accounts struct{ *Tx }
+	// Acts reads and appends to the log of what people did.
+	Acts struct{ *Tx }
 	// Alarms reads and writes alarms, open and closed.
 	Alarms struct{ *Tx }
 	// Approvals reads and writes what persons signed about payments.
@@ -55,6 +57,8 @@ type (
 	IdempotencyKeys struct{ *Tx }
 	// Invoices reads and writes charges whose deposits add up, with the facts about them.
 	Invoices struct{ *Tx }
+	// People reads and writes the people of the console, their passkeys, invitations and sessions.
+	People struct{ *Tx }
 	// PaymentLinks reads and writes templates of charges.
 	PaymentLinks struct{ *Tx }
 	// KeyIndexes reads and writes key indexes, none of which is given out twice.
@@ -75,6 +79,8 @@ type (
 	OperatorFunds struct{ *Tx }
 	// Outgoing reads and writes outgoing transactions and their versions.
 	Outgoing struct{ *Tx }
+	// Proposals reads and writes what one person proposes and others approve.
+	Proposals struct{ *Tx }
 	// Queues counts how much waits, for metrics and alarms.
 	Queues struct{ *Tx }
 	// Reconciliations reads and writes the last reconciliation of each currency.
@@ -87,6 +93,8 @@ type (
 	Reservations struct{ *Tx }
 	// Resolutions reads and writes what operators decided about unattributed deposits.
 	Resolutions struct{ *Tx }
+	// Screenings reads and writes what the screening service said.
+	Screenings struct{ *Tx }
 	// Settings reads and writes settings that the database keeps of itself.
 	Settings struct{ *Tx }
 	// SignedOrders reads and writes orders that clients signed.
@@ -110,6 +118,9 @@ func (tx *Tx) APIKeys() APIKeys { return APIKeys{tx} }
 
 // Accounts returns the handle.
 func (tx *Tx) Accounts() Accounts { return Accounts{tx} }
+
+// Acts returns the handle of the log of acts.
+func (tx *Tx) Acts() Acts { return Acts{tx} }
 
 // Alarms returns the handle.
 func (tx *Tx) Alarms() Alarms { return Alarms{tx} }
@@ -183,6 +194,9 @@ func (tx *Tx) IdempotencyKeys() IdempotencyKeys { return IdempotencyKeys{tx} }
 // Invoices returns the handle of charges whose deposits add up.
 func (tx *Tx) Invoices() Invoices { return Invoices{tx} }
 
+// People returns the handle of the people of the console.
+func (tx *Tx) People() People { return People{tx} }
+
 // PaymentLinks returns the handle of templates of charges.
 func (tx *Tx) PaymentLinks() PaymentLinks { return PaymentLinks{tx} }
 
@@ -213,6 +227,9 @@ func (tx *Tx) OperatorFunds() OperatorFunds { return OperatorFunds{tx} }
 // Outgoing returns the handle.
 func (tx *Tx) Outgoing() Outgoing { return Outgoing{tx} }
 
+// Proposals returns the handle.
+func (tx *Tx) Proposals() Proposals { return Proposals{tx} }
+
 // Queues returns the handle.
 func (tx *Tx) Queues() Queues { return Queues{tx} }
 
@@ -230,6 +247,9 @@ func (tx *Tx) Reservations() Reservations { return Reservations{tx} }
 
 // Resolutions returns the handle.
 func (tx *Tx) Resolutions() Resolutions { return Resolutions{tx} }
+
+// Screenings returns the handle.
+func (tx *Tx) Screenings() Screenings { return Screenings{tx} }
 
 // Settings returns the handle.
 func (tx *Tx) Settings() Settings { return Settings{tx} }

@@ -118,7 +118,8 @@ const recentVersions = 100
 // statements whatever their number.
 func (tx Invoices) Facts(ctx context.Context, list []bursar.InvoiceDetail) error {
 	err := attach(ctx, tx.Tx, list, "read payments", paymentColumns, "p.invoice", `FROM invoice_payments p
-		JOIN deposits d ON d.id = p.deposit LEFT JOIN wallets w ON w.number = d.wallet`+walletRules, ` ORDER BY d.number`,
+		JOIN deposits d ON d.id = p.deposit LEFT JOIN wallets w ON w.number = d.wallet`+walletRules,
+		` AND d.purpose = 'invoice' ORDER BY d.number`,
 		func(d *bursar.InvoiceDetail, p ofInvoice[bursar.Payment]) { d.Payments = append(d.Payments, p.row) })
 	if err != nil {
 		return err

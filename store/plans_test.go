@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ var (
 	someone, something = bursar.ID{1}, bursar.ID{2}
 	customers          = []ledger.Account{ledger.Available(someone), ledger.Held(someone)}
 	aPage              = store.Page{Limit: 10}
+	aWalk              = store.Walk{Limit: 10, Accounts: []bursar.ID{someone, something}}
 	today              = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 )
 
@@ -258,12 +260,89 @@ var listed = []read{
 	}),
 }
 
+// everybody is what operators read of every account.
+var everybody = []read{
+	walking("deposits of everybody", func(ctx context.Context, tx *store.Tx) (int64, error) {
+		_, next, err := tx.Deposits().Walk(ctx, store.DepositFilter{Status: bursar.DepositPending, Currency: "BTC",
+			Amount: bursar.Units(1), From: today, To: today}, aWalk)
+		return next, err
+	}),
+	walking("withdrawals of everybody", func(ctx context.Context, tx *store.Tx) (int64, error) {
+		_, next, err := tx.Withdrawals().Walk(ctx, store.WithdrawalFilter{Status: bursar.WithdrawalQueued, Currency: "BTC",
+			Amount: bursar.Units(1), From: today, To: today}, aWalk)
+		return next, err
+	}),
+	walking("wallets of everybody", func(ctx context.Context, tx *store.Tx) (int64, error) {
+		_, next, err := tx.Wallets().Walk(ctx, "BTC", aWalk)
+		return next, err
+	}),
+	walking("events of everybody", func(ctx context.Context, tx *store.Tx) (int64, error) {
+		_, next, err := tx.Deliveries().Walk(ctx, store.DeliveryFilter{Status: store.DeliveryFailed, Since: today}, aWalk)
+		return next, err
+	}),
+	walking("charges of everybody", func(ctx context.Context, tx *store.Tx) (int64, error) {
+		waits := true
+		_, next, err := tx.Charges().Walk(ctx, store.ChargeFilter{Status: bursar.ChargePaid, Label: bursar.LabelOver,
+			Currency: "BTC", Attention: &waits, From: today}, aWalk)
+		return next, err
+	}),
+	walking("charges of both rules", func(ctx context.Context, tx *store.Tx) (int64, error) {
+		_, next, err := tx.Charges().Walk(ctx, store.ChargeFilter{Currency: "BTC"}, aWalk)
+		return next, err
+	}),
+	reading("deposits in transactions", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().InTxs(ctx, nil, []bursar.ChainID{bursar.Bitcoin}, []string{"a", "b"}, 10)
+	}),
+	reading("deposits to wallets", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().ToWallets(ctx, []int64{1, 2}, 10)
+	}),
+	reading("withdrawals by transaction", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Found(ctx, nil, store.WithdrawalFilter{TxIDs: []string{"a"}}, 10)
+	}),
+	reading("withdrawals by address", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Found(ctx, nil, store.WithdrawalFilter{Addresses: []bursar.Address{{Base: "a"}}}, 10)
+	}),
+	reading("withdrawals named by anybody", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Found(ctx, []bursar.ID{someone, something}, store.WithdrawalFilter{Reference: "a"}, 10)
+	}),
+	reading("a withdrawal", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().ByID(ctx, something)
+	}),
+	reading("wallets with a memo", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().WithMemo(ctx, nil, 7, 10)
+	}),
+	reading("a charge", func(ctx context.Context, tx *store.Tx) (any, error) { return tx.Charges().ByID(ctx, something) }),
+	reading("an invoice", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().ByID(ctx, something)
+	}),
+	reading("charges named by anybody", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().Named(ctx, nil, "a", 10)
+	}),
+	reading("charges of a customer", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().OfCustomer(ctx, nil, "a", 10)
+	}),
+	reading("the sweep of an address", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Outgoing().SweepAfter(ctx, bursar.Ethereum, "a", "ETH", today)
+	}),
+	reading("accounts", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Accounts().Page(ctx, nil, someone, 10)
+	}),
+	walking("figures of days", func(ctx context.Context, tx *store.Tx) (int64, error) {
+		_, _, err := tx.DayFigures().Of(ctx, []time.Time{today})
+		return 0, err
+	}),
+}
+
+func walking(name string, of func(ctx context.Context, tx *store.Tx) (int64, error)) read {
+	return reading(name, of)
+}
+
 // However much there is, no scrape, page or list reads all of it.
 func TestEveryScrapePageAndListHasItsIndex(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		plans := storetest.NewPlans(t, db)
-		for _, r := range append(append([]read{}, scraped...), listed...) {
+		for _, r := range slices.Concat(scraped, listed, everybody) {
 			err := plans.DB.View(t.Context(), func(tx *store.Tx) error { return r.of(t.Context(), tx) })
 			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				t.Fatalf("%s: %v", r.name, err)

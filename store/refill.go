@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -31,6 +32,7 @@ type Refill struct {
 	Raw      []byte // of a sent one, as it is broadcast
 	Actor    string // who began it
 	Reason   string // of an abandoned one
+	Revokes  string // the ID of the abandoned refill that this one makes impossible; empty: of none
 
 	CreatedAt, EndedAt time.Time
 }
@@ -50,9 +52,15 @@ var refillColumns = columnsOf([]column[Refill]{
 	{"raw", func(r *Refill) any { return &r.Raw }},
 	{"actor", func(r *Refill) any { return &r.Actor }},
 	{"reason", func(r *Refill) any { return &r.Reason }},
+	{"revokes", func(r *Refill) any { return &r.Revokes }},
 	{"created_at", func(r *Refill) any { return instant{&r.CreatedAt} }},
 	{"ended_at", func(r *Refill) any { return instant{&r.EndedAt} }},
 })
+
+// listedRefill is refillColumns without what is long.
+var listedRefill = columnsOf(slices.DeleteFunc(slices.Clone(refillColumns.list), func(c column[Refill]) bool {
+	return c.name == "bundle" || c.name == "raw"
+}))
 
 // Insert records an open refill before its bundle is given out. The error is ErrRefillOpen if the wallet has one.
 func (tx Refills) Insert(ctx context.Context, r Refill) error {
@@ -65,6 +73,7 @@ func (tx Refills) Insert(ctx context.Context, r Refill) error {
 		{"bundle", r.Bundle},
 		{"status", string(RefillOpen)},
 		{"actor", r.Actor},
+		{"revokes", r.Revokes},
 		{"created_at", micros(tx.now)},
 	}.insertInto("refills")
 	return tx.changeOr(ctx, "record a refill", ErrRefillOpen,
@@ -76,9 +85,9 @@ func (tx Refills) Get(ctx context.Context, id bursar.ID) (Refill, error) {
 	return refillColumns.one(ctx, tx.Tx, "read a refill", `FROM refills WHERE id = $1`, id)
 }
 
-// List returns refills, newest first.
+// List returns refills without their bundles and bytes, which may have megabytes, newest first.
 func (tx Refills) List(ctx context.Context, limit int) ([]Refill, error) {
-	return refillColumns.rows(ctx, tx.Tx, "list refills", `FROM refills ORDER BY created_at DESC, id DESC LIMIT $1`, limit)
+	return listedRefill.rows(ctx, tx.Tx, "list refills", `FROM refills ORDER BY created_at DESC, id DESC LIMIT $1`, limit)
 }
 
 // Send records the signed bytes of a refill before they are broadcast. A refill that was sent with the same transaction
@@ -95,4 +104,19 @@ func (tx Refills) Abandon(ctx context.Context, id bursar.ID, reason string) erro
 	return tx.changeOr(ctx, "abandon a refill", ErrNotFound,
 		`UPDATE refills SET status = 'abandoned', reason = $2, ended_at = $3 WHERE id = $1 AND status = 'open'`, id, reason,
 		micros(tx.now))
+}
+
+// Revocations returns the refills that revoke one, the oldest first.
+func (tx Refills) Revocations(ctx context.Context, id bursar.ID) ([]Refill, error) {
+	return refillColumns.rows(ctx, tx.Tx, "list what revokes a refill",
+		`FROM refills WHERE revokes = $1 ORDER BY created_at, id`, id.String())
+}
+
+// Final reports whether the transaction of a sent refill is booked: its block is final, and in no reorg since.
+func (tx Refills) Final(ctx context.Context, r Refill) (bool, error) {
+	found, err := rows(ctx, tx.Tx, "look for a booked refill", func(s scanner) (one int64, err error) {
+		return one, s.Scan(&one)
+	}, `SELECT 1 FROM deposits WHERE chain = $1 AND tx_id = $2 AND purpose = 'refill' AND status = 'confirmed' LIMIT 1`,
+		string(r.Chain), r.TxID)
+	return len(found) > 0, err
 }

@@ -13,6 +13,28 @@ CREATE TABLE accounts (
   webhook_version    BIGINT NOT NULL DEFAULT 0
 , webhook TEXT NOT NULL DEFAULT '');
 
+CREATE TABLE acts (
+  number     BIGINT PRIMARY KEY,          -- from 1, without gaps
+  at         BIGINT NOT NULL,
+  actor      TEXT NOT NULL,               -- the person's name, or the system user and host of a command
+  person_id  BYTEA,                       -- NULL: a command
+  session_id BYTEA,
+  address    TEXT NOT NULL,
+  verb       TEXT NOT NULL,
+  object     TEXT NOT NULL,
+  was        TEXT NOT NULL,
+  became     TEXT NOT NULL,
+  reason     TEXT NOT NULL,
+  request    TEXT NOT NULL,
+  evidence   TEXT NOT NULL,
+  previous   BYTEA NOT NULL,              -- hash of the row before; zeros for the first
+  hash       BYTEA NOT NULL UNIQUE
+);
+
+CREATE INDEX acts_actor ON acts(actor, number);
+
+CREATE INDEX acts_object ON acts(object, number);
+
 CREATE TABLE address_pool (
   family     TEXT NOT NULL,
   key_index  BIGINT NOT NULL,
@@ -180,9 +202,31 @@ CREATE TABLE cold_utxos (
   PRIMARY KEY (chain, resource)
 );
 
+CREATE TABLE console_sessions (
+  id         BYTEA PRIMARY KEY,
+  hash       BYTEA NOT NULL UNIQUE,       -- SHA-256 of the cookie
+  person_id  BYTEA NOT NULL REFERENCES people(id),
+  address    TEXT NOT NULL,
+  agent      TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  used_at    BIGINT NOT NULL,
+  ended_at   BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE INDEX console_sessions_person ON console_sessions(person_id, created_at);
+
 CREATE TABLE counters (
   name TEXT PRIMARY KEY,
   next BIGINT NOT NULL
+);
+
+CREATE TABLE day_figures (
+  day     BIGINT NOT NULL,  -- days since 1970-01-01, in UTC
+  figure  TEXT NOT NULL,
+  asset   TEXT NOT NULL,
+  lines   BIGINT NOT NULL,
+  amount  TEXT NOT NULL,
+  PRIMARY KEY (day, figure, asset)
 );
 
 CREATE TABLE dead_urls (
@@ -341,6 +385,11 @@ CREATE TABLE feed_starts (
   number     BIGINT NOT NULL
 );
 
+CREATE TABLE figures_read (
+  name TEXT PRIMARY KEY,
+  entry BIGINT NOT NULL
+);
+
 CREATE TABLE "forgotten_payments" (
   chain       TEXT NOT NULL,
   number      BIGINT NOT NULL,           -- of the signature
@@ -431,6 +480,15 @@ CREATE TABLE idempotency (
 );
 
 CREATE INDEX idempotency_age ON idempotency(created_at);
+
+CREATE TABLE invitations (
+  hash       BYTEA PRIMARY KEY,           -- SHA-256 of the token in the link
+  person_id  BYTEA NOT NULL REFERENCES people(id),
+  recovery   BOOLEAN NOT NULL,            -- the person's earlier passkeys end when it is used
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  used_at    BIGINT NOT NULL DEFAULT 0
+);
 
 CREATE TABLE invoice_moments (
   invoice BIGINT NOT NULL REFERENCES invoices(number),
@@ -541,11 +599,13 @@ CREATE INDEX invoices_attention ON invoices(account_id, number) WHERE attention;
 
 CREATE INDEX invoices_created ON invoices(account_id, created_at);
 
+CREATE INDEX invoices_customer ON invoices(customer, account_id) WHERE customer <> '';
+
 CREATE INDEX invoices_labelled ON invoices(account_id, number) WHERE labels <> '';
 
 CREATE INDEX invoices_link ON invoices(link_id, status) WHERE link_id IS NOT NULL;
 
-CREATE UNIQUE INDEX invoices_reference ON invoices(account_id, reference) WHERE reference <> '';
+CREATE UNIQUE INDEX invoices_named ON invoices(reference, account_id) WHERE reference <> '';
 
 CREATE INDEX invoices_status ON invoices(account_id, status, number);
 
@@ -614,6 +674,8 @@ CREATE TABLE "outgoing_txs" (
   updated_at BIGINT NOT NULL
 , own_fee TEXT NOT NULL DEFAULT '0', share TEXT NOT NULL DEFAULT 'withdrawal', once TEXT, turn BIGINT NOT NULL DEFAULT 0, waits_for TEXT NOT NULL DEFAULT '', lacks TEXT NOT NULL DEFAULT '', missing TEXT NOT NULL DEFAULT '0', needed TEXT NOT NULL DEFAULT '0', delivered TEXT NOT NULL DEFAULT '');
 
+CREATE INDEX outgoing_sweeps ON outgoing_txs(chain, base, created_at) WHERE share = 'sweep';
+
 CREATE INDEX spends_base ON "outgoing_txs"(chain, base, height) WHERE status <> 'final' AND status <> 'abandoned';
 
 CREATE INDEX spends_failed_sweeps ON "outgoing_txs"(chain, base) WHERE failed = TRUE AND share = 'sweep';
@@ -647,6 +709,17 @@ CREATE TABLE "outgoing_versions" (
 
 CREATE INDEX spend_txs_spend ON "outgoing_versions"(outgoing_id, version);
 
+CREATE TABLE passkeys (
+  id         BYTEA PRIMARY KEY,           -- of the credential
+  person_id  BYTEA NOT NULL REFERENCES people(id),
+  credential TEXT NOT NULL,               -- JSON: public key, counter, flags
+  created_at BIGINT NOT NULL,
+  used_at    BIGINT NOT NULL,
+  removed_at BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE INDEX passkeys_person ON passkeys(person_id);
+
 CREATE TABLE payment_links (
   number     BIGINT PRIMARY KEY,       -- from the numbers of wallets
   id         BYTEA NOT NULL UNIQUE,
@@ -661,6 +734,18 @@ CREATE TABLE payment_links (
 );
 
 CREATE INDEX payment_links_account ON payment_links(account_id, number);
+
+CREATE TABLE people (
+  id            BYTEA PRIMARY KEY,
+  name          TEXT NOT NULL UNIQUE,
+  roles         TEXT NOT NULL,            -- in force until changes_at
+  accounts      TEXT NOT NULL,
+  next_roles    TEXT NOT NULL,            -- in force from changes_at
+  next_accounts TEXT NOT NULL,
+  changes_at    BIGINT NOT NULL,          -- 0: no change waits
+  created_at    BIGINT NOT NULL,
+  revoked_at    BIGINT NOT NULL DEFAULT 0
+);
 
 CREATE TABLE posted (
   account   TEXT NOT NULL,
@@ -696,6 +781,43 @@ CREATE TABLE previous_txs (
   raw   BYTEA NOT NULL,
   PRIMARY KEY (chain, tx_id)
 );
+
+CREATE TABLE proposal_votes (
+  proposal  BYTEA NOT NULL REFERENCES proposals(id),
+  person_id BYTEA NOT NULL,
+  person    TEXT NOT NULL,
+  approves  BOOLEAN NOT NULL,
+  reason    TEXT NOT NULL,
+  evidence  TEXT NOT NULL,             -- the assertion of the person's passkey over the text; may be empty
+  at        BIGINT NOT NULL,
+  PRIMARY KEY (proposal, person_id)
+);
+
+CREATE TABLE proposals (
+  id          BYTEA PRIMARY KEY,
+  verb        TEXT NOT NULL,           -- what is to be done
+  object      TEXT NOT NULL,           -- to what
+  account_id  BYTEA,                   -- whose money; NULL: nobody's
+  currency    TEXT NOT NULL,           -- empty: no money moves
+  amount      TEXT NOT NULL,
+  destination TEXT NOT NULL,
+  detail      TEXT NOT NULL,           -- what else the verb needs
+  reason      TEXT NOT NULL,
+  need        BIGINT NOT NULL,         -- how many persons besides the proposer must approve
+  person_id   BYTEA NOT NULL,          -- who proposed
+  person      TEXT NOT NULL,
+  token       BYTEA NOT NULL UNIQUE,   -- of the form: submitted again, it proposes nothing again
+  hash        BYTEA NOT NULL,          -- SHA-256 of the canonical text
+  status      TEXT NOT NULL,           -- pending, approved, executed, rejected, expired, void
+  outcome     TEXT NOT NULL DEFAULT '',
+  created_at  BIGINT NOT NULL,
+  expires_at  BIGINT NOT NULL,
+  ended_at    BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE INDEX proposals_listed ON proposals(created_at, id);
+
+CREATE UNIQUE INDEX proposals_open ON proposals(verb, object) WHERE status IN ('pending', 'approved');
 
 CREATE TABLE reconciliations (
   currency  TEXT PRIMARY KEY,
@@ -736,7 +858,7 @@ CREATE TABLE refills (
   reason     TEXT NOT NULL DEFAULT '',
   created_at BIGINT NOT NULL,
   ended_at   BIGINT NOT NULL DEFAULT 0
-);
+, revokes TEXT NOT NULL DEFAULT '');
 
 CREATE UNIQUE INDEX refills_open ON refills(chain, wallet) WHERE status = 'open';
 
@@ -780,6 +902,30 @@ CREATE UNIQUE INDEX decisions_once ON "resolutions"(deposit_id) WHERE status <> 
 CREATE INDEX decisions_queued ON "resolutions"(chain, number) WHERE status = 'queued';
 
 CREATE INDEX decisions_spend ON "resolutions"(outgoing_id);
+
+CREATE TABLE screenings (
+  subject    BYTEA PRIMARY KEY,         -- of a deposit or a withdrawal
+  kind       TEXT NOT NULL,
+  chain      TEXT NOT NULL,
+  block_hash TEXT NOT NULL,             -- in which the deposit stood; empty for a payout
+  account_id BYTEA,                     -- whose it was when it was asked about
+  wallet_id  BYTEA,
+  outcome    TEXT NOT NULL,
+  request    TEXT NOT NULL,             -- empty until it is asked
+  answer     TEXT NOT NULL,
+  signature  TEXT NOT NULL,
+  list       TEXT NOT NULL,             -- version of the lists that the service compared with
+  attempts   BIGINT NOT NULL,
+  next_at    BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  error      TEXT NOT NULL,
+  actor      TEXT NOT NULL,             -- the operator who decided
+  reason     TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  decided_at BIGINT NOT NULL
+);
+
+CREATE INDEX screenings_outcome ON screenings(chain, outcome);
 
 CREATE TABLE seals (
   entry BIGINT PRIMARY KEY,
@@ -868,7 +1014,7 @@ CREATE INDEX wallets_account ON wallets(account_id, number);
 
 CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
 
-CREATE INDEX wallets_memo ON wallets(account_id, memo) WHERE memo >= 0;
+CREATE INDEX wallets_of_memo ON wallets(memo, account_id) WHERE memo >= 0;
 
 CREATE TABLE watched_parts (
   family TEXT NOT NULL,
@@ -905,15 +1051,15 @@ CREATE TABLE withdrawals (
 
 CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
 
-CREATE INDEX withdrawals_address ON withdrawals(account_id, base, number);
+CREATE UNIQUE INDEX withdrawals_named ON withdrawals(reference, account_id) WHERE reference <> '';
 
 CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
 
-CREATE UNIQUE INDEX withdrawals_reference ON withdrawals(account_id, reference) WHERE reference <> '';
+CREATE INDEX withdrawals_paid_by ON withdrawals(tx_id, account_id) WHERE tx_id <> '';
 
 CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id) WHERE outgoing_id IS NOT NULL;
 
-CREATE INDEX withdrawals_tx ON withdrawals(account_id, tx_id) WHERE tx_id <> '';
+CREATE INDEX withdrawals_to ON withdrawals(base, account_id, number);
 
 CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
 

@@ -17,6 +17,7 @@ type DepositFilter struct {
 	Wallets  []int64   // to one of these wallets and charges, by their numbers
 	TxIDs    []string  // in a transaction with one of these IDs, of one of Chains
 	Chains   []bursar.ChainID
+	Amount   bursar.Amount // of exactly this; only a Walk reads it
 }
 
 // Select returns an account's deposits that a filter selects, newest first, those to charges too.
@@ -54,6 +55,7 @@ type WithdrawalFilter struct {
 	To        time.Time        // requested before
 	Addresses []bursar.Address // to one of these
 	TxIDs     []string         // by a transaction with one of these IDs
+	Amount    bursar.Amount    // of exactly this; only a Walk reads it
 }
 
 // Select returns an account's withdrawals that a filter selects, newest first.

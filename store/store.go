@@ -24,6 +24,7 @@ import (
 
 // DB is an open database, safe for concurrent use by any number of goroutines and, on PostgreSQL, processes.
 type DB struct {
+	witness  func(ctx context.Context, tx *Tx) error // nil: none
 	write    *sql.DB
 	read     *sql.DB
 	postgres bool

@@ -24,6 +24,8 @@ type Tx struct {
 	kept     []keptNow
 	indexed  bool // the server plans by index for the rest of the transaction
 
+	wrote     bool // a statement was not a SELECT; known only where there is a witness
+	acted     bool // it has appended to the log of acts
 	numbering bool // it may draw numbers of events, and others know
 }
 
@@ -122,8 +124,19 @@ func (db *DB) readOnce(s session, may func(made, sent bool) bool, f func(tx *Tx)
 	return tx.failed
 }
 
+// Witness has f run at the end of every transaction that wrote something and has appended nothing to the log of acts:
+// it appends what the writing was for. Set it before the database is used by others.
+func (db *DB) Witness(f func(ctx context.Context, tx *Tx) error) { db.witness = f }
+
 func (db *DB) newTx(s session, reads bool) *Tx {
-	return &Tx{session: s, postgres: db.postgres, reads: reads, now: db.Now(), before: db.conduct.Before, seal: db.seal}
+	tx := &Tx{session: s, postgres: db.postgres, reads: reads, now: db.Now(), before: db.conduct.Before, seal: db.seal}
+	if db.witness != nil {
+		tx.before = func(ctx context.Context, at Point, what string) error {
+			tx.wrote = tx.wrote || at == Running && !strings.HasPrefix(what, "SELECT ")
+			return db.conduct.Before(ctx, at, what)
+		}
+	}
+	return tx
 }
 
 // once runs f in a transaction.
@@ -177,6 +190,11 @@ func (db *DB) through(ctx context.Context, tx *Tx, f func(tx *Tx) error) error {
 	}
 	if err := tx.keepAnswers(ctx); err != nil {
 		return err
+	}
+	if tx.wrote && !tx.acted {
+		if err := db.witness(ctx, tx); err != nil {
+			return err
+		}
 	}
 	if err := tx.link(ctx); err != nil {
 		return err

@@ -74,12 +74,12 @@ func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
 }
 
 // Spendable returns UTXOs that nobody has reserved but the given outgoing transaction, whose fee may be going to be
-// bumped: those of others final and mature, and change of ours in any block or in none. Change that is not final
-// counts only while its transaction has a single version: of two versions either may be included, and then the
-// other's change never exists. A consolidation's counts in a block only: it is so large that nodes would relay little
-// behind it. Largest first, so that a limit never hides money: as long as amounts have no leading zeros, length and
-// text order them like numbers. What waits for a second opinion is not spent: it may not be there. What an external
-// spend has used is gone.
+// bumped: those of others final and mature, and change of ours in any block or in none. Change that is not final counts
+// only while its transaction has a single version: of two versions either may be included, and then the other's change
+// never exists. A consolidation's counts in a block only: it is so large that nodes would relay little behind it.
+// Largest first, so that a limit never hides money: as long as amounts have no leading zeros, length and text order
+// them like numbers. What waits for a second opinion is not spent: it may not be there. Nor is what waits for the
+// screening service, or was rejected by it and is not resolved. What an external spend has used is gone.
 func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID,
 	limit int) ([]UTXO, error) {
 	return utxoColumns.rows(ctx, tx.Tx, "list UTXOs", `FROM utxos c
@@ -94,6 +94,9 @@ func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, late
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.resource = c.resource`+byItself+`)
 		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base
 			AND d.status = 'pending' AND d.opinions > 0`+byItself+`)
+		AND NOT EXISTS (SELECT 1 FROM screenings s JOIN deposits d ON d.id = s.subject AND d.block_hash = s.block_hash
+			WHERE s.chain = c.chain AND s.outcome IN ('waiting', 'review', 'rejected') AND d.height = c.height
+			AND d.base = c.base AND (d.status = 'pending' OR s.outcome = 'rejected' AND d.purpose = 'unattributed')`+byItself+`)
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 

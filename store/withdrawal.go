@@ -120,29 +120,39 @@ func (tx Withdrawals) Unfinished(ctx context.Context, limit int) ([]bursar.Withd
 const notFrozen = ` AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = withdrawals.account_id AND a.frozen <> '')`
 
 // AnyQueued reports whether a withdrawal of some of a chain's currencies waits for an outgoing transaction, whose
-// account is not frozen.
+// account is not frozen; with screened, one that the screening service has passed.
 func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID,
-	codes []bursar.CurrencyCode) (waits bool, err error) {
+	codes []bursar.CurrencyCode, screened bool) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
+	fixed := []any{string(chain)}
+	if screened {
+		fixed = append(fixed, micros(tx.now))
+	}
 	err = tx.row(ctx, "look for queued withdrawals",
 		`SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
-		AND currency IN (`+list(len(codes), 1)+`)`+notFrozen+`)`, codeArgs(codes, string(chain)), &waits)
+		AND currency IN (`+list(len(codes), len(fixed))+`)`+notFrozen+mayBePaid(screened, "$2")+`)`,
+		codeArgs(codes, fixed...), &waits)
 	return waits, err
 }
 
 // Queued returns withdrawals of some of a chain's currencies that no outgoing transaction pays yet, oldest first,
-// locked until the transaction ends. Those of other currencies and of frozen accounts do not stand in their way. The
-// error is ErrAltered where the facts of one are not those that were taken.
+// locked until the transaction ends; with screened, those that the screening service has passed. Those of other
+// currencies, of frozen accounts and those that wait for screening do not stand in their way. The error is ErrAltered
+// where the facts of one are not those that were taken.
 func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode,
-	limit int) ([]bursar.Withdrawal, error) {
+	screened bool, limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {
 		return nil, nil
 	}
+	fixed := []any{string(chain), limit}
+	if screened {
+		fixed = append(fixed, micros(tx.now))
+	}
 	return allUnaltered(rows(ctx, tx.Tx, "list queued withdrawals", tx.ordered, orderColumns.query+`FROM withdrawals
-		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 2)+`)`+notFrozen+`
-		ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, string(chain), limit)...))
+		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), len(fixed))+`)`+
+		notFrozen+mayBePaid(screened, "$3")+` ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, fixed...)...))
 }
 
 // PaidBy returns the withdrawals that an outgoing transaction pays, in the order they were taken, or ErrAltered.

@@ -6,15 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/bursar/bursar/test/pins"
 )
 
 // anvil is an Ethereum node in one program (Foundry).
 type anvil struct{ machine }
 
-const anvilVersion = "1.7.1"
-
 func (anvil) Name() string    { return "anvil" }
-func (anvil) Says() string    { return "anvil " + anvilVersion + " with npm, in the cache folder" }
+func (anvil) Says() string    { return "anvil " + pins.Anvil + " with npm, in the cache folder" }
 func (anvil) After() []string { return []string{"nodejs"} }
 
 func (a anvil) Needed(ctx context.Context) bool {
@@ -23,7 +23,7 @@ func (a anvil) Needed(ctx context.Context) bool {
 		program = a.path("anvil")
 	}
 	if program == "" {
-		program = filepath.Join(a.folder("", "anvil-"+anvilVersion), "anvil")
+		program = filepath.Join(a.folder("", "anvil-"+pins.Anvil), "anvil")
 	}
 	return !a.works(ctx, program, "--version")
 }
@@ -32,8 +32,8 @@ func (a anvil) Needed(ctx context.Context) bool {
 // out an optional dependency, but the program runs all the same.
 func (a anvil) Install(ctx context.Context) error {
 	platform := runtime.GOOS + "-" + runtime.GOARCH
-	return a.replace("anvil-"+anvilVersion, func(work string) error {
-		if err := a.npm(ctx, work, "install", "--prefix", work, "@foundry-rs/anvil-"+platform+"@"+anvilVersion); err != nil {
+	return a.replace("anvil-"+pins.Anvil, func(work string) error {
+		if err := a.npm(ctx, work, "install", "--prefix", work, "@foundry-rs/anvil-"+platform+"@"+pins.Anvil); err != nil {
 			return err
 		}
 		inside := filepath.Join("node_modules", "@foundry-rs", "anvil-"+platform, "bin", "anvil")

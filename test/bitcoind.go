@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bursar/bursar/test/pins"
 )
 
 // bitcoind is Bitcoin Knots. Debian 12 has no node this new, so the package and the libraries that it needs are taken
@@ -16,22 +18,21 @@ import (
 type bitcoind struct{ machine }
 
 const (
-	bitcoindVersion = "29.5"
-	backports       = "trixie-backports"
-	keyring         = "/usr/share/keyrings/debian-archive-keyring.gpg"
+	backports = "trixie-backports"
+	keyring   = "/usr/share/keyrings/debian-archive-keyring.gpg"
 )
 
 func (bitcoind) Name() string    { return "bitcoind" }
 func (bitcoind) After() []string { return nil }
 
 func (bitcoind) Says() string {
-	return "Bitcoin Knots " + bitcoindVersion + " from Debian " + backports + ", in the cache folder"
+	return "Bitcoin Knots " + pins.Bitcoind + " from Debian " + backports + ", in the cache folder"
 }
 
 func (b bitcoind) Needed(ctx context.Context) bool {
 	program := b.getenv("BURSAR_BITCOIND")
 	if program == "" {
-		program = filepath.Join(b.folder("", "bitcoind-"+bitcoindVersion), "bitcoind")
+		program = filepath.Join(b.folder("", "bitcoind-"+pins.Bitcoind), "bitcoind")
 	}
 	return !b.works(ctx, program, "--version")
 }
@@ -47,7 +48,7 @@ func (b bitcoind) Install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.replace("bitcoind-"+bitcoindVersion, func(home string) error {
+	return b.replace("bitcoind-"+pins.Bitcoind, func(home string) error {
 		private, err := newPrivateApt(b.machine, filepath.Join(home, "apt"), mirror)
 		if err != nil {
 			return err

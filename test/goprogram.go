@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+
+	"github.com/bursar/bursar/test/pins"
 )
 
-// goProgram is a program that is built from its source with Go, at one version. The versions of all such programs are
-// in this file; Go checks what it downloads against its checksum database.
+// goProgram is a program that is built from its source with Go, at one version. Their versions are in
+// test/pins; Go checks what it downloads against its checksum database.
 type goProgram struct {
 	machine
 	name     string // of the program and of the step
@@ -18,19 +20,20 @@ type goProgram struct {
 
 // litestream copies a SQLite database continuously. Its documentation's own way to it beside packages is Go's.
 func litestream(m machine) goProgram {
-	return goProgram{m, "litestream", "0.5.18", "github.com/benbjohnson/litestream/cmd/litestream", "BURSAR_LITESTREAM"}
+	return goProgram{m, "litestream", pins.Litestream, "github.com/benbjohnson/litestream/cmd/litestream",
+		"BURSAR_LITESTREAM"}
 }
 
 // linter checks what neither the compiler nor vet does, by the rules of .golangci.yml. A linter that was built with an
 // older Go than the code asks for refuses to read it.
 func linter(m machine) goProgram {
-	return goProgram{m, "golangci-lint", "2.15.0", "github.com/golangci/golangci-lint/v2/cmd/golangci-lint",
+	return goProgram{m, "golangci-lint", pins.Golangci, "github.com/golangci/golangci-lint/v2/cmd/golangci-lint",
 		"BURSAR_GOLANGCI_LINT"}
 }
 
 // govulncheck compares libraries with the reports of Go's vulnerability database.
 func govulncheck(m machine) goProgram {
-	return goProgram{m, "govulncheck", "1.9.0", "golang.org/x/vuln/cmd/govulncheck", "BURSAR_GOVULNCHECK"}
+	return goProgram{m, "govulncheck", pins.Govulncheck, "golang.org/x/vuln/cmd/govulncheck", "BURSAR_GOVULNCHECK"}
 }
 
 func (g goProgram) Name() string  { return g.name }

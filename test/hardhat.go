@@ -3,19 +3,19 @@ package main
 import (
 	"context"
 	"path/filepath"
+
+	"github.com/bursar/bursar/test/pins"
 )
 
 // hardhat is an Ethereum node for developers, in JavaScript around a library. It supports fewer methods than anvil.
 type hardhat struct{ machine }
 
-const hardhatVersion = "2.26.3"
-
 func (hardhat) Name() string    { return "hardhat" }
-func (hardhat) Says() string    { return "Hardhat " + hardhatVersion + " with npm, in the cache folder" }
+func (hardhat) Says() string    { return "Hardhat " + pins.Hardhat + " with npm, in the cache folder" }
 func (hardhat) After() []string { return []string{"nodejs"} }
 
 func (h hardhat) Needed(ctx context.Context) bool {
-	return !h.runs(ctx, h.folder("BURSAR_HARDHAT", "hardhat-"+hardhatVersion))
+	return !h.runs(ctx, h.folder("BURSAR_HARDHAT", "hardhat-"+pins.Hardhat))
 }
 
 // runs reports whether the Hardhat in a directory runs here, library included.
@@ -25,7 +25,7 @@ func (h hardhat) runs(ctx context.Context, folder string) bool {
 }
 
 func (h hardhat) Install(ctx context.Context) error {
-	return h.replace("hardhat-"+hardhatVersion, func(work string) error {
-		return h.npm(ctx, work, "install", "--prefix", work, "hardhat@"+hardhatVersion)
+	return h.replace("hardhat-"+pins.Hardhat, func(work string) error {
+		return h.npm(ctx, work, "install", "--prefix", work, "hardhat@"+pins.Hardhat)
 	})
 }

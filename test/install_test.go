@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bursar/bursar/test/pins"
 )
 
 // put writes a file of a package that npm would install.
@@ -58,7 +60,7 @@ func TestAnvilIsInstalledWholeOrNotAtAll(t *testing.T) {
 	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
 		t.Errorf("it is installed and needed %v: %v", s.Needed(t.Context()), err)
 	}
-	if names := f.left(t); !slices.Equal(names, []string{"anvil-" + anvilVersion}) {
+	if names := f.left(t); !slices.Equal(names, []string{"anvil-" + pins.Anvil}) {
 		t.Errorf("it leaves %v", names)
 	}
 }
@@ -70,7 +72,7 @@ func TestLiteSVMIsAskedForByName(t *testing.T) {
 	f.has("node")
 	s := litesvm{f.machine}
 	f.effect = func(c command) {
-		name := strings.TrimSuffix(c.args[len(c.args)-1], "@"+litesvmVersion)
+		name := strings.TrimSuffix(c.args[len(c.args)-1], "@"+pins.LiteSVM)
 		put(t, filepath.Join(c.folder, "node_modules", name, "package.json"))
 	}
 	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
@@ -130,7 +132,7 @@ func TestBitcoindIsUnpackedWithItsLibraries(t *testing.T) {
 		holds(f.ran, "adduser") {
 		t.Errorf("it runs %q", f.ran)
 	}
-	if names := f.left(t); !slices.Equal(names, []string{"bitcoind-" + bitcoindVersion}) {
+	if names := f.left(t); !slices.Equal(names, []string{"bitcoind-" + pins.Bitcoind}) {
 		t.Errorf("it leaves %v", names)
 	}
 }

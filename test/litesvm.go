@@ -6,19 +6,19 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/bursar/bursar/test/pins"
 )
 
 // litesvm is Solana's virtual machine as a library for Node.js.
 type litesvm struct{ machine }
 
-const litesvmVersion = "1.5.0"
-
 func (litesvm) Name() string    { return "litesvm" }
-func (litesvm) Says() string    { return "LiteSVM " + litesvmVersion + " with npm, in the cache folder" }
+func (litesvm) Says() string    { return "LiteSVM " + pins.LiteSVM + " with npm, in the cache folder" }
 func (litesvm) After() []string { return []string{"nodejs"} }
 
 func (l litesvm) Needed(ctx context.Context) bool {
-	return !l.loads(ctx, l.folder("BURSAR_LITESVM", "litesvm-"+litesvmVersion))
+	return !l.loads(ctx, l.folder("BURSAR_LITESVM", "litesvm-"+pins.LiteSVM))
 }
 
 // loads reports whether the library in a directory can be loaded here.
@@ -34,12 +34,12 @@ func (l litesvm) loads(ctx context.Context, folder string) bool {
 // Install asks for the platform's own package by name, as for anvil: the library loads in Node.js 18, though it names
 // 20.
 func (l litesvm) Install(ctx context.Context) error {
-	return l.replace("litesvm-"+litesvmVersion, func(work string) error {
-		if err := l.npm(ctx, work, "install", "--prefix", work, l.library()+"@"+litesvmVersion); err != nil {
+	return l.replace("litesvm-"+pins.LiteSVM, func(work string) error {
+		if err := l.npm(ctx, work, "install", "--prefix", work, l.library()+"@"+pins.LiteSVM); err != nil {
 			return err
 		}
 		if !l.loads(ctx, work) {
-			return fmt.Errorf("LiteSVM %s does not run on this platform with this Node.js", litesvmVersion)
+			return fmt.Errorf("LiteSVM %s does not run on this platform with this Node.js", pins.LiteSVM)
 		}
 		return nil
 	})

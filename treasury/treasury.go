@@ -30,6 +30,9 @@ type Request struct {
 	To       string // an address of the list, or the label of one
 	Reason   string
 	Actor    string
+
+	// Done runs in the transaction that records the withdrawal, and may be nil.
+	Done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
 // Pay creates a withdrawal of an account, as for customers; fund runs in the transaction that holds the money, and done
@@ -84,7 +87,11 @@ func (s *Service) Withdraw(ctx context.Context, o Request) (bursar.Withdrawal, e
 			return s.fund(ctx, tx, currency, w)
 		},
 		func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-			return tx.TreasuryOrders().Insert(ctx, w.ID, o.Actor, o.Reason)
+			err := tx.TreasuryOrders().Insert(ctx, w.ID, o.Actor, o.Reason)
+			if err != nil || o.Done == nil {
+				return err
+			}
+			return o.Done(ctx, tx, w)
 		})
 }
 

@@ -10,8 +10,10 @@ import (
 )
 
 // AssignToWallet credits the value as a deposit of a wallet or a charge, which must be of the value's currency.
-func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note string) (bursar.Resolution, error) {
-	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
+func (s *Service) AssignToWallet(
+	ctx context.Context, id, wallet bursar.ID, note string, done ...Done,
+) (bursar.Resolution, error) {
+	return s.assign(ctx, id, note, done, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
 		w, err := tx.Wallets().ByID(ctx, wallet)
 		if errors.Is(err, store.ErrNotFound) {
 			return d, 0, fmt.Errorf("%w: there is no wallet %s", ErrTarget, wallet)
@@ -32,8 +34,10 @@ func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note
 }
 
 // AssignToAccount credits the value as a deposit of an account, without a wallet.
-func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, note string) (bursar.Resolution, error) {
-	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
+func (s *Service) AssignToAccount(
+	ctx context.Context, id, account bursar.ID, note string, done ...Done,
+) (bursar.Resolution, error) {
+	return s.assign(ctx, id, note, done, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
 		_, err := tx.Accounts().Get(ctx, account)
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%w: there is no account %s", ErrTarget, account)
@@ -44,12 +48,12 @@ func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, no
 }
 
 // assign credits a deposit to the customer that owner names; owner also returns the number of the wallet.
-func (s *Service) assign(ctx context.Context, id bursar.ID, note string,
+func (s *Service) assign(ctx context.Context, id bursar.ID, note string, done []Done,
 	owner func(*store.Tx, bursar.Deposit) (bursar.Deposit, int64, error)) (bursar.Resolution, error) {
 	if err := s.notBehind(ctx); err != nil {
 		return bursar.Resolution{}, err
 	}
-	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
+	f := func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
 		at, err := s.chain(d.Chain)
 		if err != nil {
 			return n, err
@@ -64,7 +68,8 @@ func (s *Service) assign(ctx context.Context, id bursar.ID, note string,
 		n.Kind, n.Status, n.CompletedAt = bursar.ResolutionAssign, bursar.ResolutionDone, tx.Now()
 		n.AccountID, n.WalletID = d.AccountID, d.WalletID
 		return n, at.Creditor.Assign(ctx, tx, d, wallet)
-	})
+	}
+	return s.decide(ctx, id, note, done, f)
 }
 
 func (s *Service) chain(id bursar.ChainID) (ChainContext, error) {

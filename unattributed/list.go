@@ -30,6 +30,14 @@ func List(
 		if err != nil {
 			return err
 		}
+		ids := make([]bursar.ID, len(deposits))
+		for i, d := range deposits {
+			ids[i] = d.ID
+		}
+		screened, err := tx.Screenings().Of(ctx, ids)
+		if err != nil {
+			return err
+		}
 		owners, err := walletsAt(ctx, tx, families, deposits)
 		if err != nil {
 			return err
@@ -44,6 +52,9 @@ func List(
 				item.Wallet = &w
 			}
 			item.Why = why(d, item.Wallet)
+			if s := screened[d.ID]; !s.AccountID.IsZero() {
+				item.Why = fmt.Sprintf("it is in quarantine after screening: it was a deposit of account %s", s.AccountID)
+			}
 			list = append(list, item)
 		}
 		return nil

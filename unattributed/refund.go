@@ -21,6 +21,7 @@ type RefundRequest struct {
 	FromOperatorFunds bool
 	Note              string
 	By                string // the operator, by name; empty: not known
+	Done              []Done
 }
 
 // Refund sets the value aside to be refunded. It is paid from the hot wallet like a withdrawal: all funds in custody
@@ -31,7 +32,7 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (bursar.Resolutio
 	if err != nil {
 		return bursar.Resolution{}, err
 	}
-	return s.decide(ctx, r.Deposit, r.Note,
+	return s.decide(ctx, r.Deposit, r.Note, r.Done,
 		func(tx *store.Tx, now bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
 			if now.Amount != d.Amount {
 				return n, fmt.Errorf("deposit %s came back with another amount after a reorganisation: resolve it again", d.ID)

@@ -71,12 +71,15 @@ type Service struct {
 	Behind func(context.Context) (string, error)
 }
 
+// Done runs in the transaction of a resolution, after it; an error of it undoes the resolution.
+type Done func(ctx context.Context, tx *store.Tx, n bursar.Resolution) error
+
 // Keep makes the value operator funds.
-func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.Resolution, error) {
+func (s *Service) Keep(ctx context.Context, id bursar.ID, note string, done ...Done) (bursar.Resolution, error) {
 	if err := s.notBehind(ctx); err != nil {
 		return bursar.Resolution{}, err
 	}
-	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
+	f := func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
 		if err := notForgotten(ctx, tx, d); err != nil {
 			return n, err
 		}
@@ -86,11 +89,14 @@ func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.R
 		}
 		d.Purpose = bursar.ForOperatorFunds
 		return n, tx.Deposits().SetOwner(ctx, d, 0, bursar.ForUnattributed)
-	})
+	}
+	return s.decide(ctx, id, note, done, f)
 }
 
 // Cancel cancels a refund to a sender that is not signed yet: its value is unresolved again.
-func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n bursar.Resolution, err error) {
+func (s *Service) Cancel(
+	ctx context.Context, id bursar.ID, note string, done ...Done,
+) (n bursar.Resolution, err error) {
 	if note, err = checkNote(note); err != nil {
 		return n, err
 	}
@@ -111,7 +117,11 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 		if n.Status != bursar.ResolutionQueued {
 			return fmt.Errorf("%w: %s", ErrTooLate, Describe(n))
 		}
-		return outgoing.Unsettle(ctx, tx, n, strings.TrimSuffix("the operator cancelled it: "+note, ": "))
+		err = outgoing.Unsettle(ctx, tx, n, strings.TrimSuffix("the operator cancelled it: "+note, ": "))
+		if err != nil {
+			return err
+		}
+		return all(ctx, tx, n, done)
 	})
 	if err == nil {
 		n.Status = bursar.ResolutionFailed
@@ -122,7 +132,7 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 
 // decide runs f on a deposit that may be resolved, with a resolution to fill in, and records that resolution. f posts
 // its entry; the alarm closes in the same transaction.
-func (s *Service) decide(ctx context.Context, id bursar.ID, note string,
+func (s *Service) decide(ctx context.Context, id bursar.ID, note string, done []Done,
 	f func(*store.Tx, bursar.Deposit, bursar.Resolution) (bursar.Resolution, error)) (n bursar.Resolution, err error) {
 	if note, err = checkNote(note); err != nil {
 		return n, err
@@ -148,7 +158,10 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string,
 		if err := tx.Resolutions().Insert(ctx, n); err != nil {
 			return err
 		}
-		return tx.Alarms().Resolve(ctx, "unattributed", id.String())
+		if err := tx.Alarms().Resolve(ctx, "unattributed", id.String()); err != nil {
+			return err
+		}
+		return all(ctx, tx, n, done)
 	})
 	if err != nil {
 		return n, err
@@ -159,6 +172,16 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string,
 		s.Resolved(n.Chain)
 	}
 	return n, nil
+}
+
+// all runs what belongs to a resolution.
+func all(ctx context.Context, tx *store.Tx, n bursar.Resolution, done []Done) error {
+	for _, then := range done {
+		if err := then(ctx, tx, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // locked runs f on a deposit as it is in the database, in a transaction that holds the lock of its chain: followers,

@@ -55,10 +55,15 @@ func (p *Pool) size() int {
 
 // Run fills the pool whenever less than half of its size is left. It returns when ctx ends.
 func (p *Pool) Run(ctx context.Context) error {
+	said := ""
 	for {
 		wake := p.Wake
-		if err := p.Step(ctx); err != nil && ctx.Err() == nil {
+		err := p.Step(ctx)
+		if err != nil && ctx.Err() == nil && err.Error() != said { // a list that has ended stays so until there is another
 			p.Log.Error("address pool not filled: wallets of its chains will be refused once it is empty", "error", err)
+		}
+		if said = ""; err != nil {
+			said = err.Error()
 			wake = nil // after a failure, wait: do not retry with every wallet request
 		}
 		timer := time.NewTimer(poolPace)
@@ -129,11 +134,15 @@ func (p *Pool) Fill(ctx context.Context, family bursar.Family, ready int) error 
 	}
 }
 
+// derive returns n keys, or fewer, but at least one, where the rest cannot be derived here, as from a list that ends.
 func (p *Pool) derive(family bursar.Family, from uint32, n int) ([]store.PoolKey, error) {
 	keys := make([]store.PoolKey, n)
 	for i := range keys {
 		index := from + uint32(i)
 		pub, err := p.Keys.Public(chain.KeyRef{Family: family, Branch: chain.DepositBranch, Index: index})
+		if err != nil && i > 0 {
+			return keys[:i], nil // the next call says why
+		}
 		if err != nil {
 			return nil, fmt.Errorf("derive keys for the address pool of %s: %w", family, err)
 		}

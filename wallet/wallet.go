@@ -48,6 +48,9 @@ type Service struct {
 	// an index that it does not know yet is never given out.
 	Marks Marks
 
+	// Cold, when set before the first Create, has the addresses of cold wallets, none of which is ever given out.
+	Cold map[string]bool
+
 	// Suspended returns the reason why a currency is not credited now, "" for one that is; nil: no currency is
 	// suspended. It is set before the first Create, and answers from memory.
 	Suspended func(code bursar.CurrencyCode) string
@@ -163,6 +166,13 @@ func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]
 	for i := range orders {
 		if refused[i] {
 			results[i].Err = errNoKey
+			continue
+		}
+		if s.Cold[wallets[i].Address.Base] {
+			if err := alarmCold(ctx, tx, wallets[i]); err != nil {
+				return nil, err
+			}
+			results[i].Err = errCold
 			continue
 		}
 		results[i].Value, made, wanted = wallets[i], append(made, wallets[i]), append(wanted, orders[i])

@@ -40,20 +40,36 @@ const costOfReaching = 5
 func (c *choice) choose(ctx context.Context, limit int) error {
 	c.seen = map[store.Receiver]bool{}
 	if !c.turn.on {
-		due, err := c.tx.Deliveries().Due(ctx, c.leased, limit)
-		if err != nil {
+		found, err := c.byTime(ctx, limit)
+		if err != nil || found < limit {
 			return err
-		}
-		for _, delivery := range due {
-			c.seen[store.ReceiverOf(delivery.Event)] = true
-			c.add(delivery)
-		}
-		if len(due) < limit {
-			return nil
 		}
 		c.again, c.turn = true, turn{on: true, denied: c.denied}
 	}
 	return c.byAccounts(ctx, limit)
+}
+
+// byTime takes what has waited longest, and returns how many events it looked at. Where the look before left events
+// that had to wait, this one will pass over most of the same, and reads only those whole that it takes.
+func (c *choice) byTime(ctx context.Context, limit int) (found int, err error) {
+	look := c.tx.Deliveries().Due
+	if c.d.denied {
+		look = c.tx.Deliveries().DueOutlined
+	}
+	due, err := look(ctx, c.leased, limit)
+	if err != nil {
+		return 0, err
+	}
+	for _, delivery := range due {
+		c.seen[store.ReceiverOf(delivery.Event)] = true
+		c.add(delivery)
+	}
+	if c.d.denied {
+		if c.send, err = c.tx.Deliveries().Whole(ctx, c.send); err == nil {
+			c.skip, err = c.tx.Deliveries().Whole(ctx, c.skip)
+		}
+	}
+	return len(due), err
 }
 
 // add takes an event if its queue has room, and reports whether it did.

@@ -71,10 +71,11 @@ type Deliverer struct {
 	disabling sync.Map // receivers whose waiting events are being disabled
 
 	// What leases need; only one goroutine leases.
-	row   store.DeliveryLease
-	turn  turn
-	pace  pace
-	hosts map[string]string // of URLs
+	row    store.DeliveryLease
+	turn   turn
+	denied bool // the newest look left events that are due and had to wait
+	pace   pace
+	hosts  map[string]string // of URLs
 }
 
 // times are the durations that the contract sets and those of the work around them.

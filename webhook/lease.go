@@ -74,7 +74,7 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err erro
 	if err != nil {
 		return lease{}, err
 	}
-	d.row, d.turn = taken.row, taken.turn
+	d.row, d.turn, d.denied = taken.row, taken.turn, taken.denied
 	d.queues.take(taken, now.Add(d.times.lease))
 	d.pace.use(taken.paced)
 	return taken, nil

@@ -13,12 +13,15 @@ import (
 // ErrTooLate is returned when the status of a withdrawal no longer allows the operation.
 var ErrTooLate = errors.New("its status does not allow this")
 
+// Done runs in the transaction of a decision, after it; an error of it undoes the decision.
+type Done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+
 // Approve releases a withdrawal that waits for an operator. The error is destination_refused where its destination was
 // removed from the account's list since, or became the wallet of another currency, withdrawals_frozen while the account
 // is frozen, and order_expired once its client's order has expired, all for internal transfers too: the withdrawal may
 // still be rejected.
-func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
-	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
+func (s *Service) Approve(ctx context.Context, id bursar.ID, done ...Done) (bursar.Withdrawal, error) {
+	return s.decide(ctx, id, done, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
 			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
 		}
@@ -72,8 +75,10 @@ func notFrozen(ctx context.Context, tx *store.Tx, account bursar.ID) error {
 }
 
 // Reject refuses a withdrawal that waits for an operator and refunds it; reason is shown to the customer.
-func (s *Service) Reject(ctx context.Context, id bursar.ID, reason string) (bursar.Withdrawal, error) {
-	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
+func (s *Service) Reject(
+	ctx context.Context, id bursar.ID, reason string, done ...Done,
+) (bursar.Withdrawal, error) {
+	return s.decide(ctx, id, done, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
 			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
 		}
@@ -84,8 +89,8 @@ func (s *Service) Reject(ctx context.Context, id bursar.ID, reason string) (burs
 
 // Cancel cancels a withdrawal that cannot have been signed yet, and refunds it. ErrTooLate says that it may have been
 // signed.
-func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
-	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
+func (s *Service) Cancel(ctx context.Context, id bursar.ID, done ...Done) (bursar.Withdrawal, error) {
+	return s.decide(ctx, id, done, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		return s.cancel(ctx, tx, w)
 	})
 }
@@ -127,7 +132,7 @@ func (s *Service) giveBack(
 }
 
 func (s *Service) decide(
-	ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error),
+	ctx context.Context, id bursar.ID, done []Done, f func(*store.Tx, bursar.Withdrawal) (bursar.Withdrawal, error),
 ) (w bursar.Withdrawal, err error) {
 	if err := s.notBehind(ctx); err != nil {
 		return w, err
@@ -137,6 +142,11 @@ func (s *Service) decide(
 			return err
 		}
 		w, err = f(tx, w)
+		for _, then := range done {
+			if err == nil {
+				err = then(ctx, tx, w)
+			}
+		}
 		return err
 	})
 	if err == nil {

@@ -38,6 +38,7 @@ type Harness struct {
 	Chains     []*sim.Chain
 	Registry   *bursar.Registry
 	Receivers  *Receivers
+	Screener   *Screener
 	Processes  []*Process
 	Marks      map[string]*marks.Memory // by machine: restores and failovers of the database do not affect them
 	SignerAway bool                     // the signer does not answer
@@ -63,6 +64,7 @@ func New(ctx context.Context, c Config) (*Harness, error) {
 		hot:       map[bursar.ChainID]chain.Source{},
 		Marks:     map[string]*marks.Memory{},
 	}
+	w.Screener = newScreener(w.Clock.Now)
 	w.Receivers = &Receivers{harness: w, taken: map[string]*Received{}}
 	var seed [32]byte
 	binary.LittleEndian.PutUint64(seed[:], c.Seed)

@@ -45,13 +45,14 @@ func (w *Harness) Start(name string) (*Process, error) {
 		return nil, err
 	}
 	parts := service.Parts{
-		DB:       p.db,
-		Keys:     w.keys,
-		Signer:   signs,
-		Registry: w.Registry,
-		Holder:   p.holder,
-		Marks:    w.machine(name),
-		Network:  "",
+		DB:        p.db,
+		Keys:      w.keys,
+		Signer:    signs,
+		Registry:  w.Registry,
+		Holder:    p.holder,
+		Marks:     w.machine(name),
+		Network:   "",
+		Screening: w.screening(),
 		Seams: service.Seams{
 			Random:    w.random,
 			Clock:     p.now,
@@ -165,6 +166,8 @@ const (
 	Sender   Worker = "spender"
 	Sweeper  Worker = "sweeper"
 	Opinions Worker = "opinions"
+
+	Screening Worker = "screening" // where something is screened
 )
 
 // Step makes a step of a worker under the lease that the process got last, whether that is still valid or not.
@@ -183,6 +186,12 @@ func (p *Process) Step(ctx context.Context, c *sim.Chain, worker Worker) error {
 		return workers.Sender.Step(ctx, lease)
 	case Sweeper:
 		return workers.Sweeper.Step(ctx, lease)
+	case Screening:
+		if workers.Screener == nil {
+			return nil
+		}
+		_, err := workers.Screener.Step(ctx, lease)
+		return err
 	}
 	_, err := workers.Follower.Opinions.Step(ctx, lease)
 	return err

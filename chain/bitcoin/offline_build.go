@@ -126,6 +126,9 @@ func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (_ []b
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(coins, func(a, b coldCoin) int { // what is to be used up comes first
+		return cmp.Compare(named(b, request.Uses), named(a, request.Uses))
+	})
 	tx, chosen, err := c.chooseCold(d, coins, to, now.market, request.MaxFee)
 	if err != nil {
 		return nil, err
@@ -148,6 +151,14 @@ func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (_ []b
 	}
 	_, err = c.ReadCold(request.Wallet, data) // what cannot be judged is not given out: a node may have lied
 	return data, err
+}
+
+// named returns 1 for an output that is among reservations, and 0 for another.
+func named(coin coldCoin, reservations []string) int {
+	if slices.Contains(reservations, utxoOf(coin.from.tx, coin.from.index)) {
+		return 1
+	}
+	return 0
 }
 
 // describe adds what a device needs to know its keys.

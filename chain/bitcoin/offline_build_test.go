@@ -125,6 +125,22 @@ func TestARefillIsBuilt(t *testing.T) {
 	}
 }
 
+// What is to be revoked is used up, where larger outputs alone would do.
+func TestARefillUsesUpWhatItRevokes(t *testing.T) {
+	t.Parallel()
+	_, c, w, made := coldNode(t)
+	r := request(t, c, w, 100_000)
+	r.Uses = []string{utxoOf(made.TxHash(), 0)}
+	data, err := c.BuildCold(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := c.ReadCold(w, data)
+	if err != nil || len(tx.Reservations) != 1 || tx.Reservations[0] != r.Uses[0] {
+		t.Errorf("got %v, %v, want %v used up", tx.Reservations, err, r.Uses)
+	}
+}
+
 func TestARefillThatCannotBePaidIsNotBuilt(t *testing.T) {
 	t.Parallel()
 	_, c, w, _ := coldNode(t)

@@ -67,14 +67,17 @@ func (c *Chain) CombineCold(wallet bursar.ColdWallet, one, two []byte) (_ []byte
 	return t.packet.Encode()
 }
 
-// signedBy reads what another program signed: fields of a PSBT, and witnesses of inputs that it completed.
+// signedBy reads what another program signed: fields of a PSBT, and witnesses of inputs that it completed, be it all of
+// them or some: a final input has no other signatures.
 func signedBy(data []byte, of *psbt.Packet) (witnesses []wire.TxWitness, fields []psbt.Map, err error) {
 	tx := new(wire.MsgTx)
 	p, err := psbt.Parse(data)
 	if err == nil {
-		fields, tx = p.Inputs, p.Tx
-		if final, err := p.Extract(); err == nil {
-			tx = final
+		fields, tx = p.Inputs, p.Tx.Copy()
+		for i, in := range p.Inputs {
+			if tx.TxIn[i].Witness, err = in.FinalWitness(); err != nil {
+				return nil, nil, fmt.Errorf("input %d: %w", i, err)
+			}
 		}
 	} else if r := bytes.NewReader(data); tx.Deserialize(r) != nil || r.Len() != 0 {
 		return nil, nil, fmt.Errorf("it is neither a PSBT nor a complete transaction: %w", err)

@@ -43,6 +43,14 @@ func Address(key []byte) (address [20]byte, err error) {
 	return addressOf(point), nil
 }
 
+// AddressWithoutMemo is Address for a chain that has no memos, where any other than 0 is an error that names the chain.
+func AddressWithoutMemo(key []byte, memo uint32, chain string) (address [20]byte, err error) {
+	if memo != 0 {
+		return address, fmt.Errorf("address of a key: chain %s has no memos", chain)
+	}
+	return Address(key)
+}
+
 func addressOf(point *secp256k1.PublicKey) [20]byte {
 	sum := Keccak256(point.SerializeUncompressed()[1:])
 	return [20]byte(sum[12:])

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -126,5 +127,25 @@ func TestBytesThatAreNoKeyHaveNoAddress(t *testing.T) {
 		if got, err := Address(key); err == nil {
 			t.Errorf("%x has the address %x, want an error", key, got)
 		}
+	}
+}
+
+func TestAMemoIsRefusedWhereThereAreNone(t *testing.T) {
+	t.Parallel()
+	private, err := crypto.HexToECDSA("289c2857d4598e37fb9647507e47a309d6133539bf21a8b9cb6df88fd5232032")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := crypto.CompressPubkey(&private.PublicKey)
+	want, err := Address(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := AddressWithoutMemo(key, 0, "somechain"); err != nil || got != want {
+		t.Errorf("without a memo: %x, %v, want %x", got, err, want)
+	}
+	if _, err := AddressWithoutMemo(key, 7, "somechain"); err == nil ||
+		!strings.Contains(err.Error(), "somechain has no memos") {
+		t.Errorf("with a memo: %v, want that somechain has none", err)
 	}
 }

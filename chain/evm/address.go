@@ -41,10 +41,7 @@ func (a address) hex() string { return "0x" + hex.EncodeToString(a[:]) }
 
 // Address returns the address of a compressed secp256k1 key. A memo is an error: these chains have none.
 func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
-	if memo != 0 {
-		return bursar.Address{}, fmt.Errorf("address of a key: chain %s has no memos", r.cfg.ID)
-	}
-	of, err := ethkey.Address(pub)
+	of, err := ethkey.AddressWithoutMemo(pub, memo, string(r.cfg.ID))
 	if err != nil {
 		return bursar.Address{}, err
 	}

@@ -204,13 +204,9 @@ func seal(e envelope, p payload, signature []byte) (chain.SignedTx, error) {
 	if signer != e.From {
 		return chain.SignedTx{}, fmt.Errorf("%w: it was made by %s, want %s", ethkey.ErrSignature, address(signer), e.From)
 	}
-	odd, rr, ss := signature[64], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:64])
-	body, err := rlp.EncodeToBytes(&signedPayload{
-		p.ChainID, p.Nonce, p.Tip, p.MaxFee, p.Gas, p.To, p.Value, p.Data, p.Access, uint64(odd), rr, ss,
-	})
+	raw, err := p.sealed(signature)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("encode: %w", err)
 	}
-	raw := append([]byte{feeMarketType}, body...)
 	return chain.SignedTx{TxID: keccak(raw).String(), Raw: raw}, nil
 }

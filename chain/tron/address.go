@@ -38,10 +38,7 @@ func addressOf(raw []byte) (a address, ok bool) {
 // Address returns the address of a compressed secp256k1 key: 0x41 followed by the last 20 bytes of the Keccak-256 of
 // the whole key. A memo is an error: Tron's exchanges do not use memos.
 func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
-	if memo != 0 {
-		return bursar.Address{}, fmt.Errorf("address of a key: chain %s has no memos", r.cfg.ID)
-	}
-	of, err := ethkey.Address(pub)
+	of, err := ethkey.AddressWithoutMemo(pub, memo, string(r.cfg.ID))
 	if err != nil {
 		return bursar.Address{}, err
 	}

@@ -96,7 +96,7 @@ func TestTheThreatModelListsTheAttacks(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	listed := strings.Split(strings.TrimSpace(table), "\n")
 	var want []string
-	for _, a := range slices.Concat(attacks(), attacksOnOrders()) {
+	for _, a := range slices.Concat(attacks(), attacksOnOrders(), attacksOnScreening()) {
 		want = append(want, a.row())
 	}
 	slices.Sort(want)

@@ -90,7 +90,7 @@ func TestHelpNamesTheCommandsAsTheyAreTyped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, name := range []string{"", "run", "init", "status", "policy", "freeze", "thaw", "begin-again", "seed new",
-		"seed restore", "seed check", "seed export-public", "version"} {
+		"seed restore", "seed check", "seed export-public", "seed export-watch-only", "version"} {
 		out, says, code := b.run(append(strings.Fields(name), "--help")...)
 		if code != 0 || !strings.Contains(out, "Usage: bursar-signer") || strings.Contains(out, "bursar signer") ||
 			strings.Contains(out, "bursar seed") {

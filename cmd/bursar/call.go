@@ -13,7 +13,10 @@ import (
 )
 
 // call is one run of the command with its inputs and outputs.
-type call struct{ command.Call }
+type call struct {
+	command.Call
+	did store.Act // what this command is, for the log of acts
+}
 
 // database opens the configured database and migrates it. It needs no seed.
 func (c *call) database(ctx context.Context) (*store.DB, config.Config, error) {
@@ -25,6 +28,7 @@ func (c *call) database(ctx context.Context) (*store.DB, config.Config, error) {
 	if err != nil {
 		return nil, cfg, fmt.Errorf("the database cannot be used: %w", err)
 	}
+	c.witness(db)
 	return db, cfg, nil
 }
 
@@ -43,5 +47,9 @@ func (c *call) service(ctx context.Context) (*service.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return service.Open(ctx, cfg, service.Options{Getenv: c.Getenv, WithoutSigner: true})
+	s, err := service.Open(ctx, cfg, service.Options{Getenv: c.Getenv, WithoutSigner: true})
+	if err == nil {
+		c.witness(s.DB)
+	}
+	return s, err
 }

@@ -24,6 +24,7 @@ type coldCommands struct {
 	Read      command.OfflineRead  `cmd:"" help:"Join frames that a scanner of QR codes read from standard input."`
 	Broadcast coldBroadcastCommand `cmd:"" help:"Judge a signed bundle again and broadcast its transaction."`
 	List      coldListCommand      `cmd:"" help:"List refills, newest first."`
+	Revoke    coldRevokeCommand    `cmd:"" help:"Build a refill that makes an abandoned or stuck one impossible, and write its bundle."`
 	Abandon   coldAbandonCommand   `cmd:"" help:"Abandon an open refill, and print how it is revoked on its chain."`
 }
 
@@ -61,10 +62,8 @@ type coldRefillCommand struct {
 // Help returns an example.
 func (coldRefillCommand) Help() string {
 	return "The transaction pays the hot wallet and nobody else, and carries what proves it. It can be signed and " +
-		"broadcast " +
-		"for seven days. See docs/operations/refill.md.\n\nExample:\n\n    bursar cold refill --wallet vault --currency " +
-		"BTC " +
-		"--amount 0.5 --out refill.txt"
+		"broadcast for seven days. See docs/operations/refill.md.\n\nExample:\n\n" +
+		"    bursar cold refill --wallet vault --currency BTC --amount 0.5 --out refill.txt"
 }
 
 // Run builds a refill.
@@ -90,6 +89,11 @@ func (cmd *coldRefillCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	b, err := s.Begin(ctx, refill.Request{Wallet: wallet, Amount: cmd.Amount, Actor: cmd.Name()})
+	return c.given(s, b, err, cmd.BundleOut)
+}
+
+// given shows a refill that began, and writes its bundle.
+func (c *call) given(s *refill.Service, b ceremony.Bundle, err error, out command.BundleOut) error {
 	if errors.Is(err, store.ErrRefillOpen) {
 		return fmt.Errorf("%w: broadcast it, or abandon it; `bursar cold list` shows it", err)
 	}
@@ -103,7 +107,52 @@ func (cmd *coldRefillCommand) Run(ctx context.Context, c *call) error {
 	if err := c.Say("refill %s\n%s", b.ID, strings.TrimSuffix(s.Own.Describe(b, tx), "\n")); err != nil {
 		return err
 	}
-	return cmd.Write(&c.Call, b.Text())
+	return out.Write(&c.Call, b.Text())
+}
+
+type coldRevokeCommand struct {
+	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the refill, which is abandoned, or sent and not final."`
+	Amount string    `help:"Amount in whole units of the currency. Default: that of the other refill."`
+	command.BundleOut
+	actor
+}
+
+// Help returns an example.
+func (coldRevokeCommand) Help() string {
+	return "The new refill pays the hot wallet too, and uses up a nonce or an output that the other would. Sign and " +
+		"broadcast it as any other; `bursar cold list` shows the other as revoked once the new one is final.\n\n" +
+		"Example:\n\n    bursar cold revoke 0193a6a0-0000-7000-8000-000000000000 --out revoke.txt"
+}
+
+// Run builds a refill that revokes another.
+func (cmd *coldRevokeCommand) Run(ctx context.Context, c *call) error {
+	if err := cmd.Free(); err != nil {
+		return err
+	}
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	r, err := refill.Get(ctx, db, cmd.ID)
+	if err != nil {
+		return named(err, "there is no refill %s", cmd.ID)
+	}
+	currency, err := cfg.Registry.Get(r.Currency)
+	if err != nil {
+		return err
+	}
+	s, adapter, err := c.refills(ctx, cfg, r.Chain, currency.Contract)
+	if err != nil {
+		return err
+	}
+	defer s.DB.Close()
+	wallet, err := host.ColdWallet(cfg, adapter, r.Chain, r.Wallet)
+	if err != nil {
+		return err
+	}
+	b, err := s.Revoke(ctx, cmd.ID, refill.Request{Wallet: wallet, Amount: cmd.Amount, Actor: cmd.Name()})
+	return c.given(s, b, err, cmd.BundleOut)
 }
 
 type coldShowCommand struct {
@@ -151,8 +200,8 @@ type coldBroadcastCommand struct {
 // Help returns an example.
 func (coldBroadcastCommand) Help() string {
 	return "It may be repeated: what was sent is sent again. A bundle that is not the one given out, with signatures, " +
-		"is " +
-		"refused.\n\nExample:\n\n    bursar cold broadcast signed.txt"
+		"is refused.\n\nExample:\n\n" +
+		"    bursar cold broadcast signed.txt"
 }
 
 // Run broadcasts a refill.
@@ -191,10 +240,11 @@ type coldLine struct {
 	Wallet   string              `json:"wallet"`
 	Currency bursar.CurrencyCode `json:"currency"`
 	Amount   string              `json:"amount"`
-	Status   store.RefillStatus  `json:"status"`
+	Status   refill.Standing     `json:"status"`
 	TxID     string              `json:"hashID"`
 	Actor    string              `json:"actor"`
 	Reason   string              `json:"reason"`
+	Revokes  string              `json:"revokes"`
 }
 
 // Run lists refills.
@@ -205,8 +255,16 @@ func (cmd *coldListCommand) Run(ctx context.Context, c *call) error {
 	}
 	defer db.Close()
 	var found []store.Refill
+	var standings []refill.Standing
 	err = db.View(ctx, func(tx *store.Tx) (err error) {
 		found, err = tx.Refills().List(ctx, maxListed)
+		for _, r := range found {
+			standing, err := refill.StandingOf(ctx, tx, r)
+			if err != nil {
+				return err
+			}
+			standings = append(standings, standing)
+		}
 		return err
 	})
 	if err != nil {
@@ -218,11 +276,12 @@ func (cmd *coldListCommand) Run(ctx context.Context, c *call) error {
 		if currency, err := cfg.Registry.Get(r.Currency); err == nil {
 			amount = currency.Exact(r.Amount)
 		}
-		lines[i] = coldLine{r.ID, r.CreatedAt, r.Chain, r.Wallet, r.Currency, amount, r.Status, r.TxID, r.Actor, r.Reason}
+		lines[i] = coldLine{r.ID, r.CreatedAt, r.Chain, r.Wallet, r.Currency, amount, standings[i], r.TxID, r.Actor, r.Reason,
+			r.Revokes}
 	}
-	return list(c, cmd.JSON, lines, "REFILL AT CHAIN WALLET CURRENCY AMOUNT STATUS TRANSACTION BY REASON",
+	return list(c, cmd.JSON, lines, "REFILL AT CHAIN WALLET CURRENCY AMOUNT STATUS TRANSACTION BY REASON REVOKES",
 		func(l coldLine) []any {
-			return []any{l.ID, l.At, l.Chain, l.Wallet, l.Currency, l.Amount, l.Status, l.TxID, l.Actor, l.Reason}
+			return []any{l.ID, l.At, l.Chain, l.Wallet, l.Currency, l.Amount, l.Status, l.TxID, l.Actor, l.Reason, l.Revokes}
 		})
 }
 
@@ -234,9 +293,8 @@ type coldAbandonCommand struct {
 // Help returns an example.
 func (coldAbandonCommand) Help() string {
 	return "Whoever has the signed bundle can still broadcast it elsewhere, until something else uses up what it " +
-		"spends: " +
-		"it would pay the hot wallet. The command prints what that is.\n\nExample:\n\n    bursar cold abandon " +
-		"0193a6a0-0000-7000-8000-000000000000 --reason 'a device is lost'"
+		"spends: it would pay the hot wallet. The command prints what that is.\n\nExample:\n\n" +
+		"    bursar cold abandon 0193a6a0-0000-7000-8000-000000000000 --reason 'a device is lost'"
 }
 
 // Run abandons a refill.
@@ -264,6 +322,6 @@ func (cmd *coldAbandonCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, missing, cmd.ID)
 	}
-	return c.Say("refill %s is abandoned; if it was signed, revoke it: have another transaction use up one of %s", cmd.ID,
-		strings.Join(uses, ", "))
+	return c.Say("refill %s is abandoned; if it was signed, revoke it: `bursar cold revoke %s` makes a transaction "+
+		"that uses up one of %s", cmd.ID, cmd.ID, strings.Join(uses, ", "))
 }

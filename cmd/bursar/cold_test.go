@@ -26,6 +26,7 @@ func TestRefillsThatCannotBegin(t *testing.T) {
 	d.fails(exitUsage, "missing flags", "cold", "refill", "--wallet", "vault")
 	d.fails(exitFailed, "there is no open refill", "cold", "abandon", "0193a6a0-0000-7000-8000-000000000000", "--reason",
 		"x")
+	d.fails(exitFailed, "there is no refill", "cold", "revoke", "0193a6a0-0000-7000-8000-000000000000", "--out", "x")
 	for _, command := range []string{"show", "broadcast"} {
 		o := d.run("", "cold", command, filepath.Join(d.dir, "bursar.yaml"))
 		if o.code != exitFailed || !strings.Contains(o.err, "not a bundle of a refill") {

@@ -188,6 +188,7 @@ func (e *healthCheck) database(ctx context.Context) bool {
 		e.machine(facts, db.Now())
 		e.policyOfPeople(ctx, db)
 		e.clientsKeys(ctx, db)
+		e.screening(ctx, db)
 		err = db.View(ctx, func(tx *store.Tx) error { return e.waiting(ctx, tx, facts) })
 	}
 	if err != nil {
@@ -231,8 +232,10 @@ func (e *healthCheck) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 
 // seedAdvice says what to do if the keys are not available.
 var seedAdvice = map[string]string{
-	"seed":   "set the seed file under `seed_file`, and its passphrase in BURSAR_PASSPHRASE or BURSAR_PASSPHRASE_FILE",
-	"signer": "run `bursar signer` at signer.address, and let this user connect to it",
+	"seed": "set the seed file under `seed_file`, and its passphrase in BURSAR_PASSPHRASE or " +
+		"BURSAR_PASSPHRASE_FILE",
+	watchOnlyCheck: "copy the output of `bursar seed export-watch-only` to signer.watch_only again",
+	"signer":       "run `bursar signer` at signer.address, and let this user connect to it",
 }
 
 func (e *healthCheck) seed(ctx context.Context) bool {
@@ -240,10 +243,16 @@ func (e *healthCheck) seed(ctx context.Context) bool {
 	if e.cfg.Signer.Remote() {
 		who = "signer"
 	}
+	if e.cfg.Signer.WatchOnly != "" {
+		who = watchOnlyCheck
+	}
 	keys, err := service.KeysOf(ctx, e.cfg, service.Options{Getenv: e.call.Getenv})
 	if err != nil {
 		e.advise(who, resultFailed, seedAdvice[who], "%v", err)
 		return false
+	}
+	if !e.watchOnly(ctx, keys) {
+		return true
 	}
 	if signs, apart := keys.(interface{ Frozen() (string, error) }); apart {
 		if why, err := signs.Frozen(); why != "" || err != nil {

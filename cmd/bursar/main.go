@@ -27,7 +27,7 @@ func main() {
 	shielded := host.Shield() // any command may open the seed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	c := &call{command.Call{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}}
+	c := &call{Call: command.Call{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}}
 	if shielded != nil {
 		os.Exit(c.fail(shielded))
 	}
@@ -44,7 +44,8 @@ type commands struct {
 	Database     databaseCommands     `cmd:"" help:"Give roles of PostgreSQL their rights."`
 	Seed         seedCommands         `cmd:"" help:"Create or restore the seed that all keys are derived from."`
 	Signer       signerCommands       `cmd:"" help:"Run the remote signer, freeze it, and show what it remembers."`
-	Audit        command.Audit        `cmd:"" help:"Check the signer's log, and prove what is in it."`
+	Audit        auditCommands        `cmd:"" help:"List and verify what people did; check the signer's log, and prove what is in it."`
+	Operator     operatorCommands     `cmd:"" help:"Invite people to the console, set their roles, and revoke them."`
 	Account      accountCommands      `cmd:"" help:"Create, list, configure and freeze accounts."`
 	Key          keyCommands          `cmd:"" help:"Create, list, revoke and rotate API keys and webhook secrets."`
 	Chain        chainCommands        `cmd:"" help:"Show chains, rescan blocks, halt and resume payments."`
@@ -57,6 +58,7 @@ type commands struct {
 	Alarm        alarmCommands        `cmd:"" help:"List and close alarms."`
 	Webhook      webhookCommands      `cmd:"" help:"List, redeliver and test webhook events."`
 	Ledger       ledgerCommands       `cmd:"" help:"Export and verify the books."`
+	Screening    screeningCommands    `cmd:"" help:"List and decide what waits for screening."`
 	Unattributed unattributedCommands `cmd:"" name:"unattributed" help:"List and resolve unattributed deposits."`
 	Treasury     treasuryCommands     `cmd:"" help:"Show and withdraw operator funds."`
 	Cold         coldCommands         `cmd:"" help:"Refill the hot wallet from a cold wallet, whose keys sign offline."`
@@ -104,6 +106,7 @@ func run(ctx context.Context, c *call, args []string) int {
 		return c.fail(usage(err))
 	}
 	c.Config = line.Config
+	c.did = didOf(parsed)
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	if err := parsed.Run(c, &c.Call); err != nil {
 		return c.fail(err)

@@ -153,7 +153,7 @@ func (d *harness) run(input string, args ...string) outcome {
 	defer cancel()
 	var out, err bytes.Buffer
 	if within := d.within(args); within != nil {
-		c := &call{command.Call{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &err, Environ: d.environ()}}
+		c := &call{Call: command.Call{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &err, Environ: d.environ()}}
 		code := run(ctx, c, within)
 		if ctx.Err() != nil {
 			d.Fatalf("bursar %s: %v\n%s", args, ctx.Err(), err.String())
@@ -243,7 +243,7 @@ func (d *harness) booksKey() []byte {
 
 func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(&call{command.Call{Stdout: os.Stdout, Stderr: os.Stderr}}, &commands{}, func(int) {})
+	parser, err := newParser(&call{Call: command.Call{Stdout: os.Stdout, Stderr: os.Stderr}}, &commands{}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,13 +271,16 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		}
 	}
 	want := []string{
-		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check", "seed export-public",
+		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check",
+		"seed export-public", "seed export-watch-only",
 		"seed recipients list", "seed recipients add", "seed recipients remove", "seed shares make", "seed shares combine",
 		"seed pool", "signer init", "signer status",
 		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",
 		"signer freeze", "signer thaw", "signer destinations", "signer order-key add",
 		"signer order-key list", "signer order-key revoke", "signer begin-again", "audit checkpoint", "audit verify",
-		"audit prove", "account create", "account set",
+		"audit prove", "audit acts list", "audit acts verify",
+		"operator invite", "operator list", "operator roles", "operator revoke", "operator sessions", "account create",
+		"account set",
 		"account list", "account freeze", "account unfreeze", "account fees",
 		"account order-key add", "account order-key list", "account order-key revoke", "key create", "key list", "key revoke",
 		"key allow-ip", "key scopes", "key rotate",
@@ -286,11 +289,15 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon",
 		"alarm list", "alarm close",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
-		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed refund",
+		"ledger export", "ledger verify", "screening list", "screening release",
+		"screening reject", "screening end", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",
 		"treasury show", "treasury withdraw", "treasury list", "cold refill", "cold show", "cold read",
-		"cold broadcast", "cold list", "cold abandon", "reconcile", "doctor", "backup", "archive", "recovery status",
-		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "docs", "version", "destination list",
+		"cold broadcast", "cold list", "cold revoke", "cold abandon", "reconcile", "doctor", "backup", "archive",
+		"recovery status",
+		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "docs",
+		"version",
+		"destination list",
 		"destination add", "destination remove", "destination enable",
 		"destination disable"}
 	if !slices.Equal(paths, want) {

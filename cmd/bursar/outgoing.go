@@ -135,6 +135,7 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.witness(s.DB)
 	defer s.Close()
 	what, err := s.ResolveOutgoing(ctx, cmd.ID, outgoing.Resolution{
 		Paid:      cmd.Paid,

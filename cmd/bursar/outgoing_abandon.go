@@ -34,6 +34,7 @@ func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.witness(s.DB)
 	defer s.Close()
 	by, err := s.AbandonOutgoing(ctx, cmd.ID, outgoing.Abandonment{Reason: cmd.Reason, Actor: cmd.Name()})
 	if err != nil {

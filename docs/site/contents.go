@@ -29,7 +29,7 @@ var contents = []struct {
 }{
 	{"Start", []string{"sandbox"}},
 	{"Integrate", []string{"clients", "charges", "payer-page", "errors", "states", "accounting"}},
-	{"Operate", []string{"operations", "metrics", "operations/"}},
+	{"Operate", []string{"operations", "metrics", "operations/", "admin-api"}},
 	{"Understand", []string{"glossary", "rules", "threat-model", "performance", "scaling", "simulation"}},
 	{"Change", []string{"checklists", "adding-a-chain"}},
 	{"Decisions", []string{"decisions/"}},

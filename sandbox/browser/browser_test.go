@@ -24,6 +24,7 @@ func TestPayersInABrowser(t *testing.T) {
 	p.fitsASmallScreen()
 	p.codesAreRead(t)
 	p.pictures(t)
+	p.reads(t)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.foreign) > 0 {

@@ -105,7 +105,7 @@ func (p *payer) open(program string) {
 	p.Cleanup(cancel)
 	err := chromedp.Listen(p.tab, func(event any) {
 		sent, is := event.(*network.EventRequestWillBeSent)
-		if is && !strings.HasPrefix(sent.Request.URL, p.url+"/pay/") && !strings.HasPrefix(sent.Request.URL, "data:") {
+		if is && !strings.HasPrefix(sent.Request.URL, p.url+"/") && !strings.HasPrefix(sent.Request.URL, "data:") {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.foreign = append(p.foreign, sent.Request.URL)

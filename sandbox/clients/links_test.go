@@ -99,11 +99,21 @@ func readLinks(t *testing.T, links []string) (said []saying) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, err := os.ReadFile(filepath.Join("javascript", "links.mjs"))
+	readBy(t, folder, "links.mjs", links, &said)
+	if len(said) != len(links) {
+		t.Fatalf("node answers %+v, want %d answers", said, len(links))
+	}
+	return said
+}
+
+// readBy has a program of the folder javascript answer what it is asked, with the libraries of a folder.
+func readBy(t *testing.T, folder, program string, question, answer any) {
+	t.Helper()
+	module, err := os.ReadFile(filepath.Join("javascript", program))
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, err := json.Marshal(links)
+	asked, err := json.Marshal(question)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,18 +121,17 @@ func readLinks(t *testing.T, links []string) (said []saying) {
 	if err := os.Symlink(filepath.Join(folder, "node_modules"), filepath.Join(work, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(work, "links.mjs"), module, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(work, program), module, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	node := exec.CommandContext(t.Context(), "node", "links.mjs")
+	node := exec.CommandContext(t.Context(), "node", program)
 	var errors strings.Builder
 	node.Dir, node.Stdin, node.Stderr = work, bytes.NewReader(asked), &errors
 	out, err := node.Output()
 	if err != nil {
 		t.Fatalf("node: %v\n%s", err, errors.String())
 	}
-	if err := json.Unmarshal(out, &said); err != nil || len(said) != len(links) {
-		t.Fatalf("node answers %q (%v), want %d answers", out, err, len(links))
+	if err := json.Unmarshal(out, answer); err != nil {
+		t.Fatalf("node answers %q: %v", out, err)
 	}
-	return said
 }

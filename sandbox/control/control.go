@@ -24,6 +24,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/sandbox/chains"
 	"github.com/bursar/bursar/sandbox/receiver"
+	"github.com/bursar/bursar/sandbox/screener"
 )
 
 // Account is a customer of the service with its credentials.
@@ -43,6 +44,7 @@ type Config struct {
 	Chains   []*chains.Chain
 	Registry *bursar.Registry
 	Receiver *receiver.Receiver
+	Screener *screener.Service         // nil: nothing is screened
 	Hot      map[bursar.ChainID]string // the service's hot wallet address on each chain
 	// NewAccount creates another account; with orders it signs its withdrawals.
 	NewAccount func(ctx context.Context, name string, orders bool) (Account, error)
@@ -141,6 +143,7 @@ func (s *Server) handler() http.Handler {
 	post("/account", s.account)
 	post("/test/charge/pay", s.payCharge)
 	post("/webhooks/answer", s.answerWebhooks)
+	post("/screening", s.screening)
 	get("/chains", s.chains)
 	get("/balance", s.balance)
 	get("/webhooks", s.webhooks)

@@ -260,6 +260,7 @@ func TestRefusals(t *testing.T) {
 		{"/address", `{}`, 400, "currency"},
 		{"/account", `{"name":""}`, 400, "name"},
 		{"/webhooks/answer", `{"status":42}`, 400, "42"},
+		{"/screening", `{"address":"*","verdict":"reject"}`, 400, "--screening"},
 		{"/balance", "", 400, "currency"},
 		{"/balance?currency=BTC", "", 400, "address"},
 		{"/balance?currency=BTC&address=x", "", 400, "x"},

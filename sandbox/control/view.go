@@ -111,6 +111,24 @@ func (s *Server) answerWebhooks(_ *http.Request, body []byte) (any, error) {
 	return request, nil
 }
 
+// screening sets what the screening service says of an address.
+func (s *Server) screening(_ *http.Request, body []byte) (any, error) {
+	var request struct {
+		Address string `json:"address"`
+		Verdict string `json:"verdict"`
+	}
+	if err := read(body, &request); err != nil {
+		return nil, err
+	}
+	if s.Screener == nil {
+		return nil, wrong("nothing is screened: start the sandbox with --screening")
+	}
+	if err := s.Screener.Set(request.Address, request.Verdict); err != nil {
+		return nil, wrong("%s", err)
+	}
+	return request, nil
+}
+
 // account creates another account of the service.
 func (s *Server) account(r *http.Request, body []byte) (any, error) {
 	var request struct {

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/bursar/bursar/test/pins"
 )
 
 // Replica is a litestream process next to a SQLite database, set up by the runbook, and its copy.
@@ -88,7 +90,7 @@ func litestream(t testing.TB) string {
 		return program
 	}
 	cache, err := os.UserCacheDir()
-	program := filepath.Join(cache, "bursar-nodes", "litestream-0.5.18", "litestream")
+	program := filepath.Join(cache, "bursar-nodes", "litestream-"+pins.Litestream, "litestream")
 	if _, missing := os.Stat(program); errors.Join(err, missing) != nil {
 		t.Fatal("this test needs litestream: run go run ./test -install litestream, or leave such tests out with -short")
 	}

@@ -27,6 +27,7 @@ type harness struct {
 	database    string
 	endpoints   int      // of each chain
 	chains      string   // the chains that run, comma-separated; empty: all
+	screening   bool     // payments are screened
 	environment []string // of the service and of operator commands, in addition to the usual environment
 	currencies  []*currency
 	sandbox     *sandboxProcess

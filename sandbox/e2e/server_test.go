@@ -57,9 +57,14 @@ func (w *harness) serve() {
 // serveWith starts a process of the service with additions to the environment.
 func (w *harness) serveWith(environment []string) *server {
 	w.t.Helper()
+	return w.serveIn(append([]string{"BURSAR_PASSPHRASE_FILE=" + filepath.Join(w.dir, "passphrase")}, environment...))
+}
+
+// serveIn is serveWith without the passphrase.
+func (w *harness) serveIn(environment []string) *server {
+	w.t.Helper()
 	command := exec.Command(w.programs.bursar, "serve", "--config", filepath.Join(w.dir, "bursar.yaml"))
-	command.Env = append(append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase")),
-		environment...)
+	command.Env = append(os.Environ(), environment...)
 	s := &server{command: command, log: &tail{}, ended: make(chan struct{})}
 	out, err := command.StderrPipe()
 	w.must(err)

@@ -20,10 +20,9 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
-)
 
-// Version is the release of LiteSVM that Find looks for.
-const Version = "1.5.0"
+	"github.com/bursar/bursar/test/pins"
+)
 
 //go:embed vm.cjs
 var script string
@@ -43,7 +42,7 @@ func Find() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("find litesvm: %w", err)
 		}
-		folder = filepath.Join(cache, "bursar-nodes", "litesvm-"+Version)
+		folder = filepath.Join(cache, "bursar-nodes", "litesvm-"+pins.LiteSVM)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
 		return "", fmt.Errorf("litesvm is missing in %s: run go run ./test -install litesvm", folder)

@@ -29,6 +29,7 @@ type Following struct {
 	OperatorAddress string // the same if transfers to it are operator funds; empty if wallets share the address
 	Cold            []bursar.ColdWallet
 	Pace            time.Duration
+	Screened        bool // nothing is credited that the screening service has not passed
 }
 
 // Followed is a chain's follower with its block handlers.
@@ -54,6 +55,7 @@ func Follow(f Following) Followed {
 		DB:           f.DB,
 		Capabilities: capabilities,
 		Hot:          f.OperatorAddress,
+		Screened:     f.Screened,
 		Cold:         isCold,
 	}
 	cold := &outgoing.ColdSpends{

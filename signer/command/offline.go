@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/bursar/bursar"
@@ -23,6 +24,7 @@ import (
 // Offline is the commands of the machine with a cold wallet's key, which faces no network.
 type Offline struct {
 	Key     offlineKeyCommand     `cmd:"" help:"Print the public key of this seed for the descriptor of a cold wallet."`
+	Address offlineAddressCommand `cmd:"" help:"Print the address of this seed's account on a chain, for a cold wallet or an owner of one."`
 	Show    offlineShowCommand    `cmd:"" help:"Show what a bundle does, or show it as QR codes."`
 	Sign    offlineSignCommand    `cmd:"" help:"Sign a bundle with the keys of this seed."`
 	Combine offlineCombineCommand `cmd:"" help:"Join the signatures of several copies of a bundle."`
@@ -61,6 +63,37 @@ func (cmd *offlineKeyCommand) Run(c *Call) error {
 		return c.Say("%s", expression)
 	}
 	return Wrong("there is no chain %q", cmd.Chain)
+}
+
+type offlineAddressCommand struct {
+	Chain bursar.ChainID `arg:"" placeholder:"CHAIN" help:"Chain, such as ethereum."`
+}
+
+// Help returns an example.
+func (offlineAddressCommand) Help() string {
+	return "It is the account that signs bundles of this chain. The seed must be one that no hot wallet has.\n\n" +
+		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar-signer offline address ethereum"
+}
+
+// Run prints the address.
+func (cmd *offlineAddressCommand) Run(ctx context.Context, c *Call) error {
+	cfg, err := c.Load()
+	if err != nil {
+		return err
+	}
+	keys, err := c.openKeys(cfg)
+	if err != nil {
+		return err
+	}
+	defer keys.Wipe()
+	own, _, err := host.Ceremony(ctx, cfg, keys, cmd.Chain, "")
+	if err != nil {
+		return err
+	}
+	if slices.Contains(own.Kinds, bursar.ColdDescriptor) {
+		return Wrong("a cold wallet of %s is a descriptor: use `bursar-signer offline key`", cmd.Chain)
+	}
+	return c.Say("%s", own.Home)
 }
 
 // hotFile is the flag of the hot wallet's public keys.

@@ -114,9 +114,8 @@ type signerPolicyDiffCommand struct {
 
 // Help returns an example.
 func (signerPolicyDiffCommand) Help() string {
-	return "What loosens anything begins on mainnet a day after it is applied, at the earliest.\n\nExample:\n\n    " +
-		"bursar " +
-		"signer policy diff policy-7.txt"
+	return "What loosens anything begins on mainnet a day after it is applied, at the earliest.\n\nExample:\n\n" +
+		"    bursar signer policy diff policy-7.txt"
 }
 
 // Run prints the differences.
@@ -161,6 +160,7 @@ type signerPolicyTestCommand struct {
 	Approved []string  `placeholder:"PERSON" help:"Who has approved it."`
 	Held     bool      `help:"Its hold has passed."`
 	Listed   bool      `help:"Its destination is signed and past its hold."`
+	Screened bool      `help:"The screening service has just passed it."`
 	At       time.Time `placeholder:"TIME" help:"When it is signed, such as 2026-11-24T12:00:00Z. Default: now."`
 }
 
@@ -207,6 +207,9 @@ func (cmd *signerPolicyTestCommand) Run(ctx context.Context, c *Call) error {
 				q.Signed[role] = append(q.Signed[role], name)
 			}
 		}
+	}
+	if cmd.Screened {
+		q.Passed = cmd.At
 	}
 	if cmd.Held {
 		q.Since = func(string) time.Time { return time.Unix(0, 0) }

@@ -23,8 +23,11 @@ type Seed struct {
 	HandOver     seedHandOverCommand     `cmd:"" name:"hand-over" hidden:"" help:"Write the seed to the process that runs this."`
 	Check        seedCheckCommand        `cmd:"" help:"Open the seed file and print its fingerprint."`
 	ExportPublic seedExportPublicCommand `cmd:"" help:"Print the public keys as JSON."`
-	Recipients   SeedRecipients          `cmd:"" help:"Show and change what opens the seed file."`
-	Shares       SeedShares              `cmd:"" help:"Split an identity for recovery between persons."`
+
+	ExportWatchOnly seedExportWatchOnlyCommand `cmd:"" help:"Print the file with which a service runs without the seed."`
+
+	Recipients SeedRecipients `cmd:"" help:"Show and change what opens the seed file."`
+	Shares     SeedShares     `cmd:"" help:"Split an identity for recovery between persons."`
 }
 
 type seedNewCommand struct{}
@@ -112,9 +115,8 @@ type seedCheckCommand struct{}
 // Help returns an example.
 func (seedCheckCommand) Help() string {
 	return "Opens the seed file with what is given here, as the service does, and changes nothing. If the file has " +
-		"several " +
-		"ways, it says which one opened it, and why others before it did not.\n\nExample:\n\n    " +
-		"BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed check"
+		"several ways, it says which one opened it, and why others before it did not.\n\nExample:\n\n" +
+		"    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed check"
 }
 
 // Run opens the seed file.

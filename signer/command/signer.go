@@ -40,7 +40,7 @@ func (cmd *signerCommand) Run(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	if !cfg.Signer.Remote() {
+	if cfg.Signer.Address == "" {
 		return Wrong("signer.address is not configured: set the address to listen on, such as signer: {address: " +
 			"unix:/run/bursar/signer.sock}, here and for `bursar serve`")
 	}

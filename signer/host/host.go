@@ -21,6 +21,10 @@ func StateFile(cfg config.Config) string { return cmp.Or(cfg.Signer.State, cfg.S
 // MarksFile returns the path of the marks beside the seed file.
 func MarksFile(cfg config.Config) string { return cfg.SeedFile + ".marks" }
 
+// WatchOnlyMarks returns the path of the marks of a service that runs with a watch-only file, which are beside it: they
+// are needed for every address, also while no signer can be reached.
+func WatchOnlyMarks(cfg config.Config) string { return cfg.Signer.WatchOnly + ".marks" }
+
 // Address returns the address of a configuration's remote signer.
 func Address(cfg config.Config) remote.Address {
 	s := cfg.Signer

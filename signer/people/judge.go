@@ -195,10 +195,14 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 	if err != nil {
 		return err
 	}
+	passed, why := j.passed(o, evidence.Screening)
 	a, err := j.ask(ctx, digest, payment, roster.Question{Kind: string(j.Request.Kind), Chain: o.Chain,
-		Contract: o.Contract, To: o.To, Units: o.Units, Listed: listed, Signed: yes, Again: payment > 1})
+		Contract: o.Contract, To: o.To, Units: o.Units, Listed: listed, Signed: yes, Again: payment > 1, Passed: passed})
 	if err != nil {
 		return err
+	}
+	if a.Lacks == roster.Screened && why != nil {
+		a.Detail += ": " + why.Error()
 	}
 	if !a.Allowed {
 		return j.refused(o, a, digest, payment, yes, problems)
@@ -273,8 +277,8 @@ func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
 // own judges a movement of our own money.
 func (j *judging) own(ctx context.Context, g *Grants) error {
 	p := j.Request.Payments[0]
-	digest := memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s", j.Request.Kind, j.Chain, p.Contract,
-		p.Amount)))
+	digest := memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s %s", j.Request.Kind, j.Chain,
+		p.Contract, p.Amount, p.Address)))
 	flows, err := j.tx.Granted(ctx, digest)
 	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
 		return err

@@ -123,6 +123,10 @@ func (c *Client) Sign(
 	return a.Signed, nil
 }
 
+// Expect names the key of the signer's log before the first answer, where it is known already: another signer is then
+// refused, and what a signer said to others is verified with it.
+func (c *Client) Expect(desk ed25519.PublicKey) error { return c.pin(desk) }
+
 // pin notes the key of the signer's log; another one later is not the same signer.
 func (c *Client) pin(desk ed25519.PublicKey) error {
 	c.mu.Lock()

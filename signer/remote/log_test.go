@@ -115,7 +115,7 @@ func TestARequestOfAnotherVersionIsRefused(t *testing.T) {
 			r.Header.Set("Bursar-Signer-Protocol", version)
 			w := httptest.NewRecorder()
 			b.server.Handler().ServeHTTP(w, r)
-			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "speaks version 7") {
+			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "speaks version 8") {
 				t.Errorf("%s in version %q: HTTP %d %s", path, version, w.Code, w.Body)
 			}
 		}

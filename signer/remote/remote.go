@@ -21,7 +21,7 @@ import (
 )
 
 // Version is the version of the protocol; both sides must have the same.
-const Version = 7
+const Version = 8
 
 // Bounds of a message.
 const (

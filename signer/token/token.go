@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -75,7 +76,9 @@ func (k Key) Seal(secret []byte) (string, error) {
 }
 
 // Open gives what was sealed to a program, which is started without a shell, and returns what it prints. It gets two
-// minutes. The error is ErrNoProgram, ErrProgram with the beginning of what the program said, or ErrBlob.
+// minutes, and the environment without the service's own variables, among which passphrases and URLs with passwords
+// are. env is that environment; nil: of this process. The error is ErrNoProgram, ErrProgram with the beginning of what
+// the program said, or ErrBlob.
 func Open(ctx context.Context, program []string, env []string, sealed string) ([]byte, error) {
 	if len(program) == 0 {
 		return nil, ErrNoProgram
@@ -88,7 +91,7 @@ func Open(ctx context.Context, program []string, env []string, sealed string) ([
 	defer cancel()
 	answer, says := &bounded{max: maxAnswer}, &bounded{max: maxAnswer}
 	c := exec.CommandContext(ctx, program[0], program[1:]...)
-	c.Env, c.Stdin, c.Stdout, c.Stderr = env, bytes.NewReader(content), answer, says
+	c.Env, c.Stdin, c.Stdout, c.Stderr = withoutOwn(env), bytes.NewReader(content), answer, says
 	c.WaitDelay = time.Second
 	err = c.Run()
 	if answer.over {
@@ -102,6 +105,20 @@ func Open(ctx context.Context, program []string, env []string, sealed string) ([
 		return nil, fmt.Errorf("%w: %w: %.300s", ErrProgram, err, strings.TrimSpace(says.String()))
 	}
 	return answer.Bytes(), nil
+}
+
+// withoutOwn returns an environment, or that of this process, without the variables of the service.
+func withoutOwn(env []string) []string {
+	if env == nil {
+		env = os.Environ()
+	}
+	kept := []string{} // never nil: that is the whole environment
+	for _, variable := range env {
+		if !strings.HasPrefix(variable, "BURSAR_") {
+			kept = append(kept, variable)
+		}
+	}
+	return kept
 }
 
 // bounded keeps no more than max bytes.

@@ -164,3 +164,18 @@ N+RQeL/Q7trv02GUKxk25KRW3uIWNCLB2ZowwAexBzRBzJfmL5gVXEO05skyxr89
 IxtlkMiTUeG0aRhjvOLbC3hFKH0SOHzVk8XKo6TPENC7UxUpaou1yXd8n46Mq2Gn
 fr+5DAvrTzmGS2g33wIDAQAB
 -----END PUBLIC KEY-----`
+
+// The program is somebody else's: it gets no passphrase and no URL with a password from the service's environment.
+func TestAProgramGetsNoVariablesOfTheService(t *testing.T) {
+	t.Parallel()
+	env := []string{"PATH=" + os.Getenv("PATH"), "BURSAR_PASSPHRASE=secret", "BURSAR_DATABASE=postgres://u:p@h/d",
+		"SOFTHSM2_CONF=/etc/softhsm2.conf"}
+	got, err := Open(t.Context(), []string{"env"}, env, "YQ==")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(got); strings.Contains(text, "BURSAR_") ||
+		!strings.Contains(text, "SOFTHSM2_CONF=/etc/softhsm2.conf") {
+		t.Errorf("the program sees %q, want everything but variables of the service", text)
+	}
+}

@@ -278,11 +278,15 @@ type planNode struct {
 	Plans     []planNode `json:"Plans"`
 }
 
-var equality = regexp.MustCompile(`[^<>!]= `)
+var (
+	equality = regexp.MustCompile(`[^<>!]= `)
+	// span is a part of a table between two numbers, both of which the statement names: the numbers that a walk looks at.
+	span = regexp.MustCompile(`number < \$\d+\) AND \(number >= \$\d+`)
+)
 
 // scans returns which tables that grow are read as a whole.
 func (n planNode) scans(partial map[string]bool) (found []string) {
-	serves := partial[n.Index] || equality.MatchString(n.Condition)
+	serves := partial[n.Index] || equality.MatchString(n.Condition) || span.MatchString(n.Condition)
 	switch {
 	case n.Type == "Seq Scan" && slices.Contains(grows, n.Table):
 		found = append(found, fmt.Sprintf("PostgreSQL reads all of %s", n.Table))

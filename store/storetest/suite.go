@@ -51,6 +51,7 @@ func Run(t *testing.T) {
 		{"a status moves along its table only", statuses},
 		{"a deposit is resolved once", resolutions},
 		{"a cold wallet has one open refill", refills},
+		{"what is screened goes on by what is known about it", screenings},
 		{"value that fits no wallet finds an owner", owners},
 	} {
 		t.Run(test.name, func(t *testing.T) { Each(t, test.run) })

@@ -215,7 +215,7 @@ func statuses(t *testing.T, db *store.DB) {
 		return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.WithdrawalHeld(w, tx.Now()))
 	})
 	do(t, db, func(tx *store.Tx) error {
-		queued, err := tx.Withdrawals().Queued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}, 10)
+		queued, err := tx.Withdrawals().Queued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}, false, 10)
 		if err != nil || len(queued) != 1 {
 			t.Fatalf("%d queued, %v", len(queued), err)
 		}

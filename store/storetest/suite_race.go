@@ -40,7 +40,7 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 	var taken, cancelled atomic.Int64
 	take := func() (n int) {
 		do(t, db, func(tx *store.Tx) error {
-			queued, err := tx.Withdrawals().Queued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}, 3)
+			queued, err := tx.Withdrawals().Queued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}, false, 3)
 			for _, w := range queued {
 				err = errors.Join(err, tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{2}))
 			}

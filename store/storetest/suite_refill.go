@@ -14,6 +14,7 @@ func refills(t *testing.T, db *store.DB) {
 		Bundle: "text", Actor: "ann"}
 	two, other := one, one
 	two.ID, other.ID, other.Wallet = bursar.ID{2}, bursar.ID{3}, "second"
+	two.Revokes = other.ID.String()
 	attempt := func(f func(tx *store.Tx) error) error { return db.Do(ctx, f) }
 	do(t, db, func(tx *store.Tx) error { return tx.Refills().Insert(ctx, one) })
 	if err := attempt(func(tx *store.Tx) error { return tx.Refills().Insert(ctx, two) }); !errors.Is(err,
@@ -35,6 +36,17 @@ func refills(t *testing.T, db *store.DB) {
 			t.Errorf("%s: got %v, want ErrNotFound", what, err)
 		}
 	}
+	do(t, db, func(tx *store.Tx) error {
+		by, err := tx.Refills().Revocations(ctx, other.ID)
+		if len(by) != 1 || by[0].ID != two.ID {
+			t.Errorf("got %+v, want what revokes the refill", by)
+		}
+		final, err2 := tx.Refills().Final(ctx, one)
+		if final {
+			t.Error("a refill in no block is final")
+		}
+		return errors.Join(err, err2)
+	})
 	var found []store.Refill
 	do(t, db, func(tx *store.Tx) (err error) {
 		found, err = tx.Refills().List(ctx, 10)
@@ -42,6 +54,11 @@ func refills(t *testing.T, db *store.DB) {
 	})
 	if len(found) != 3 {
 		t.Fatalf("got %d refills, want 3", len(found))
+	}
+	for _, r := range found {
+		if r.Bundle != "" || len(r.Raw) > 0 || r.Wallet == "" || r.Amount != one.Amount {
+			t.Errorf("listed is %+v, want a refill without its bundle and bytes", r)
+		}
 	}
 	do(t, db, func(tx *store.Tx) (err error) {
 		got, err := tx.Refills().Get(ctx, one.ID)

@@ -145,6 +145,15 @@ func decodeWitness(value []byte) (wire.TxWitness, error) {
 	return witness, nil
 }
 
+// FinalWitness returns the witness of an input that is final, nil of one that is not.
+func (m Map) FinalWitness() (wire.TxWitness, error) {
+	value := m.Get(InFinalWitness)
+	if value == nil {
+		return nil, nil
+	}
+	return decodeWitness(value)
+}
+
 // Extract returns the signed transaction of a packet whose inputs are all final (BIP 174, Transaction Extractor).
 func (p *Packet) Extract() (*wire.MsgTx, error) {
 	tx := p.Tx.Copy()

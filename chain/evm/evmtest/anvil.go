@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/test/pins"
 )
 
 // Anvil is a fresh anvil that mines only on request.
@@ -71,14 +72,13 @@ func findAnvil(t testing.TB) string {
 		return path
 	}
 	if cache, err := os.UserCacheDir(); err == nil {
-		path := filepath.Join(cache, "bursar-nodes", "anvil-1.7.1", "anvil")
+		path := filepath.Join(cache, "bursar-nodes", "anvil-"+pins.Anvil, "anvil")
 		if _, err := os.Stat(path); err == nil {
 			return path
 		}
 	}
 	t.Fatal("this test needs anvil: run go run ./test -install anvil, or set BURSAR_ANVIL to its path, or skip such " +
-		"tests " +
-		"with -short")
+		"tests with -short")
 	return ""
 }
 

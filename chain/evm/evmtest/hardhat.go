@@ -6,11 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bursar/bursar/test/pins"
 	"github.com/ethereum/go-ethereum/core/types"
 )
-
-// HardhatVersion is the Hardhat whose node the tests run.
-const HardhatVersion = "2.26.3"
 
 // HardhatFinality is how many blocks behind the newest are final on a Hardhat in tests: its own finalized tag is the
 // newest block.
@@ -47,7 +45,7 @@ func findHardhat(t testing.TB) string {
 		return path
 	}
 	if cache, err := os.UserCacheDir(); err == nil {
-		path := filepath.Join(cache, "bursar-nodes", "hardhat-"+HardhatVersion)
+		path := filepath.Join(cache, "bursar-nodes", "hardhat-"+pins.Hardhat)
 		if _, err := os.Stat(filepath.Join(path, "node_modules", "hardhat")); err == nil {
 			return path
 		}

@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"slices"
 
-	"github.com/bursar/bursar/sandbox/litesvm"
+	"github.com/bursar/bursar/test/pins"
 )
 
 const slotsInEpoch = 432_000
@@ -12,7 +12,7 @@ const slotsInEpoch = 432_000
 func (n *Node) getVersion(params) (any, error) {
 	kind := "-simulator"
 	if n.cfg.VM != nil {
-		kind = "-litesvm-" + litesvm.Version
+		kind = "-litesvm-" + pins.LiteSVM
 	}
 	return map[string]any{"solana-core": apiVersion + kind, "feature-set": 0}, nil
 }

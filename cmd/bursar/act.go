@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/signer/command"
+	"github.com/bursar/bursar/store"
+)
+
+// verbCommand is the verb of every command that changes something.
+const verbCommand = "command"
+
+// didOf returns what the log of acts says of a command: its words, its arguments and its reason. It leaves out the
+// values of flags, and arguments that look like URLs: a secret may be in them.
+func didOf(parsed *kong.Context) store.Act {
+	did := store.Act{Actor: actorHere(), Verb: verbCommand}
+	words := []string{}
+	for _, p := range parsed.Path {
+		switch {
+		case p.Command != nil:
+			words = append(words, p.Command.Name)
+		case p.Positional != nil:
+			if text := fmt.Sprint(p.Positional.Target.Interface()); !strings.Contains(text, "://") && len(text) <= 200 {
+				words = append(words, text)
+			}
+		case p.Flag != nil && p.Flag.Name == "reason":
+			did.Reason = fmt.Sprint(p.Flag.Target.Interface())
+		case p.Flag != nil:
+			did.Became = strings.TrimSpace(did.Became + " --" + p.Flag.Name)
+		}
+	}
+	did.Object = "bursar " + strings.Join(words, " ")
+	return did
+}
+
+// actorHere returns the system user and the host.
+func actorHere() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return command.Actor{}.Name() + "@" + host
+}
+
+// witness has every change that this command makes recorded in the log of acts, in the transaction of the change.
+func (c *call) witness(db *store.DB) {
+	db.Witness(func(ctx context.Context, tx *store.Tx) error { return tx.Acts().Append(ctx, c.did) })
+}
+
+type auditCommands struct {
+	command.Audit
+	Acts actsCommands `cmd:"" help:"List and verify what people did."`
+}
+
+type actsCommands struct {
+	List   actsListCommand   `cmd:"" help:"List acts, newest first."`
+	Verify actsVerifyCommand `cmd:"" help:"Check that no act was changed or removed."`
+}
+
+type actsListCommand struct {
+	Actor  string `placeholder:"NAME" help:"Only acts of this person, or of this user and host."`
+	Verb   string `placeholder:"VERB" help:"Only acts of this verb, such as people.change or command."`
+	Object string `placeholder:"OBJECT" help:"Only acts on this object, named as a whole or by its ID."`
+	Limit  int    `default:"100" help:"Maximum number of acts."`
+	JSON   bool   `name:"json" help:"Print a JSON array."`
+}
+
+type listedAct struct {
+	Number  int64     `json:"number"`
+	At      time.Time `json:"at"`
+	Actor   string    `json:"actor"`
+	Address string    `json:"address"` // empty: a command
+	Verb    string    `json:"verb"`
+	Object  string    `json:"object"`
+	Before  string    `json:"before"`
+	After   string    `json:"after"`
+	Reason  string    `json:"reason"`
+	Hash    string    `json:"hash"`
+}
+
+// Help returns an example.
+func (actsListCommand) Help() string { return "Example:\n\n    bursar audit acts list --limit 20" }
+
+// Run lists acts.
+func (cmd *actsListCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Limit < 1 {
+		return wrong("--limit must be at least 1")
+	}
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var acts []store.Act
+	err = db.View(ctx, func(tx *store.Tx) error {
+		acts, err = tx.Acts().List(ctx, store.ActFilter{Actor: cmd.Actor, Verb: cmd.Verb, Object: cmd.Object},
+			store.Page{Limit: cmd.Limit})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	listed := make([]listedAct, len(acts))
+	for i, a := range acts {
+		listed[i] = listedAct{a.Number, a.At, a.Actor, a.Address, a.Verb, a.Object, a.Was, a.Became, a.Reason,
+			fmt.Sprintf("%x", a.Hash)}
+	}
+	return list(c, cmd.JSON, listed, "ROW AT WHO VERB OBJECT AFTER REASON", func(l listedAct) []any {
+		return []any{l.Number, l.At, l.Actor, l.Verb, l.Object, l.After, l.Reason}
+	})
+}
+
+type actsVerifyCommand struct {
+	Head string `placeholder:"HASH" help:"Hash of an act that was noted earlier: check that it is still in the log."`
+}
+
+// Help returns an example.
+func (actsVerifyCommand) Help() string {
+	return "Reads the whole log and compares each row with its hash and the row before it. Rows that were removed from " +
+		"the end " +
+		"are noticed only by a hash that was noted before: keep what this command prints.\n\nExample:\n\n    bursar audit " +
+		"acts " +
+		"verify"
+}
+
+// Run verifies the log.
+func (cmd *actsVerifyCommand) Run(ctx context.Context, c *call) error {
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	last, err := operator.Verify(ctx, db)
+	if err != nil {
+		return err
+	}
+	if cmd.Head != "" {
+		if err := db.View(ctx, func(tx *store.Tx) error { return tx.Acts().Holds(ctx, cmd.Head) }); err != nil {
+			return err
+		}
+	}
+	return c.Say("%d acts are whole; the last has the hash %x", last.Number, last.Hash)
+}

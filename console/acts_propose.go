@@ -1,0 +1,270 @@
+package console
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/operator/proposal"
+	"github.com/bursar/bursar/store"
+)
+
+// proposed lists what one person proposes and others approve.
+func (c *Console) proposed() []deed {
+	to := func(label, hint string) field { return field{Name: "to", Label: label, Hint: hint} }
+	currency := field{Name: "currency", Label: "Currency", Hint: "Its code, such as BTC."}
+	list := []deed{
+		{name: "charge.refund", verb: operator.VerbRefundPropose, title: "Propose a refund", nav: "Charges",
+			does: "Once others approve, the amount is paid back from the customer's balance to the address, as a withdrawal " +
+				"with its limits and fee.",
+			fields: []field{{Name: "charge", Label: "Charge", Hint: "Its ID."}, currency, amountField,
+				to("Address", "Ask the payer: never the sender by default, which may be an exchange."), reasonField}},
+		{name: "treasury.withdraw", verb: operator.VerbTreasuryPropose, title: "Propose a withdrawal of operator funds",
+			nav: "Balances", does: "Once others approve, operator funds are paid to a destination of the treasury's list.",
+			fields: []field{currency, amountField, to("Destination", "An address of the list, or its label."), reasonField}},
+		{name: "unattributed.assign", verb: operator.VerbUnattributedResolve, title: "Propose to assign a deposit",
+			nav: "Unattributed", does: "Once others approve, the customer has an ordinary confirmed deposit. That cannot be " +
+				"undone.",
+			fields: []field{to("Receiver", "wallet ID, or account ID."), reasonField}},
+		{name: "unattributed.refund", verb: operator.VerbUnattributedResolve, title: "Propose a refund to a sender",
+			nav: "Unattributed", does: "Once others approve, the deposit is paid back to the address.",
+			fields: []field{to("Address", "ADDRESS, or ADDRESS:MEMO."), {Name: "detail", Label: "Fee", Optional: true,
+				Options: []string{"fee from operator funds"}, Hint: "Empty: the fee is taken from the amount."}, reasonField}},
+		{name: "unattributed.keep", verb: operator.VerbUnattributedResolve, title: "Propose to keep a deposit",
+			nav: "Unattributed", does: "Once others approve, the deposit is operator funds. That cannot be undone.",
+			fields: []field{reasonField}},
+		{name: "withdrawal.approve", verb: operator.VerbWithdrawalApprove, title: "Propose to approve a withdrawal",
+			nav: "Withdrawals", does: "Once another approver agrees, the withdrawal is paid as it is shown there.",
+			fields: []field{reasonField}},
+		{name: "resume.all", verb: operator.VerbResume, title: "Propose to end the halt of everything", nav: "Chains",
+			does: "Once others approve, payments are built and signed again.", fields: []field{reasonField}},
+		{name: "account.unfreeze", verb: operator.VerbAccountFreeze, title: "Propose to end a freeze", nav: "Accounts",
+			does:   "Once others approve, the account may withdraw again, unless it is frozen for another reason.",
+			fields: []field{reasonField}},
+	}
+	for i, d := range list {
+		list[i].button = "Propose it"
+		list[i].do = func(v *visit, object string) (string, error) { return c.propose(v, d.name, object) }
+	}
+	return list
+}
+
+func (c *Console) propose(v *visit, verb, object string) (string, error) {
+	token, err := bursar.ParseID(v.form.Get("token"))
+	if err != nil {
+		return "", err
+	}
+	p := store.Proposal{
+		Verb:        verb,
+		Object:      object,
+		Currency:    bursar.CurrencyCode(v.form.Get("currency")),
+		Destination: v.form.Get("to"),
+		Detail:      v.form.Get("detail") + v.form.Get("charge"),
+		Reason:      v.form.Get("reason"),
+		Token:       token,
+	}
+	if text := v.form.Get("amount"); text != "" {
+		currency, err := c.Registry.Get(p.Currency)
+		if err != nil {
+			return "", err
+		}
+		if p.Amount, err = currency.Parse(text); err != nil {
+			return "", bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "%.60q is no amount of %s", text, p.Currency)
+		}
+	}
+	p, err = c.Acts.Proposals.Propose(of(v), proposer(v), p)
+	return "/proposals/" + p.ID.String(), err
+}
+
+// visited carries the visit to the row of the log of acts, through the life of a proposal.
+type visited struct{}
+
+func of(v *visit) context.Context { return context.WithValue(v.ctx, visited{}, v) }
+
+func proposer(v *visit) proposal.Person { return proposal.Person{ID: v.person.ID, Name: v.person.Name} }
+
+// RecordProposal adds a step of a proposal's life to the log of acts, in the transaction of the step. The person who
+// brought it about is that of the request; the service itself carries out what a crash left.
+func RecordProposal(ctx context.Context, tx *store.Tx, s proposal.Change) error {
+	a := operator.Act{Person: operator.Person{ID: s.By.ID, Name: s.By.Name}, Verb: operator.Verb(s.Proposal.Verb)}
+	if v, is := ctx.Value(visited{}).(*visit); is && v.person.ID == s.By.ID {
+		a = v.act(operator.Verb(s.Proposal.Verb), "")
+	}
+	if s.By.ID.IsZero() {
+		a.Person.Name = "bursar"
+	}
+	a.Object, a.Before, a.After = "proposal "+s.Proposal.ID.String(), string(s.Proposal.Status), string(s.Next)
+	a.Reason, a.Evidence = s.Reason, s.Evidence
+	return operator.Record(ctx, tx, a)
+}
+
+// MayAct returns what package proposal asks about a person, from where people are found.
+func MayAct(
+	find func(ctx context.Context, tx *store.Tx, id bursar.ID) (operator.Person, error),
+) func(context.Context, *store.Tx, bursar.ID, string, bursar.ID) error {
+	return func(ctx context.Context, tx *store.Tx, id bursar.ID, verb string, account bursar.ID) error {
+		p, err := find(ctx, tx, id)
+		if errors.Is(err, store.ErrNotFound) {
+			return &proposal.Denied{Verb: verb}
+		}
+		if err != nil {
+			return err
+		}
+		if p.May(operator.Verb(verb), account) != nil {
+			return &proposal.Denied{Verb: verb}
+		}
+		return nil
+	}
+}
+
+// approveByPasskey has proposals judged by the people of the console, their approvals confirmed by passkeys, and each
+// step recorded.
+func (c *Console) approveByPasskey() {
+	p := c.Acts.Proposals
+	if p == nil {
+		return
+	}
+	p.Record, p.May = RecordProposal, MayAct(c.People.At)
+	p.Verify = func(ctx context.Context, tx *store.Tx, person bursar.ID, one store.Proposal, evidence string) error {
+		err := c.People.Confirmed(ctx, tx, person, proposal.Challenge(one), evidence)
+		if errors.Is(err, operator.ErrRefused) {
+			return proposal.ErrEvidence
+		}
+		return err
+	}
+}
+
+// proposalView is one proposal as its page and its JSON show it.
+type proposalView struct {
+	ID, Verb, Object, Account      string
+	Amount, Currency, Destination  string
+	Detail, Reason, Person, Status string
+	Outcome, Text, Hash            string
+	Challenge                      string // that a passkey signs to approve it, in base64url
+	Created, Expires               string
+	Need                           int
+	Own                            bool // the reader proposed it, and cannot approve it
+	Open                           bool
+	Votes                          []voteView
+	Problem                        string
+}
+
+type voteView struct{ Person, At string }
+
+func (c *Console) proposalOf(v *visit, p store.Proposal, votes []store.ProposalVote) proposalView {
+	d := proposalView{
+		ID:          p.ID.String(),
+		Verb:        p.Verb,
+		Object:      p.Object,
+		Currency:    string(p.Currency),
+		Destination: p.Destination,
+		Detail:      p.Detail,
+		Reason:      p.Reason,
+		Person:      p.Person,
+		Status:      string(p.Status),
+		Outcome:     p.Outcome,
+		Text:        proposal.Text(p),
+		Hash:        hex.EncodeToString(p.Hash),
+		Challenge:   challengeOf(p),
+		Created:     moment(p.CreatedAt),
+		Expires:     moment(p.ExpiresAt),
+		Need:        p.Need,
+		Own:         p.PersonID == v.person.ID,
+		Open:        p.Status == store.ProposalPending && c.DB.Now().Before(p.ExpiresAt),
+		Problem:     v.problem,
+	}
+	if !p.AccountID.IsZero() {
+		d.Account = p.AccountID.String()
+	}
+	if currency, err := c.Registry.Get(p.Currency); err == nil {
+		d.Amount = currency.Exact(p.Amount)
+	}
+	for _, one := range votes {
+		d.Votes = append(d.Votes, voteView{one.Person, moment(one.At)})
+	}
+	return d
+}
+
+func challengeOf(p store.Proposal) string {
+	challenge := proposal.Challenge(p)
+	return base64.RawURLEncoding.EncodeToString(challenge[:])
+}
+
+func (c *Console) proposalPages() []page {
+	return []page{
+		{path: "/proposals", verb: operator.VerbRead, title: "Proposals", nav: "Proposals", serve: c.listProposals},
+		c.proposalPage(),
+	}
+}
+
+func (c *Console) proposalPage() page {
+	return page{path: "/proposals/{id}", verb: operator.VerbRead, title: "Proposal", nav: "Proposals",
+		serve: c.oneProposal}
+}
+
+// mostProposals bounds the list.
+const mostProposals = 200
+
+func (c *Console) listProposals(v *visit) (any, error) {
+	list := []proposalView{}
+	err := c.DB.View(v.ctx, func(tx *store.Tx) error {
+		found, err := tx.Proposals().List(v.ctx, store.ProposalStatus(v.form.Get("status")), mostProposals)
+		for _, p := range found {
+			if v.person.Sees(p.AccountID) {
+				list = append(list, c.proposalOf(v, p, nil))
+			}
+		}
+		return err
+	})
+	return list, err
+}
+
+func (c *Console) oneProposal(v *visit) (d any, err error) {
+	id, err := v.id("id")
+	if err != nil {
+		return nil, err
+	}
+	err = c.DB.View(v.ctx, func(tx *store.Tx) error {
+		p, err := tx.Proposals().Get(v.ctx, id)
+		if err != nil {
+			return store.AsRefusal(err)
+		}
+		if !v.person.Sees(p.AccountID) {
+			return bursar.ErrNotFound
+		}
+		votes, err := tx.Proposals().Votes(v.ctx, id)
+		d = c.proposalOf(v, p, votes)
+		return err
+	})
+	return d, err
+}
+
+func (c *Console) proposalActions() []action {
+	form := c.proposalPage()
+	return []action{
+		{path: "/proposals/{id}/approve", form: &form, do: func(v *visit) (string, error) {
+			id, err := v.id("id")
+			if err != nil {
+				return "", err
+			}
+			hash, err := hex.DecodeString(v.form.Get("hash"))
+			if err != nil {
+				return "", bursar.RefuseField(bursar.CodeInvalidRequest, "hash", "the hash of the text is missing")
+			}
+			_, err = c.Acts.Proposals.Approve(of(v), proposer(v),
+				proposal.Approval{Proposal: id, Hash: hash, Evidence: v.form.Get("evidence")})
+			return "/proposals/" + id.String(), refusalOf(err)
+		}},
+		{path: "/proposals/{id}/reject", form: &form, do: func(v *visit) (string, error) {
+			id, err := v.id("id")
+			if err != nil {
+				return "", err
+			}
+			_, err = c.Acts.Proposals.Reject(of(v), proposer(v), id, v.form.Get("reason"))
+			return "/proposals/" + id.String(), refusalOf(err)
+		}},
+	}
+}

@@ -1,0 +1,64 @@
+// The console works without this script, but for passkeys.
+
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", () => navigator.clipboard.writeText(button.dataset.copy));
+}
+
+async function ask(path, body) {
+  const answer = await fetch("/admin/v1" + path, {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+  });
+  const said = await answer.json();
+  if (!answer.ok) throw new Error(said.error);
+  return said;
+}
+
+// make makes a passkey, for the token of an invitation or for who has signed in.
+async function make(path, token) {
+  const begun = await ask(path, { token });
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(begun.options);
+  const made = await navigator.credentials.create({ publicKey });
+  return ask("/invited/finish", { ceremony: begun.ceremony, response: made.toJSON() });
+}
+
+async function signIn() {
+  const begun = await ask("/sign-in/begin", {});
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.options);
+  const signed = await navigator.credentials.get({ publicKey });
+  return ask("/sign-in/finish", { ceremony: begun.ceremony, response: signed.toJSON() });
+}
+
+// approve has the passkey sign the text of a proposal: its challenge is made of that text.
+async function approve() {
+  const about = document.querySelector("[data-approve]").dataset;
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    { challenge: about.challenge, userVerification: "required" });
+  const signed = await navigator.credentials.get({ publicKey });
+  await ask(about.approve, { hash: about.hash, evidence: JSON.stringify(signed.toJSON()) });
+  return { see: location.pathname };
+}
+
+const ways = {
+  "approve": approve,
+  "sign-in": signIn,
+  "invited": () => make("/invited/begin", location.hash.slice(1)),
+  "passkeys": () => make("/passkeys/begin", ""),
+};
+
+for (const button of document.querySelectorAll("button[data-passkey]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const said = document.querySelector("[data-said]");
+    said.hidden = true;
+    button.disabled = true;
+    try {
+      const done = await ways[button.dataset.passkey]();
+      location.assign(done.see);
+    } catch (problem) {
+      said.textContent = problem.name === "NotAllowedError" ? "Nothing was done: the passkey was not used." : problem.message;
+      said.hidden = false;
+      button.disabled = false;
+    }
+  });
+}

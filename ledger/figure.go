@@ -1,0 +1,45 @@
+package ledger
+
+// Figure names what a posting adds to the figures of a day.
+type Figure string
+
+// The figures of a day. What a reorganisation took back is counted apart, on the day when that was booked.
+const (
+	FigureDeposits         Figure = "deposits"          // credited to customers, before the operator's fee
+	FigureDepositsReversed Figure = "deposits_reversed" // and taken back
+	FigurePayouts          Figure = "payouts"           // paid to customers on a chain
+	FigurePayoutsReversed  Figure = "payouts_reversed"  // and undone
+	FigureFees             Figure = "fees"              // earned by the operator
+	FigureFeesReversed     Figure = "fees_reversed"     // and given back
+	FigureGas              Figure = "gas"               // network fees of the service's own transactions
+	FigureGasReversed      Figure = "gas_reversed"      // and undone
+)
+
+// Figures lists all figures of a day.
+func Figures() []Figure {
+	return []Figure{FigureDeposits, FigureDepositsReversed, FigurePayouts, FigurePayoutsReversed, FigureFees,
+		FigureFeesReversed, FigureGas, FigureGasReversed}
+}
+
+// FigureOf returns what a posting of an entry counts as; false: it is in no figure.
+func FigureOf(kind Kind, p Posting) (Figure, bool) {
+	switch {
+	case p.Credit.Type() == Income:
+		return FigureFees, true
+	case p.Debit.Type() == Income:
+		return FigureFeesReversed, true
+	case p.Debit == NetworkFees:
+		return FigureGas, true
+	case p.Credit == NetworkFees:
+		return FigureGasReversed, true
+	case kind == KindDeposit && p.Debit == Custody:
+		return FigureDeposits, true
+	case kind == KindDepositReversed && p.Credit == Custody:
+		return FigureDepositsReversed, true
+	case kind == KindWithdrawalSettled && p.Credit == Custody:
+		return FigurePayouts, true
+	case kind == KindUnsettled && p.Debit == Custody:
+		return FigurePayoutsReversed, true
+	}
+	return "", false
+}

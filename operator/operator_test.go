@@ -1,0 +1,285 @@
+package operator_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+const origin = "https://console.example"
+
+func opened(t *testing.T, db *store.DB, hold time.Duration) *operator.Service {
+	t.Helper()
+	s, err := operator.NewService(operator.Config{DB: db, IDs: bursar.NewIDs(db.Now, nil), URL: origin, Hold: hold})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// authenticator is a key of a passkey, which answers challenges as a browser does (Web Authentication Level 3).
+type authenticator struct {
+	key    *ecdsa.PrivateKey
+	id     []byte
+	handle string
+	origin string
+	flags  byte // user present 1, user verified 4
+}
+
+func newAuthenticator(t *testing.T) *authenticator {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &authenticator{key: key, id: []byte(rand.Text()), origin: origin, flags: 5}
+}
+
+func encoded(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// challenge reads what a ceremony asks for.
+func challenge(t *testing.T, begun operator.Begun) (text, user string) {
+	t.Helper()
+	raw, err := json.Marshal(begun.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var options struct {
+		Challenge string `json:"challenge"`
+		User      struct {
+			ID string `json:"id"`
+		} `json:"user"`
+	}
+	if err := json.Unmarshal(raw, &options); err != nil || options.Challenge == "" {
+		t.Fatalf("options %s: %v", raw, err)
+	}
+	return options.Challenge, options.User.ID
+}
+
+func (a *authenticator) client(kind, challenge string) []byte {
+	text, _ := json.Marshal(map[string]any{"type": kind, "challenge": challenge, "origin": a.origin, "crossOrigin": false})
+	return text
+}
+
+func (a *authenticator) data(flags byte) []byte {
+	party := sha256.Sum256([]byte("console.example"))
+	return append(append(party[:], flags), 0, 0, 0, 0)
+}
+
+func (a *authenticator) answer(response map[string]string) []byte {
+	text, _ := json.Marshal(map[string]any{"id": encoded(a.id), "rawId": encoded(a.id), "type": "public-key",
+		"response": response})
+	return text
+}
+
+// made answers a challenge to make a passkey.
+func (a *authenticator) made(t *testing.T, begun operator.Begun) []byte {
+	t.Helper()
+	asked, user := challenge(t, begun)
+	a.handle = user
+	public, err := a.key.PublicKey.ECDH()
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := public.Bytes()
+	cose, err := cbor.Marshal(map[int]any{1: 2, 3: -7, -1: 1, -2: point[1:33], -3: point[33:]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := append(a.data(a.flags|0x40), make([]byte, 16)...)
+	data = append(binary.BigEndian.AppendUint16(data, uint16(len(a.id))), a.id...)
+	object, err := cbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{},
+		"authData": append(data, cose...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.answer(map[string]string{"clientDataJSON": encoded(a.client("webauthn.create", asked)),
+		"attestationObject": encoded(object)})
+}
+
+// signed answers a challenge to sign in.
+func (a *authenticator) signed(t *testing.T, begun operator.Begun) []byte {
+	t.Helper()
+	asked, _ := challenge(t, begun)
+	client, data := a.client("webauthn.get", asked), a.data(a.flags)
+	hash := sha256.Sum256(client)
+	digest := sha256.Sum256(append(slices.Clone(data), hash[:]...))
+	signature, err := ecdsa.SignASN1(rand.Reader, a.key, digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.answer(map[string]string{"clientDataJSON": encoded(client), "authenticatorData": encoded(data),
+		"signature": encoded(signature), "userHandle": a.handle})
+}
+
+// invite makes a person with a passkey.
+func invite(t *testing.T, s *operator.Service, name string, roles ...operator.Role) *authenticator {
+	t.Helper()
+	invited, err := s.Invite(t.Context(), host(), name, roles, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, _ := strings.Cut(invited.Link, "#")
+	begun, err := s.BeginInvited(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAuthenticator(t)
+	if _, err := s.FinishMaking(t.Context(), host(), begun.Ceremony, a.made(t, begun)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.BeginInvited(t.Context(), token); !errors.Is(err, operator.ErrRefused) {
+		t.Errorf("an invitation that was used is answered %v, want %v", err, operator.ErrRefused)
+	}
+	return a
+}
+
+func host() operator.Act {
+	return operator.Act{Person: operator.Person{Name: "root@host"}, From: netip.MustParseAddr("192.0.2.1")}
+}
+
+func signIn(t *testing.T, s *operator.Service, a *authenticator) (string, error) {
+	t.Helper()
+	begun, err := s.BeginSignIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	response := a.signed(t, begun)
+	cookie, _, err := s.FinishSignIn(t.Context(), host(), "a browser", begun.Ceremony, response)
+	if _, _, again := s.FinishSignIn(t.Context(), host(), "a browser", begun.Ceremony, response); again == nil {
+		t.Error("a challenge was answered twice")
+	}
+	return cookie, err
+}
+
+// A person makes a passkey by an invitation, signs in with it, and is nobody once revoked. All of it is in the log.
+func TestAPersonSignsIn(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := opened(t, db, time.Hour)
+		a := invite(t, s, "Ada", operator.Admin)
+		cookie, err := signIn(t, s, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, session, err := s.SignedIn(t.Context(), cookie)
+		if err != nil || p.Name != "Ada" || !slices.Equal(p.Roles, []operator.Role{operator.Admin}) {
+			t.Fatalf("the cookie opens %+v, %v, want Ada, an admin at once", p, err)
+		}
+		if _, _, err := s.SignedIn(t.Context(), cookie+"0"); !errors.Is(err, operator.ErrSignedOut) {
+			t.Errorf("another cookie is answered %v, want %v", err, operator.ErrSignedOut)
+		}
+		if list, err := s.Sessions(t.Context(), p.ID); err != nil || len(list) != 1 || list[0].ID != session.ID {
+			t.Errorf("the sessions are %v, %v, want the one", list, err)
+		}
+		if err := s.Revoke(t.Context(), host(), "Ada"); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.SignedIn(t.Context(), cookie); !errors.Is(err, operator.ErrSignedOut) {
+			t.Errorf("a revoked person is answered %v, want %v", err, operator.ErrSignedOut)
+		}
+		if _, err := signIn(t, s, a); !errors.Is(err, operator.ErrRefused) {
+			t.Errorf("a revoked person's passkey is answered %v, want %v", err, operator.ErrRefused)
+		}
+		last, err := operator.Verify(t.Context(), db)
+		if err != nil || last.Number != 4 { // invited, passkey, session, revoked
+			t.Errorf("the log ends with row %d, %v, want 4 acts", last.Number, err)
+		}
+	})
+}
+
+// Each of these answers is refused, all alike.
+func TestAForgedSignInIsRefused(t *testing.T) {
+	t.Parallel()
+	s := opened(t, storetest.Open(t, storetest.Reused(t)), 0)
+	a := invite(t, s, "Ada", operator.Viewer)
+	for what, forge := range map[string]func(*authenticator){
+		"another key":                func(f *authenticator) { f.key = newAuthenticator(t).key },
+		"another site":               func(f *authenticator) { f.origin = "https://console.example.evil.example" },
+		"a user who is not verified": func(f *authenticator) { f.flags = 1 },
+		"an unknown person":          func(f *authenticator) { f.handle = encoded(make([]byte, 16)) },
+		"an unknown passkey":         func(f *authenticator) { f.id = []byte("another passkey") },
+	} {
+		forged := *a
+		forge(&forged)
+		if _, err := signIn(t, s, &forged); !errors.Is(err, operator.ErrRefused) {
+			t.Errorf("%s is answered %v, want %v", what, err, operator.ErrRefused)
+		}
+	}
+}
+
+// The second person waits for the hold, and so does a role that is added; one that is taken away ends at once.
+func TestRolesWait(t *testing.T) {
+	t.Parallel()
+	s := opened(t, storetest.Open(t, storetest.Reused(t)), time.Hour)
+	invite(t, s, "Ada", operator.Viewer, operator.Support)
+	invited, err := s.Invite(t.Context(), host(), "Grace", []operator.Role{operator.Approver}, nil)
+	if err != nil || invited.Person.Can(operator.VerbRead) || invited.Person.ChangesAt.IsZero() {
+		t.Errorf("the second person is %+v, %v, want one who waits", invited.Person, err)
+	}
+	p, err := s.SetRoles(t.Context(), host(), "Ada", []operator.Role{operator.Viewer, operator.Approver}, nil)
+	if err != nil || p.Can(operator.VerbChargeResolve) || p.Can(operator.VerbWithdrawalApprove) ||
+		!p.Can(operator.VerbRead) {
+		t.Errorf("Ada is %+v, %v, want a viewer who is no more in support and not yet an approver", p, err)
+	}
+	account := bursar.ID{7}
+	p, err = s.SetRoles(t.Context(), host(), "Ada", []operator.Role{operator.Viewer}, []bursar.ID{account})
+	if err != nil || p.May(operator.VerbRead, account) != nil || p.May(operator.VerbRead, bursar.ID{8}) == nil {
+		t.Errorf("Ada is %+v, %v, want one who is held to one account at once", p, err)
+	}
+	p, err = s.SetRoles(t.Context(), host(), "Ada", []operator.Role{operator.Viewer}, nil)
+	if err != nil || p.May(operator.VerbRead, bursar.ID{8}) == nil || p.ChangesAt.IsZero() {
+		t.Errorf("Ada is %+v, %v, want one who still waits for the other accounts", p, err)
+	}
+}
+
+// A recovery ends the passkeys before it, and the rights wait again.
+func TestARecoveryEndsEarlierPasskeys(t *testing.T) {
+	t.Parallel()
+	s := opened(t, storetest.Open(t, storetest.Reused(t)), time.Hour)
+	old := invite(t, s, "Ada", operator.Admin)
+	invite(t, s, "Grace", operator.Viewer)
+	if _, err := s.Invite(t.Context(), host(), "Ada", []operator.Role{operator.Approver}, nil); err == nil {
+		t.Error("an invitation gave a person who is there another role")
+	}
+	recovered := invite(t, s, "Ada")
+	if _, err := signIn(t, s, old); !errors.Is(err, operator.ErrRefused) {
+		t.Errorf("the lost passkey is answered %v, want %v", err, operator.ErrRefused)
+	}
+	cookie, err := signIn(t, s, recovered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, _, err := s.SignedIn(t.Context(), cookie); err != nil || p.Can(operator.VerbPeople) || len(p.NextRoles) != 1 {
+		t.Errorf("the recovered person is %+v, %v, want one who waits", p, err)
+	}
+}
+
+// No admin may approve by being an admin.
+func TestAnAdminApprovesNothing(t *testing.T) {
+	t.Parallel()
+	for _, r := range operator.Roles() {
+		may := slices.Contains(r.Verbs(), operator.VerbWithdrawalApprove)
+		if may != (r == operator.Approver) {
+			t.Errorf("%s may approve: %v, want %v", r, may, r == operator.Approver)
+		}
+	}
+}

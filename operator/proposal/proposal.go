@@ -1,0 +1,297 @@
+// Package proposal has acts that move or free money done by several persons: one proposes, others approve.
+//
+// It owns the life of a proposal: who may propose, approve and reject, how many must, and until when. It does nothing
+// itself: what a verb does is in the package of its object, which the wiring hands in as a Kind. Its invariants: who
+// proposed never approves, and each person counts once; a proposal is carried out once, in the transaction of the act
+// itself, which also checks once more that those who approved may still do so; what was approved is what is done, by
+// the hash of its text; what is not carried out before its end is never carried out.
+package proposal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// Life is how long after it was made a proposal may be approved and carried out.
+const Life = 24 * time.Hour
+
+// The reasons why a proposal is refused. Nothing has changed then.
+var (
+	ErrUnknownVerb = errors.New("nobody proposes this")
+	ErrOwn         = errors.New("who proposed it cannot approve it")
+	ErrEnded       = errors.New("the proposal has ended")
+	ErrOther       = errors.New("the proposal is not the one that was shown: read it again")
+	ErrReason      = errors.New("a reason of at most 1000 bytes of plain text is required")
+	// ErrEvidence is what Verify returns for an assertion that does not count.
+	ErrEvidence = errors.New("the passkey's assertion does not count")
+	// ErrVoid is what an act returns that is not possible any more: its proposal ends void.
+	ErrVoid = errors.New("it cannot be carried out any more")
+)
+
+// Denied says that a person lacks the right to a verb, for the account that is concerned.
+type Denied struct{ Verb string }
+
+// Error names the verb.
+func (d *Denied) Error() string { return "this needs the right to " + d.Verb }
+
+// Person is somebody who proposes, approves or rejects. Two with one ID are one person, whatever they are called and
+// however they signed in.
+type Person struct {
+	ID   bursar.ID
+	Name string
+}
+
+// Kind is what a verb does.
+type Kind struct {
+	Propose string // the verb that who proposes needs
+	Approve string // the verb that who approves or rejects needs
+
+	// Check completes a proposal before it is recorded, and refuses what could not be carried out now.
+	Check func(ctx context.Context, p store.Proposal) (store.Proposal, error)
+	// Execute carries a proposal out in one transaction, in which it calls done after its own locks; an error of done
+	// undoes all. An ErrVoid or a *bursar.Error says that it can never be carried out, any other that it may be later.
+	Execute func(ctx context.Context, p store.Proposal, done Done) error
+}
+
+// Done records what came of a proposal, in the transaction that carries it out.
+type Done func(ctx context.Context, tx *store.Tx, outcome string) error
+
+// Change is one step in the life of a proposal, for the log of acts.
+type Change struct {
+	Proposal store.Proposal // as it was before
+	By       Person         // zero: the service itself
+	Next     store.ProposalStatus
+	Reason   string // or outcome
+	Evidence string
+}
+
+// Service carries proposals through their life. It is safe for concurrent use.
+type Service struct {
+	DB    *store.DB
+	IDs   *bursar.IDs
+	Log   *slog.Logger
+	Kinds map[string]Kind
+
+	// May returns nil if a person may do something with an account now, and a *Denied if not; it reads in the given
+	// transaction. Where it is nil, nobody proposes, approves or rejects, and nothing is carried out.
+	May func(ctx context.Context, tx *store.Tx, person bursar.ID, verb string, account bursar.ID) error
+	// Need returns how many persons besides the proposer must approve, at least 1; nil: 1.
+	Need func(currency bursar.CurrencyCode, amount bursar.Amount) int
+	// Verify checks the evidence of an approval, when it is given and again when the proposal is carried out; nil: none is
+	// asked for. Its error is ErrEvidence, or one of the database.
+	Verify func(ctx context.Context, tx *store.Tx, person bursar.ID, p store.Proposal, evidence string) error
+	// Record adds a step to the log of acts, in the transaction of the step; nil: there is no such log.
+	Record func(ctx context.Context, tx *store.Tx, c Change) error
+}
+
+// Propose records a proposal. The token is that of the form: the same one again returns what it proposed before. What
+// is proposed already and open is store.ErrOpen.
+func (s *Service) Propose(ctx context.Context, by Person, p store.Proposal) (store.Proposal, error) {
+	kind, known := s.Kinds[p.Verb]
+	if !known || s.May == nil {
+		return p, fmt.Errorf("%w: %.40q", ErrUnknownVerb, p.Verb)
+	}
+	var err error
+	if p.Reason, err = plain(p.Reason); err != nil {
+		return p, err
+	}
+	if before, err := s.before(ctx, by, p.Token); !errors.Is(err, store.ErrNotFound) {
+		return before, err
+	}
+	if p, err = kind.Check(ctx, p); err != nil {
+		return p, err
+	}
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		if err := s.May(ctx, tx, by.ID, kind.Propose, p.AccountID); err != nil {
+			return err
+		}
+		p.ID, p.PersonID, p.Person, p.Status = s.IDs.Next(), by.ID, by.Name, store.ProposalPending
+		p.CreatedAt = tx.Now().UTC().Truncate(time.Second)
+		p.ExpiresAt = p.CreatedAt.Add(Life)
+		if p.Need = 1; s.Need != nil {
+			p.Need = max(1, s.Need(p.Currency, p.Amount))
+		}
+		hash := Hash(p)
+		p.Hash = hash[:]
+		if err := tx.Proposals().Expire(ctx); err != nil {
+			return err
+		}
+		if err := tx.Proposals().Insert(ctx, p); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, Change{Proposal: p, By: by, Next: store.ProposalPending, Reason: p.Reason})
+	})
+	if errors.Is(err, store.ErrProposed) || errors.Is(err, store.ErrOpen) {
+		if before, err := s.before(ctx, by, p.Token); !errors.Is(err, store.ErrNotFound) {
+			return before, err // the same form, submitted twice at once
+		}
+	}
+	return p, err
+}
+
+// before returns what a form of a person has proposed already.
+func (s *Service) before(ctx context.Context, by Person, token bursar.ID) (p store.Proposal, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		p, err = tx.Proposals().ByToken(ctx, token)
+		return err
+	})
+	if err == nil && p.PersonID != by.ID {
+		err = ErrOther
+	}
+	return p, err
+}
+
+// Approval is what an approver sends back.
+type Approval struct {
+	Proposal bursar.ID
+	Hash     []byte // of the text that the approver was shown
+	Evidence string // the assertion of their passkey over it
+}
+
+// Approve adds a person's approval, and carries the proposal out once it has enough. The status that it returns says
+// what came of it: one that is still approved is carried out as soon as that is possible. The same approval again
+// changes nothing.
+func (s *Service) Approve(ctx context.Context, by Person, a Approval) (p store.Proposal, err error) {
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		if p, err = tx.Proposals().Lock(ctx, a.Proposal); err != nil {
+			return store.AsRefusal(err)
+		}
+		if !bytes.Equal(a.Hash, p.Hash) {
+			return ErrOther
+		}
+		if err := s.mayApprove(ctx, tx, by.ID, p); err != nil {
+			return err
+		}
+		votes, err := tx.Proposals().Votes(ctx, p.ID)
+		if err != nil || approvedBy(votes, by.ID) {
+			return err
+		}
+		if p.Status != store.ProposalPending || !tx.Now().Before(p.ExpiresAt) {
+			return s.ended(p)
+		}
+		return s.add(ctx, tx, by, &p, a.Evidence, len(votes)+1)
+	})
+	if err != nil || p.Status != store.ProposalApproved {
+		return p, err
+	}
+	return s.carryOut(ctx, p.ID)
+}
+
+// add records an approval, the count-th. The last one that is needed makes the proposal approved: that is the record
+// that it is to be carried out, whatever happens to this process.
+func (s *Service) add(
+	ctx context.Context, tx *store.Tx, by Person, p *store.Proposal, evidence string, count int,
+) error {
+	if s.Verify != nil {
+		if err := s.Verify(ctx, tx, by.ID, *p, evidence); err != nil {
+			return err
+		}
+	}
+	err := tx.Proposals().Vote(ctx, store.ProposalVote{
+		Proposal: p.ID,
+		PersonID: by.ID,
+		Person:   by.Name,
+		Approves: true,
+		Evidence: evidence,
+	})
+	if err != nil {
+		return err
+	}
+	before := *p
+	if count >= p.Need {
+		p.Status = store.ProposalApproved
+		if err := tx.Proposals().SetStatus(ctx, p.ID, p.Status, ""); err != nil {
+			return err
+		}
+	}
+	return s.record(ctx, tx, Change{Proposal: before, By: by, Next: p.Status, Evidence: evidence})
+}
+
+// Reject ends a proposal that is not carried out yet, also one that has its approvals. Who proposed it may take it back
+// so.
+func (s *Service) Reject(ctx context.Context, by Person, id bursar.ID, reason string) (p store.Proposal, err error) {
+	if reason, err = plain(reason); err != nil {
+		return p, err
+	}
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		if p, err = tx.Proposals().Lock(ctx, id); err != nil {
+			return store.AsRefusal(err)
+		}
+		if by.ID != p.PersonID {
+			if err := s.mayApprove(ctx, tx, by.ID, p); err != nil {
+				return err
+			}
+		}
+		if p.Status.Ended() {
+			return s.ended(p)
+		}
+		return s.end(ctx, tx, by, &p, store.ProposalRejected, reason)
+	})
+	return p, err
+}
+
+// end ends a locked proposal.
+func (s *Service) end(
+	ctx context.Context, tx *store.Tx, by Person, p *store.Proposal, next store.ProposalStatus, outcome string,
+) error {
+	if err := tx.Proposals().SetStatus(ctx, p.ID, next, outcome); err != nil {
+		return err
+	}
+	before := *p
+	p.Status, p.Outcome, p.EndedAt = next, outcome, tx.Now()
+	return s.record(ctx, tx, Change{Proposal: before, By: by, Next: next, Reason: outcome})
+}
+
+func (s *Service) mayApprove(ctx context.Context, tx *store.Tx, person bursar.ID, p store.Proposal) error {
+	if s.May == nil {
+		return ErrUnknownVerb
+	}
+	if person == p.PersonID {
+		return ErrOwn
+	}
+	return s.May(ctx, tx, person, s.Kinds[p.Verb].Approve, p.AccountID)
+}
+
+func (s *Service) ended(p store.Proposal) error {
+	if !p.Status.Ended() {
+		return fmt.Errorf("%w: its time was over at %s", ErrEnded, moment(p.ExpiresAt))
+	}
+	return fmt.Errorf("%w: it is %s: %s", ErrEnded, p.Status, p.Outcome)
+}
+
+func (s *Service) record(ctx context.Context, tx *store.Tx, c Change) error {
+	tx.After(func() {
+		s.Log.Info("proposal changed", "proposal", c.Proposal.ID, "verb", c.Proposal.Verb, "status", c.Next, "by", c.By.ID)
+	})
+	if s.Record == nil {
+		return nil
+	}
+	return s.Record(ctx, tx, c)
+}
+
+func approvedBy(votes []store.ProposalVote, person bursar.ID) bool {
+	for _, v := range votes {
+		if v.PersonID == person {
+			return true
+		}
+	}
+	return false
+}
+
+// plain returns a reason without the space around it.
+func plain(reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	if reason == "" || len(reason) > 1000 || !utf8.ValidString(reason) || strings.ContainsRune(reason, 0) {
+		return reason, ErrReason
+	}
+	return reason, nil
+}

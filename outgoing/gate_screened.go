@@ -1,0 +1,41 @@
+package outgoing
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Screened says which accounts' withdrawals an outgoing transaction must not pay now, because the screening service has
+// not passed them, and why. Package screening implements it.
+type Screened func(ctx context.Context, tx *store.Tx, outgoing bursar.ID) (accounts []bursar.ID, why string, err error)
+
+// ScreenAgain has the screening service asked again about the withdrawals that an outgoing transaction pays, whose pass
+// does not count, and notes why. Package screening implements it.
+type ScreenAgain func(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why string) error
+
+// screened holds back withdrawals that the screening service has not passed, or whose pass has expired, until they are
+// signed: they are requeued, and asked about again. As with a freeze, a signed transaction is sent and its fee is
+// bumped.
+func (s *Sender) screened(ctx context.Context, tx *store.Tx, p passage) error {
+	if s.Screened == nil || p.outgoingTx.Kind != string(chain.KindWithdrawal) ||
+		p.step != stepBuild && p.step != stepSign {
+		return nil
+	}
+	accounts, why, err := s.Screened(ctx, tx, p.outgoingTx.ID)
+	if err != nil || len(accounts) == 0 {
+		return err
+	}
+	return &WaitError{Reason: why, Accounts: accounts, unscreened: true}
+}
+
+// screenAgain has the screening service asked again about what an outgoing transaction pays: the answer in the database
+// does not count here, or does not count for the signer.
+func (s *Sender) screenAgain(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, why string) error {
+	if s.ScreenAgain == nil || p.Kind != string(chain.KindWithdrawal) {
+		return nil
+	}
+	return s.ScreenAgain(ctx, tx, p.ID, why)
+}

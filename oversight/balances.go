@@ -1,0 +1,254 @@
+package oversight
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/reconcile"
+)
+
+var balanceColumns = []Column{
+	{"currency", "Currency", Plain},
+	{"chain", "Chain", Plain},
+	{"verdict", "Covered", State},
+	{"owed", "Owed", Figure},
+	{"custody", "Held", Figure},
+	{"hot", "Hot", Figure},
+	{"unswept", "Unswept", Figure},
+	{"cold", "Cold", Figure},
+	{"unattributed", "Unattributed", Figure},
+	{"own", "Own funds", Figure},
+	{"fees", "Fees earned", Figure},
+	{"gas", "Network fees paid", Figure},
+	{"value", "Held, in the reference currency", Figure},
+	{"rate", "Rate", Figure},
+	{"rateSource", "Rate from", Plain},
+	{"rateAt", "Rate of", Moment},
+	{"comparedAt", "Compared with the chain", Moment},
+}
+
+// books are the verdict and the operator's side of the books.
+type books struct {
+	verdict reconcile.Verdict
+	own     map[ledger.Key]ledger.Balance
+}
+
+func (r *reading) books(ctx context.Context) (b books, err error) {
+	if b.verdict, err = reconcile.Judge(ctx, r.tx, r.Registry); err != nil {
+		return b, err
+	}
+	b.own, err = r.tx.Ledger().OperatorBalances(ctx)
+	return b, err
+}
+
+// net returns the balance of an account of the operator; of one that is below zero, nothing.
+func (b books) net(account ledger.Account, code bursar.CurrencyCode) bursar.Amount {
+	amount, negative := b.own[ledger.Key{Account: account, Asset: code}].Net(account.Type())
+	if negative {
+		return bursar.Amount{}
+	}
+	return amount
+}
+
+func (b books) sum(code bursar.CurrencyCode, accounts ...ledger.Account) (sum bursar.Amount) {
+	for _, a := range accounts {
+		if more, err := sum.Add(b.net(a, code)); err == nil {
+			sum = more
+		}
+	}
+	return sum
+}
+
+// balanceTable lists the currencies that anything was ever booked in.
+func (r *reading) balanceTable(b books) Table {
+	t := Table{Key: "balances", Title: "By currency", Columns: balanceColumns, Empty: "Nothing was received yet."}
+	for _, p := range b.verdict.Lines {
+		c := p.Currency
+		if p.Custody.IsZero() && p.Owed.IsZero() && p.Own.IsZero() {
+			continue
+		}
+		worth := r.worth(c.Code)
+		t.Rows = append(t.Rows, []Cell{
+			text(string(c.Code)),
+			text(string(c.Chain)),
+			covered(p),
+			text(c.Exact(p.Owed)),
+			text(c.Exact(p.Custody)),
+			text(c.Exact(p.Hot)),
+			text(c.Exact(p.Unswept)),
+			text(c.Exact(p.Cold)),
+			text(c.Exact(b.sum(c.Code, ledger.Unattributed, ledger.Refunding))),
+			text(c.Exact(p.Own)),
+			text(c.Exact(b.sum(c.Code, ledger.DepositFees, ledger.WithdrawalFees))),
+			text(c.Exact(b.net(ledger.NetworkFees, c.Code))),
+			text(worth.of(p.Custody, c)),
+			text(worth.Rate.String()),
+			text(worth.Source),
+			at(worth.At),
+			at(p.Since),
+		})
+	}
+	return t
+}
+
+func covered(p reconcile.Position) Cell {
+	switch {
+	case !p.Uncovered.IsZero():
+		return Cell{Text: "short by " + p.Currency.Exact(p.Uncovered), Tone: Bad}
+	case p.Chain != nil && !p.Chain.Balanced():
+		return Cell{Text: "differs from the chain", Tone: Bad}
+	case p.Chain == nil:
+		return Cell{Text: "not compared yet", Tone: Warn}
+	}
+	return Cell{Text: "covered", Tone: Good}
+}
+
+func (r *Reader) worth(code bursar.CurrencyCode) Worth {
+	if r.Worth == nil {
+		return Worth{}
+	}
+	return r.Worth(code)
+}
+
+// of writes a value with its currency; empty where the rate is not known.
+func (w Worth) of(a bursar.Amount, c bursar.Currency) string {
+	v, known := w.value(a, c)
+	if !known {
+		return ""
+	}
+	return w.Unit.Exact(v) + " " + string(w.Unit.Code)
+}
+
+func (w Worth) value(a bursar.Amount, c bursar.Currency) (bursar.Amount, bool) {
+	if !w.Rate.IsKnown() {
+		return bursar.Amount{}, false
+	}
+	v, err := w.Rate.Value(a, c, w.Unit)
+	return v, err == nil
+}
+
+// total is what everything is worth in the reference currency, and the currencies whose rate is not known.
+type total struct {
+	held, owed bursar.Amount
+	unit       bursar.Unit
+	unrated    []bursar.CurrencyCode
+	oldest     time.Time
+	sources    map[string]bool
+}
+
+func (r *reading) total(b books) (t total) {
+	t.sources = map[string]bool{}
+	for _, p := range b.verdict.Lines {
+		if p.Custody.IsZero() && p.Owed.IsZero() {
+			continue
+		}
+		w := r.worth(p.Currency.Code)
+		held, known := w.value(p.Custody, p.Currency)
+		owed, also := w.value(p.Owed, p.Currency)
+		if !known || !also {
+			t.unrated = append(t.unrated, p.Currency.Code)
+			continue
+		}
+		t.held, t.owed, t.unit = added(t.held, held), added(t.owed, owed), w.Unit
+		t.sources[w.Source] = true
+		if !w.At.IsZero() && (t.oldest.IsZero() || w.At.Before(t.oldest)) {
+			t.oldest = w.At
+		}
+	}
+	return t
+}
+
+func added(a, b bursar.Amount) bursar.Amount {
+	if sum, err := a.Add(b); err == nil {
+		return sum
+	}
+	return a
+}
+
+// say adds the total to a sheet, with where its rates come from, or says that there is none.
+func (t total) say(s *Sheet) {
+	if len(t.sources) > 0 {
+		s.fact("held", "Held, all currencies", Figure, t.unit.Exact(t.held)+" "+string(t.unit.Code))
+		s.fact("owed", "Owed, all currencies", Figure, t.unit.Exact(t.owed)+" "+string(t.unit.Code))
+		for source := range t.sources {
+			if source == "" {
+				source = "the configuration"
+			}
+			s.fact("rates", "Rates from", Plain, source)
+		}
+		s.fact("ratesOf", "The oldest rate is of", Moment, instant(t.oldest))
+	}
+	if len(t.unrated) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("No rate is known now for %s: the totals leave it out.", list(t.unrated)))
+	}
+}
+
+func list[T ~string](values []T) (text string) {
+	for i, v := range values {
+		if i > 0 {
+			text += ", "
+		}
+		text += string(v)
+	}
+	return text
+}
+
+func readBalances(ctx context.Context, r *reading) (s Sheet, err error) {
+	code := chosen(r.asked, "currency", r.codes())
+	if r.err != nil {
+		return s, r.err
+	}
+	b, err := r.books(ctx)
+	if err != nil {
+		return s, err
+	}
+	for _, p := range b.verdict.Problems {
+		s.alert(Bad, p.Message, "")
+	}
+	if b.verdict.OK() {
+		s.alert(Good, "Covered: everything that is owed is held, and no comparison with a chain differs.", "")
+	}
+	r.total(b).say(&s)
+	s.fact("audited", "Links of the books audited", Figure, fmt.Sprintf("%d of %d", b.verdict.Audited, b.verdict.Links))
+	s.fact("auditedAt", "Audited", Moment, instant(b.verdict.Checked))
+	s.Tables = []Table{r.balanceTable(b)}
+	s.Fields = []Field{r.field("currency", "Charts of", "", options(r.codes())...)}
+	s.Command = "bursar reconcile"
+	return s, r.addCharts(ctx, &s, r.charted(b, code))
+}
+
+// charted is the currency of the charts: the one that was chosen, or else the first with a balance.
+func (r *reading) charted(b books, code bursar.CurrencyCode) bursar.CurrencyCode {
+	if code != "" {
+		return code
+	}
+	for _, p := range b.verdict.Lines {
+		if !p.Custody.IsZero() {
+			return p.Currency.Code
+		}
+	}
+	return ""
+}
+
+func (r *reading) addCharts(ctx context.Context, s *Sheet, code bursar.CurrencyCode) error {
+	if code == "" {
+		return nil
+	}
+	c, err := r.Registry.Get(code)
+	if err != nil {
+		return err
+	}
+	days := month(r.tx.Now())
+	figures, whole, err := r.tx.DayFigures().Of(ctx, days)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		s.Notes = append(s.Notes, "The charts do not contain the newest postings yet: these are summed in the background.")
+	}
+	s.Charts = charts(c, days, figures)
+	return nil
+}

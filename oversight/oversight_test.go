@@ -1,0 +1,284 @@
+package oversight_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/oversight"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// hostile is text that would be more than text if it were not kept apart, and a formula in a spreadsheet.
+const hostile = `=HYPERLINK("https://evil.example","x")</td><script>alert(1)</script>`
+
+// fakeChain is a chain whose addresses begin with its name.
+type fakeChain struct {
+	id    bursar.ChainID
+	model chain.Model
+}
+
+func (c fakeChain) Capabilities() chain.Capabilities {
+	return chain.Capabilities{ID: c.id, Family: bursar.Family(c.id), Model: c.model, Confirmations: 6}
+}
+
+func (c fakeChain) ParseAddress(s string) (bursar.Address, error) {
+	if !strings.HasPrefix(strings.ToLower(s), string(c.id)+"-") {
+		return bursar.Address{}, errors.New("not an address")
+	}
+	return bursar.Address{Base: strings.ToLower(s)}, nil
+}
+
+// harness is a reader over a database with one of everything.
+type harness struct {
+	t  *testing.T
+	db *store.DB
+	r  *oversight.Reader
+}
+
+var (
+	shop, other = bursar.ID{1}, bursar.ID{9}
+	wallet      = bursar.Wallet{Number: 1, ID: bursar.ID{2}, AccountID: shop, Currency: "BTC", Family: "bitcoin",
+		Address: bursar.Address{Base: "bitcoin-wallet"}, Webhook: "https://shop.example/hook", Metadata: hostile}
+	gas = bursar.Wallet{Number: 2, ID: bursar.ID{2, 2}, AccountID: other, Currency: "ETH", Family: "ethereum",
+		Address: bursar.Address{Base: "ethereum-wallet"}}
+	pending = bursar.Deposit{ID: bursar.ID{4}, Purpose: bursar.ForWallet, AccountID: shop, WalletID: wallet.ID,
+		Currency: "BTC", Chain: bursar.Bitcoin, TxID: strings.Repeat("ab", 32), Address: wallet.Address,
+		Amount: bursar.Units(15_000_000), Height: 905, BlockHash: "b", Required: 6}
+)
+
+func reader(t *testing.T, db *store.DB) *harness {
+	t.Helper()
+	registry, err := bursar.NewRegistry(bursar.Standard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate, err := bursar.ParseRate("50000")
+	euro, known := bursar.FiatUnit("EUR")
+	if err != nil || !known {
+		t.Fatal(err, known)
+	}
+	r := &oversight.Reader{Config: oversight.Config{
+		DB:       db,
+		Registry: registry,
+		Chains: map[bursar.ChainID]oversight.Chain{bursar.Bitcoin: fakeChain{bursar.Bitcoin, chain.UTXOModel},
+			bursar.Ethereum: fakeChain{bursar.Ethereum, chain.AccountModel}},
+		Hot:  func(id bursar.ChainID) string { return string(id) + "-hot" },
+		Cold: map[bursar.ChainID][]string{bursar.Bitcoin: {"bitcoin-cold"}},
+		Nodes: func(id bursar.ChainID) []oversight.Node {
+			return []oversight.Node{{Name: "one." + string(id), InUse: true, Height: 907}, {Name: "two", Fault: hostile}}
+		},
+		Worth: func(code bursar.CurrencyCode) oversight.Worth {
+			if code != "BTC" {
+				return oversight.Worth{}
+			}
+			return oversight.Worth{Rate: rate, Unit: euro, Source: "a feed", At: db.Now()}
+		},
+		Settings: []oversight.Setting{{Path: "network", Value: "test", Source: "bursar.yaml:1"}},
+	}}
+	h := &harness{t, db, r}
+	h.fill()
+	return h
+}
+
+func (h *harness) fill() {
+	h.t.Helper()
+	ctx, now := h.t.Context(), h.db.Now()
+	w, g, seen := wallet, gas, pending
+	w.CreatedAt, g.CreatedAt, seen.SeenAt = now, now, now.Add(-time.Hour)
+	small := seen
+	small.ID, small.TxID, small.Amount, small.Status = bursar.ID{4, 2}, "cd", bursar.Units(1), bursar.DepositBelowMinimum
+	strange := seen
+	strange.ID, strange.TxID, strange.Purpose = bursar.ID{4, 3}, "ef", bursar.ForUnattributed
+	strange.AccountID, strange.WalletID, strange.Address = bursar.ID{}, bursar.ID{}, bursar.Address{Base: "bitcoin-hot"}
+	asked := func(n byte, account bursar.ID, status bursar.WithdrawalStatus) bursar.Withdrawal {
+		return bursar.Withdrawal{ID: bursar.ID{3, n}, AccountID: account, Currency: "BTC", Amount: bursar.Units(150_000_000),
+			Address: bursar.Address{Base: "bitcoin-away"}, Status: status, CreatedAt: now, RequestedBy: "mallory",
+			Reference: "order-" + string('0'+rune(n)), Metadata: hostile}
+	}
+	err := h.db.Do(ctx, func(tx *store.Tx) error {
+		for _, step := range []func() error{
+			func() error {
+				return tx.Accounts().Insert(ctx, bursar.Account{ID: shop, Name: hostile, CreatedAt: now})
+			},
+			func() error {
+				return tx.Accounts().Insert(ctx, bursar.Account{ID: other, Name: "other", CreatedAt: now})
+			},
+			func() error { return tx.Wallets().Insert(ctx, []bursar.Wallet{w, g}) },
+			func() error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) },
+			func() error { return tx.Chains().Ensure(ctx, bursar.Ethereum) },
+			func() error { return tx.Chains().SetHead(ctx, bursar.Bitcoin, 907, 900) },
+			func() error {
+				return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "external_spend", Message: hostile})
+			},
+			func() error {
+				_, err := tx.Deposits().RecordAll(ctx, []store.NewDeposit{{Deposit: seen, Wallet: 1},
+					{Deposit: small, Wallet: 1}, {Deposit: strange}})
+				if err != nil {
+					return err
+				}
+				d, err := tx.Deposits().ByID(ctx, small.ID)
+				if err != nil {
+					return err
+				}
+				return tx.Deposits().SetStatuses(ctx, []store.DepositChange{{Deposit: d, Next: bursar.DepositBelowMinimum}})
+			},
+			func() error { return tx.Ledger().Post(ctx, ledger.DepositCredited(seen, now)) },
+			func() error {
+				return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, asked(1, shop, bursar.WithdrawalPendingApproval))
+			},
+			func() error {
+				return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, asked(2, other, bursar.WithdrawalQueued))
+			},
+			func() error {
+				return tx.Events().Insert(ctx, bursar.Event{ID: bursar.ID{6}, AccountID: shop, Kind: bursar.EventDeposit,
+					Subject: seen.ID, URL: "https://shop.example/hook", Body: []byte(hostile), CreatedAt: now})
+			},
+		} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// read reads a page; values are "name=value".
+func (h *harness) read(path string, accounts []bursar.ID, values ...string) (oversight.Sheet, error) {
+	h.t.Helper()
+	form := url.Values{}
+	for _, v := range values {
+		name, value, _ := strings.Cut(v, "=")
+		form.Set(name, value)
+	}
+	pages := oversight.Pages()
+	i := slices.IndexFunc(pages, func(p oversight.Page) bool { return p.Path == path })
+	if i < 0 {
+		h.t.Fatalf("there is no page %s", path)
+	}
+	return h.r.Read(h.t.Context(), pages[i], oversight.Query{Values: form, Accounts: accounts})
+}
+
+// text reads a page as one text.
+func (h *harness) text(path string, accounts []bursar.ID, values ...string) string {
+	h.t.Helper()
+	s, err := h.read(path, accounts, values...)
+	if err != nil {
+		h.t.Fatalf("%s %v: %v", path, values, err)
+	}
+	all, err := json.Marshal(s)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var buffer strings.Builder
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(json.RawMessage(all)); err != nil {
+		h.t.Fatal(err)
+	}
+	return unicode.ReplaceAllStringFunc(buffer.String(), func(s string) string {
+		return map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&"}[s]
+	})
+}
+
+var unicode = regexp.MustCompile(`\\u00(3c|3e|26)`)
+
+// Each page shows what is there.
+func TestEachPageShowsTheState(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		h := reader(t, db)
+		for _, c := range []struct {
+			path, values string
+			want         []string
+		}{
+			{"/", "", []string{"external_spend", "withdrawals to approve", `"chain":"bitcoin"`, "0.15000000",
+				"unattributed deposits wait", "7500.00 EUR"}},
+			{"/deposits", "status=pending", []string{`"status":"pending"`, "0.15000000"}},
+			{"/deposits", "account=" + shop.String() + "&currency=BTC", []string{"0.15000000", "below_minimum"}},
+			{"/wallets", "", []string{"bitcoin-wallet", "ethereum-wallet"}},
+			{"/wallets", "account=" + other.String(), []string{"ethereum-wallet"}},
+			{"/wallets/{id}", "id=" + wallet.ID.String(), []string{"bitcoin-wallet", pending.ID.String()}},
+			{"/withdrawals", "", []string{"pending_approval", "queued", "order-2"}},
+			{"/withdrawals", "reference=order-1", []string{"pending_approval"}},
+			{"/unattributed", "", []string{bursar.ID{4, 3}.String(), "bitcoin-hot"}},
+			{"/balances", "", []string{`"owed":"0.15000000"`, "not compared yet", "a feed", "7500.00 EUR"}},
+			{"/chains", "", []string{`"height":"none yet"`, "two", "bitcoin-cold", "one.bitcoin", "1 of 2"}},
+			{"/webhooks", "status=pending", []string{bursar.ID{6}.String(), `"attempts":"0"`}},
+			{"/webhooks/{id}", "id=" + bursar.ID{6}.String(), []string{"shop.example", "bursar webhook show"}},
+			{"/ledger", "book=custody", []string{`"kind":"deposit"`, `"debit":"custody"`, `"account":"customers"`}},
+			{"/accounts", "", []string{shop.String(), other.String()}},
+			{"/accounts/{id}", "id=" + shop.String(), []string{"bursar key list", `"available":"0.15000000"`}},
+			{"/settings", "", []string{"bursar.yaml:1", `"depositFee":"none"`}},
+			{"/charges", "", []string{`"charges":[]`}},
+		} {
+			text := h.text(c.path, nil, strings.Split(c.values, "&")...)
+			for _, want := range c.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s?%s has no %q, want it in\n%s", c.path, c.values, want, text)
+				}
+			}
+		}
+		if got := h.text("/wallets", nil, "account="+other.String()); strings.Contains(got, "bitcoin-wallet") {
+			t.Errorf("the wallets of one account contain those of another: %s", got)
+		}
+	})
+}
+
+// Whoever may see some accounts only sees nothing of another: its objects look like unknown ones.
+func TestOtherAccountsAreNotSeen(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		h := reader(t, db)
+		only := []bursar.ID{other}
+		for _, p := range oversight.Pages() {
+			values := []string{"q=0.15 BTC"}
+			if strings.HasSuffix(p.Path, "{id}") {
+				continue
+			}
+			s, err := h.read(p.Path, only, values...)
+			if p.Whole {
+				if !errors.Is(err, bursar.ErrNotFound) {
+					t.Errorf("%s: %v, want not_found: it is of the whole service", p.Path, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v, want no error", p.Path, err)
+			}
+			all, err := json.Marshal(s)
+			if err != nil || strings.Contains(string(all), shop.String()) || strings.Contains(string(all), "order-1") {
+				t.Errorf("%s shows another account: %s, %v", p.Path, all, err)
+			}
+		}
+		for path, id := range map[string]bursar.ID{"/deposits/{id}": pending.ID, "/withdrawals/{id}": {3, 1},
+			"/wallets/{id}": wallet.ID, "/webhooks/{id}": {6}, "/accounts/{id}": shop} {
+			if _, err := h.read(path, only, "id="+id.String()); !errors.Is(err, bursar.ErrNotFound) {
+				t.Errorf("%s of another account: %v, want not_found", path, err)
+			}
+			if got := h.text("/search", only, "q="+id.String()); !strings.Contains(got, "Nothing has exactly this.") {
+				t.Errorf("the search for %s of another account found %s", id, got)
+			}
+		}
+		for _, q := range []string{"bitcoin-wallet", pending.TxID, "order-1", "0.15"} {
+			if got := h.text("/search", only, "q="+q); strings.Contains(got, shop.String()) {
+				t.Errorf("the search for %q of another account found %s", q, got)
+			}
+		}
+		if _, err := h.read("/deposits", only, "account="+shop.String()); err == nil {
+			t.Error("the deposits of another account are listed, want a refusal")
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package refill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ceremony"
+	"github.com/bursar/bursar/store"
+)
+
+// Errors of revocations.
+var (
+	ErrNotAbandoned    = errors.New("an open refill is not revoked: abandon it first")
+	ErrNothingToRevoke = errors.New("the bundle cannot be broadcast any more: what it spends is used up")
+)
+
+// Revoke begins a refill that makes one impossible that was abandoned, or sent and is not final: it uses up what that
+// one would, and so at most one of the two is ever in a block. It pays the hot wallet as every refill does, by default
+// as much as the other would, and is signed and broadcast as every refill is. The errors are ErrNotAbandoned,
+// ErrNothingToRevoke and those of Begin.
+func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony.Bundle, error) {
+	known, err := Get(ctx, s.DB, id)
+	if err != nil {
+		return ceremony.Bundle{}, err
+	}
+	if known.Status == store.RefillOpen {
+		return ceremony.Bundle{}, ErrNotAbandoned
+	}
+	if final, err := s.final(ctx, known); err != nil || final {
+		return ceremony.Bundle{}, errors.Join(err, fmt.Errorf("%w: it is final", ErrNothingToRevoke))
+	}
+	old, err := ceremony.Read(known.Bundle)
+	if err != nil {
+		return ceremony.Bundle{}, err
+	}
+	if old.Wallet.Name != r.Wallet.Name || !slices.Equal(old.Wallet.Addresses, r.Wallet.Addresses) {
+		return ceremony.Bundle{}, fmt.Errorf("cold wallet %s is configured otherwise than when refill %s began",
+			r.Wallet.Name, id)
+	}
+	tx, err := s.Chain.ReadCold(old.Wallet, old.Bytes)
+	if err != nil {
+		return ceremony.Bundle{}, err
+	}
+	if r.Amount == "" {
+		r.Amount = s.Own.Asset.Exact(old.Payment.Amount)
+	}
+	r.revokes, r.uses, r.old = id.String(), tx.Reservations, old.Bytes
+	return s.Begin(ctx, r)
+}
+
+func (s *Service) final(ctx context.Context, r store.Refill) (final bool, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		final, err = tx.Refills().Final(ctx, r)
+		return err
+	})
+	return final, err
+}
+
+func shares(one, two []string) bool {
+	return slices.ContainsFunc(one, func(resource string) bool { return slices.Contains(two, resource) })
+}
+
+// Standing is what became of a refill.
+type Standing string
+
+// The standings that a status does not say.
+const (
+	Revoking Standing = "revoking" // one that revokes it is with somebody or not final
+	Revoked  Standing = "revoked"  // one that revokes it is final: it can never be in a block
+	Booked   Standing = "booked"   // sent, and final
+)
+
+// StandingOf returns what became of a refill, from the books: only a final block makes one revoked or booked, and a
+// reorg takes that back.
+func StandingOf(ctx context.Context, tx *store.Tx, r store.Refill) (Standing, error) {
+	own := Standing(r.Status)
+	if r.Status == store.RefillOpen {
+		return own, nil
+	}
+	if final, err := tx.Refills().Final(ctx, r); err != nil || final {
+		return Booked, err
+	}
+	by, err := tx.Refills().Revocations(ctx, r.ID)
+	if err != nil {
+		return own, err
+	}
+	for _, other := range by {
+		if other.Status == store.RefillAbandoned {
+			continue
+		}
+		own = Revoking
+		if final, err := tx.Refills().Final(ctx, other); err != nil || final {
+			return Revoked, err
+		}
+	}
+	return own, nil
+}

@@ -1,0 +1,136 @@
+package refill_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/refill"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+func standing(t *testing.T, s *refill.Service, id bursar.ID) (got refill.Standing) {
+	t.Helper()
+	r := state(t, s, id)
+	if err := s.DB.View(t.Context(), func(tx *store.Tx) (err error) {
+		got, err = refill.StandingOf(t.Context(), tx, r)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// arrives records that the transaction of a refill has paid the hot wallet, in a block.
+func arrives(t *testing.T, s *refill.Service, txID string) (d bursar.Deposit) {
+	t.Helper()
+	d = bursar.Deposit{ID: bursar.ID{7}, Purpose: bursar.ForRefill, Currency: "BTC", Chain: bursar.Bitcoin, TxID: txID,
+		Address: bursar.Address{Base: "home"}, Amount: bursar.Units(5), Height: 9, BlockHash: "b", SeenAt: s.DB.Now()}
+	if err := s.DB.Do(t.Context(), func(tx *store.Tx) (err error) {
+		if _, _, err = tx.Deposits().Record(t.Context(), store.NewDeposit{Deposit: d}); err != nil {
+			return err
+		}
+		d, err = tx.Deposits().ByID(t.Context(), d.ID)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func become(t *testing.T, s *refill.Service, d bursar.Deposit, next bursar.DepositStatus) bursar.Deposit {
+	t.Helper()
+	if err := s.DB.Do(t.Context(), func(tx *store.Tx) (err error) {
+		if err = tx.Deposits().SetStatus(t.Context(), d, next); err != nil {
+			return err
+		}
+		d, err = tx.Deposits().ByID(t.Context(), d.ID)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A refill is shown as revoked only while a final block holds the one that uses up what it would.
+func TestARefillIsRevokedByTheFinalChain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, _ := newService(db)
+		old := begin(t, s)
+		want := func(when string, id bursar.ID, want refill.Standing) {
+			t.Helper()
+			if got := standing(t, s, id); got != want {
+				t.Errorf("%s: got %s, want %s", when, got, want)
+			}
+		}
+		revoke := refill.Request{Wallet: vault, Actor: "bob"}
+		if _, err := s.Revoke(t.Context(), old.ID, revoke); !errors.Is(err, refill.ErrNotAbandoned) {
+			t.Errorf("an open one: got %v, want ErrNotAbandoned", err)
+		}
+		if _, err := s.Abandon(t.Context(), old.ID, "a device is lost"); err != nil {
+			t.Fatal(err)
+		}
+		want("abandoned", old.ID, "abandoned")
+		b, err := s.Revoke(t.Context(), old.ID, revoke)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := state(t, s, b.ID); r.Revokes != old.ID.String() || r.Amount != old.Payment.Amount || r.Actor != "bob" {
+			t.Errorf("got %+v, want a refill of the same amount that names the other", r)
+		}
+		want("with somebody", old.ID, refill.Revoking)
+		b.Bytes = []byte("2")
+		if _, err := s.Broadcast(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		want("sent", old.ID, refill.Revoking)
+		stuck, err := s.Revoke(t.Context(), b.ID, revoke)
+		if err != nil {
+			t.Fatalf("a sent one that is not final: got %v, want a refill that revokes it", err)
+		}
+		want("with somebody", b.ID, refill.Revoking)
+		if _, err := s.Abandon(t.Context(), stuck.ID, "it went through"); err != nil {
+			t.Fatal(err)
+		}
+		want("the other was abandoned", b.ID, "sent")
+		d := arrives(t, s, "id")
+		want("in a block that is not final", old.ID, refill.Revoking)
+		d = become(t, s, d, bursar.DepositConfirmed)
+		want("final", old.ID, refill.Revoked)
+		want("final", b.ID, refill.Booked)
+		if _, err := s.Revoke(t.Context(), b.ID, revoke); !errors.Is(err, refill.ErrNothingToRevoke) {
+			t.Errorf("a final one: got %v, want ErrNothingToRevoke", err)
+		}
+		become(t, s, d, bursar.DepositReversed)
+		want("reorged out", old.ID, refill.Revoking)
+		want("reorged out", b.ID, "sent")
+	})
+}
+
+// A refill whose nonce or outputs are used up cannot be broadcast any more, and a new one would revoke nothing.
+func TestWhatIsUsedUpIsNotRevoked(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, f := newService(db)
+		old := begin(t, s)
+		if _, err := s.Abandon(t.Context(), old.ID, "late"); err != nil {
+			t.Fatal(err)
+		}
+		other := vault
+		other.Addresses = []string{"another"}
+		if _, err := s.Revoke(t.Context(), old.ID, refill.Request{Wallet: other}); err == nil {
+			t.Error("from another wallet: got no error, want one")
+		}
+		f.next = "coin:1"
+		_, err := s.Revoke(t.Context(), old.ID, refill.Request{Wallet: vault})
+		if !errors.Is(err, refill.ErrNothingToRevoke) {
+			t.Errorf("used up: got %v, want ErrNothingToRevoke", err)
+		}
+		if got := standing(t, s, old.ID); got != "abandoned" {
+			t.Errorf("got %s, want abandoned", got)
+		}
+		begin(t, s) // nothing was recorded that would be open
+	})
+}

@@ -1,0 +1,122 @@
+package browser
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/bursar/bursar/console/consoletest"
+	"github.com/bursar/bursar/operator"
+)
+
+const consolePictures = "../../docs/operations/console"
+
+// consolePages are the pages in the documents.
+var consolePages = []struct{ name, path string }{
+	{"home", "/console/"},
+	{"deposit", "/console/deposits/" + consoletest.Waiting.String()},
+	{"balances", "/console/balances"},
+}
+
+// reads looks at the pages of the operator's console, as somebody who may read.
+func (p *payer) reads(t *testing.T) {
+	t.Helper()
+	server := httptest.NewServer(consoletest.New(t, operator.Viewer))
+	t.Cleanup(server.Close)
+	before := p.url
+	p.url = server.URL
+	defer func() { p.url = before }()
+	more := []string{"/console/withdrawals/" + consoletest.Payout.String(), "/console/deposits?status=pending",
+		"/console/accounts/" + consoletest.Shop.String(), "/console/search?q=bc1qother", "/console/webhooks",
+		"/console/chains",
+		"/console/ledger", "/console/settings"}
+	for _, page := range consolePages {
+		more = append(more, page.path)
+	}
+	p.do(chromedp.EmulateViewport(320, 800))
+	for _, path := range more {
+		p.consolePage(path)
+		if wide := eval[int](p, "document.documentElement.scrollWidth"); wide > 320 {
+			p.Errorf("%s is %d wide on a screen of 320, want that it fits: %s", path, wide, eval[string](p, widest))
+		}
+		p.examine(path)
+		if forbidden := eval[[]string](p, "forbidden"); len(forbidden) > 0 {
+			p.Errorf("%s: the policy forbids %v, want nothing", path, forbidden)
+		}
+	}
+	p.dark(true)
+	for _, page := range consolePages {
+		p.consolePage(page.path)
+		p.examine(page.name + " in the dark")
+	}
+	p.dark(false)
+	p.filtersWithoutScripts()
+	p.consolePictures(t)
+	p.do(chromedp.EmulateViewport(390, 844))
+}
+
+// widest names what sticks out.
+const widest = `[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth &&
+	!e.closest('.table')).map((e) => e.tagName + '.' + e.className).join(' ')`
+
+func (p *payer) consolePage(path string) {
+	p.Helper()
+	p.do(chromedp.Navigate(p.url+path), chromedp.WaitReady(chromedp.CSS("main")))
+}
+
+// filtersWithoutScripts narrows a list: its URL has the filter in it.
+func (p *payer) filtersWithoutScripts() {
+	p.Helper()
+	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	p.consolePage("/console/deposits")
+	p.do(chromedp.Click(chromedp.CSS(".filters button")), chromedp.WaitReady(chromedp.CSS("main")))
+	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
+	p.do(chromedp.WaitReady(chromedp.CSS("main")))
+	if at := eval[string](p, "location.search"); !strings.Contains(at, "status=") {
+		p.Errorf("the filters lead to %q, want them in the URL", at)
+	}
+}
+
+// consolePictures compares what the pictures of the documents were taken of with the pages of today.
+func (p *payer) consolePictures(t *testing.T) {
+	t.Helper()
+	var list strings.Builder
+	style := p.get("/console/assets/console.css")
+	for _, page := range consolePages {
+		sum := sha256.Sum256([]byte(p.get(page.path) + style))
+		fmt.Fprintf(&list, "%x %s\n", sum[:4], page.name)
+		if *update {
+			p.consolePicture(t, page.path, page.name+"-phone", 390, false)
+			p.consolePicture(t, page.path, page.name+"-wide", 1280, true)
+		}
+	}
+	file := filepath.Join(consolePictures, "pictures.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(list.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if was, err := os.ReadFile(file); err != nil || string(was) != list.String() {
+		t.Errorf("the pictures in docs/operations/console are of other pages than today's (%v), want the same: "+
+			"in sandbox, go test ./browser -update", err)
+	}
+}
+
+func (p *payer) consolePicture(t *testing.T, path, name string, width int, dark bool) {
+	t.Helper()
+	p.dark(dark)
+	p.do(chromedp.EmulateViewport(int64(width), 900))
+	p.consolePage(path)
+	shot := result(p, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(consolePictures, name+".png"), shot, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.dark(false)
+}

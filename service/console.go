@@ -1,0 +1,64 @@
+package service
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+
+	"github.com/bursar/bursar/console"
+	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/tlsfile"
+)
+
+// console returns the operator's console.
+func (s *Service) console() (*console.Console, error) {
+	people, err := operator.NewService(operator.Config{
+		DB:   s.DB,
+		IDs:  s.IDs,
+		URL:  ConsoleURL(s.parts.Console.URL, s.parts.AdminListen, s.parts.Admin.TLS != tlsfile.Files{}),
+		Hold: s.parts.Console.RoleHold,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the console: %w", err)
+	}
+	return console.New(console.Config{
+		DB:       s.DB,
+		Registry: s.Registry,
+		IDs:      s.IDs,
+		Log:      s.log,
+		People:   people,
+		Sheets:   s.sheets(),
+		Acts: console.Acts{
+			Withdrawals:    s.Withdrawals,
+			Charges:        s.Charges,
+			Unattributed:   s.Unattributed,
+			Accounts:       s.Accounts,
+			TestDeliveries: s.TestDeliveries,
+			Proposals:      s.Proposals,
+			Wake:           s.Deliverer.Wake,
+		},
+	})
+}
+
+// ConsoleURL returns where browsers open the console: the configured URL, or localhost with the port of the admin
+// address.
+func ConsoleURL(configured, listen string, secure bool) string {
+	if configured != "" {
+		return configured
+	}
+	_, port, _ := net.SplitHostPort(listen) // the configuration has checked it
+	at := url.URL{Scheme: "http", Host: net.JoinHostPort("localhost", port)}
+	if secure {
+		at.Scheme = "https"
+	}
+	return at.String()
+}
+
+// hostOf returns the host name of a URL, empty for none.
+func hostOf(text string) string {
+	at, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return at.Hostname()
+}

@@ -1,0 +1,358 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/operator/proposal"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/treasury"
+	"github.com/bursar/bursar/unattributed"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// The verbs that several persons do together.
+const (
+	proposeRefund   = "charge.refund"       // object: deposit, detail: charge
+	proposeTreasury = "treasury.withdraw"   // object: what the payment is for, named by its form
+	proposeAssign   = "unattributed.assign" // object: deposit, destination: wallet or account
+	proposeReturn   = "unattributed.refund" // object: deposit
+	proposeKeep     = "unattributed.keep"   // object: deposit
+	proposeApprove  = "withdrawal.approve"  // object: withdrawal
+	proposeResume   = "resume.all"          // object: "all"
+	proposeUnfreeze = "account.unfreeze"    // object: account
+	fromFunds       = "fee from operator funds"
+)
+
+// proposals returns the life of proposals over this service's acts; the caller adds who may do what.
+func (s *Service) proposals() *proposal.Service {
+	return &proposal.Service{DB: s.DB, IDs: s.IDs, Log: s.log,
+		Need: s.parts.Approvers,
+		Kinds: map[string]proposal.Kind{
+			proposeRefund:   kind("refund.propose", "withdrawal.approve", s.checkRefund, s.doRefund),
+			proposeTreasury: kind("treasury.propose", "withdrawal.approve", s.checkTreasury, s.doTreasury),
+			proposeAssign:   kind("unattributed.resolve", "withdrawal.approve", s.checkAssign, s.doAssign),
+			proposeReturn:   kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doReturn),
+			proposeKeep:     kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doKeep),
+			proposeApprove:  kind("withdrawal.approve", "withdrawal.approve", s.checkApprove, s.doApprove),
+			proposeResume:   kind("chain.resume", "chain.resume", s.checkResume, s.doEndHalts),
+			proposeUnfreeze: kind("account.freeze", "account.freeze", s.checkUnfreeze, s.doEndHalts),
+		}}
+}
+
+type (
+	check   = func(context.Context, store.Proposal) (store.Proposal, error)
+	execute = func(context.Context, store.Proposal, proposal.Done) error
+)
+
+func kind(propose, approve string, c check, e execute) proposal.Kind {
+	return proposal.Kind{Propose: propose, Approve: approve, Check: c, Execute: e}
+}
+
+// objectOf returns the object of a proposal, which is an ID.
+func objectOf(p store.Proposal) (bursar.ID, error) {
+	id, err := bursar.ParseID(p.Object)
+	if err != nil {
+		return id, bursar.ErrNotFound
+	}
+	return id, nil
+}
+
+// payable checks that a proposal's amount is one of its currency, above zero.
+func (s *Service) payable(p store.Proposal) error {
+	currency, err := s.Registry.Get(p.Currency)
+	if err != nil {
+		return err
+	}
+	if p.Amount.IsZero() {
+		return bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "the amount must be above zero")
+	}
+	_, err = currency.Parse(currency.Exact(p.Amount))
+	return err
+}
+
+// whole writes a proposal's amount in whole units.
+func (s *Service) whole(p store.Proposal) (string, error) {
+	currency, err := s.Registry.Get(p.Currency)
+	if err != nil {
+		return "", err
+	}
+	return currency.Exact(p.Amount), nil
+}
+
+// checkRefund completes the refund of a charge's payment: the account and the currency are those of the deposit.
+func (s *Service) checkRefund(ctx context.Context, p store.Proposal) (store.Proposal, error) {
+	id, err := objectOf(p)
+	if err != nil {
+		return p, err
+	}
+	of, err := bursar.ParseID(p.Detail)
+	if err != nil {
+		return p, bursar.ErrNotFound
+	}
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		d, err := tx.Deposits().ByID(ctx, id)
+		if err != nil {
+			return store.AsRefusal(err)
+		}
+		p.AccountID, p.Currency = d.AccountID, d.Currency
+		_, err = tx.Invoices().Get(ctx, d.AccountID, of)
+		return store.AsRefusal(err)
+	})
+	if err != nil {
+		return p, err
+	}
+	to, err := s.Withdrawals.Destination(p.Currency, p.Destination)
+	if err != nil {
+		return p, err
+	}
+	p.Destination = to.String()
+	return p, s.payable(p)
+}
+
+func (s *Service) doRefund(ctx context.Context, p store.Proposal, done proposal.Done) error {
+	id, err := objectOf(p)
+	if err != nil {
+		return err
+	}
+	of, err := bursar.ParseID(p.Detail)
+	if err != nil {
+		return err
+	}
+	amount, err := s.whole(p)
+	if err != nil {
+		return err
+	}
+	_, _, err = s.Charges.Refund(ctx, charge.Refund{
+		Account: p.AccountID,
+		Charge:  of,
+		Deposit: id,
+		Amount:  amount,
+		Address: p.Destination,
+		By:      p.Person,
+		Done: func(ctx context.Context, tx *store.Tx, _ bursar.InvoiceDetail, w bursar.Withdrawal) error {
+			return done(ctx, tx, "withdrawal "+w.ID.String())
+		},
+	})
+	return err
+}
+
+// checkTreasury completes a withdrawal of operator funds. Whether they suffice is judged when it is made.
+func (s *Service) checkTreasury(_ context.Context, p store.Proposal) (store.Proposal, error) {
+	p.AccountID = treasury.Account
+	if p.Object = p.Token.String(); strings.TrimSpace(p.Destination) == "" {
+		return p, bursar.RefuseField(bursar.CodeInvalidAddress, "to", "name a destination of the treasury's list")
+	}
+	return p, s.payable(p)
+}
+
+func (s *Service) doTreasury(ctx context.Context, p store.Proposal, done proposal.Done) error {
+	amount, err := s.whole(p)
+	if err != nil {
+		return err
+	}
+	_, err = s.Treasury.Withdraw(ctx, treasury.Request{
+		Currency: p.Currency,
+		Amount:   amount,
+		To:       p.Destination,
+		Reason:   p.Reason,
+		Actor:    p.Person,
+		Done: func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+			return done(ctx, tx, "withdrawal "+w.ID.String())
+		},
+	})
+	return err
+}
+
+// checkApprove completes the approval of a withdrawal that waits for one: what is approved is the withdrawal as it is.
+func (s *Service) checkApprove(ctx context.Context, p store.Proposal) (store.Proposal, error) {
+	id, err := objectOf(p)
+	if err != nil {
+		return p, err
+	}
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		found, err := tx.Withdrawals().Recorded(ctx, []bursar.ID{id})
+		w, there := found[id]
+		switch {
+		case err != nil:
+			return err
+		case !there:
+			return bursar.ErrNotFound
+		case w.Status != bursar.WithdrawalPendingApproval:
+			return bursar.Refuse(bursar.CodeInvalidRequest, "the withdrawal is %s: it waits for no approval", w.Status)
+		}
+		p.AccountID, p.Currency, p.Amount = w.AccountID, w.Currency, w.Amount
+		p.Destination, p.Detail = w.Address.String(), "fee "+w.Fee.String()
+		return nil
+	})
+	return p, err
+}
+
+func (s *Service) doApprove(ctx context.Context, p store.Proposal, done proposal.Done) error {
+	id, err := objectOf(p)
+	if err != nil {
+		return err
+	}
+	_, err = s.Withdrawals.Approve(ctx, id, func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+		if w.AccountID != p.AccountID || w.Currency != p.Currency || w.Amount != p.Amount ||
+			w.Address.String() != p.Destination || "fee "+w.Fee.String() != p.Detail {
+			return fmt.Errorf("%w: the withdrawal is not the one that was approved", proposal.ErrVoid)
+		}
+		return done(ctx, tx, "withdrawal "+string(w.Status))
+	})
+	return voided(err, withdrawal.ErrTooLate)
+}
+
+// checkUnattributed completes the resolution of an unattributed deposit.
+func (s *Service) checkUnattributed(ctx context.Context, p store.Proposal) (store.Proposal, error) {
+	id, err := objectOf(p)
+	if err != nil {
+		return p, err
+	}
+	if p.Verb == proposeReturn && strings.TrimSpace(p.Destination) == "" {
+		return p, bursar.RefuseField(bursar.CodeInvalidAddress, "to", "name the address to which it is paid back")
+	}
+	if p.Detail != "" && p.Detail != fromFunds {
+		return p, bursar.RefuseField(bursar.CodeInvalidRequest, "detail", "the fee is taken from the amount, or %q",
+			fromFunds)
+	}
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		d, err := tx.Deposits().ByID(ctx, id)
+		if err != nil {
+			return store.AsRefusal(err)
+		}
+		if d.Purpose != bursar.ForUnattributed || d.Status != bursar.DepositConfirmed {
+			return bursar.Refuse(bursar.CodeInvalidRequest, "the deposit is %s for %s: only an unattributed one that is final "+
+				"is resolved", d.Status, d.Purpose)
+		}
+		p.Currency, p.Amount = d.Currency, d.Amount
+		return nil
+	})
+	return p, err
+}
+
+// checkAssign completes an assignment, to a wallet or else to an account.
+func (s *Service) checkAssign(ctx context.Context, p store.Proposal) (store.Proposal, error) {
+	if _, _, err := receiver(p); err != nil {
+		return p, err
+	}
+	return s.checkUnattributed(ctx, p)
+}
+
+// receiver reads whom a deposit is assigned to: "wallet ID" or "account ID".
+func receiver(p store.Proposal) (id bursar.ID, wallet bool, err error) {
+	kind, text, _ := strings.Cut(p.Destination, " ")
+	if id, err = bursar.ParseID(text); err != nil || kind != "wallet" && kind != "account" {
+		return id, false, bursar.RefuseField(bursar.CodeInvalidRequest, "to", "name a wallet or an account by its ID")
+	}
+	return id, kind == "wallet", nil
+}
+
+func (s *Service) doAssign(ctx context.Context, p store.Proposal, done proposal.Done) error {
+	id, err := objectOf(p)
+	if err != nil {
+		return err
+	}
+	to, wallet, err := receiver(p)
+	if err != nil {
+		return err
+	}
+	assign := s.Unattributed.AssignToAccount
+	if wallet {
+		assign = s.Unattributed.AssignToWallet
+	}
+	_, err = assign(ctx, id, to, p.Reason, resolved(p, done))
+	return unresolvable(err)
+}
+
+func (s *Service) doReturn(ctx context.Context, p store.Proposal, done proposal.Done) error {
+	id, err := objectOf(p)
+	if err != nil {
+		return err
+	}
+	_, err = s.Unattributed.Refund(ctx, unattributed.RefundRequest{
+		Deposit:           id,
+		To:                p.Destination,
+		FromOperatorFunds: p.Detail == fromFunds,
+		Note:              p.Reason,
+		By:                p.Person,
+		Done:              []unattributed.Done{resolved(p, done)},
+	})
+	return unresolvable(err)
+}
+
+func (s *Service) doKeep(ctx context.Context, p store.Proposal, done proposal.Done) error {
+	id, err := objectOf(p)
+	if err == nil {
+		_, err = s.Unattributed.Keep(ctx, id, p.Reason, resolved(p, done))
+	}
+	return unresolvable(err)
+}
+
+// resolved records the resolution of the deposit that was approved, and undoes one of another value: a reorganisation
+// may have brought the deposit back with another amount.
+func resolved(p store.Proposal, done proposal.Done) unattributed.Done {
+	return func(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
+		d, err := tx.Deposits().ByID(ctx, n.DepositID)
+		if err != nil {
+			return err
+		}
+		if d.Currency != p.Currency || d.Amount != p.Amount {
+			return fmt.Errorf("%w: the deposit is not of the amount that was approved", proposal.ErrVoid)
+		}
+		return done(ctx, tx, "resolution "+n.ID.String())
+	}
+}
+
+func unresolvable(err error) error {
+	return voided(err, unattributed.ErrNotUnattributed, unattributed.ErrNotFinal, unattributed.ErrTarget,
+		unattributed.ErrDestination, unattributed.ErrTooLate, unattributed.ErrNote, store.ErrDecided, store.ErrAltered)
+}
+
+// voided makes a proposal's end of a refusal that will not pass.
+func voided(err error, refusals ...error) error {
+	for _, refusal := range refusals {
+		if errors.Is(err, refusal) && !errors.Is(err, proposal.ErrVoid) {
+			return fmt.Errorf("%w: %w", proposal.ErrVoid, err)
+		}
+	}
+	return err
+}
+
+func (s *Service) checkResume(_ context.Context, p store.Proposal) (store.Proposal, error) {
+	p.Object = "all"
+	return p, nil
+}
+
+// checkUnfreeze completes the end of an operator's freeze. A freeze that a reorganisation caused lifts itself.
+func (s *Service) checkUnfreeze(_ context.Context, p store.Proposal) (_ store.Proposal, err error) {
+	p.AccountID, err = objectOf(p)
+	return p, err
+}
+
+// doEndHalts ends what an operator halted: everything, or an account.
+func (s *Service) doEndHalts(ctx context.Context, p store.Proposal, done proposal.Done) error {
+	scope := store.HaltAll
+	if p.Verb == proposeUnfreeze {
+		scope = store.HaltAccount(p.AccountID)
+	}
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		n, err := tx.Halts().End(ctx, store.Halt{
+			Scope:  scope,
+			Kind:   store.HaltByOperator,
+			Reason: p.Reason,
+			Actor:  p.Person,
+		})
+		if err != nil {
+			return store.AsRefusal(err)
+		}
+		if n == 0 {
+			return fmt.Errorf("%w: no operator's halt of %s is left", proposal.ErrVoid, scope)
+		}
+		return done(ctx, tx, "ended")
+	})
+}

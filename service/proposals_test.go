@@ -1,0 +1,209 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/operator/proposal"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/treasury"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// council is a service that does not run, with an account that has 10 COIN, and two persons who may do everything.
+type council struct {
+	*testing.T
+	bursartest.Database
+	service  *service.Service
+	node     *sim.Chain
+	shop     bursar.ID
+	ann, bob proposal.Person
+}
+
+func newCouncil(t *testing.T, db *store.DB) *council {
+	c := &council{T: t, Database: bursartest.Over(t, db), shop: bursar.ID{0: 9},
+		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
+		ann:  proposal.Person{ID: bursar.ID{0: 1}, Name: "Ann"}, bob: proposal.Person{ID: bursar.ID{0: 2}, Name: "Bob"}}
+	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+	c.Must(err)
+	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8,
+		Minimum: bursar.Units(1), WithdrawalMinimum: bursar.Units(500), ApprovalAbove: bursar.Units(1000)}})
+	c.Must(err)
+	c.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Holder: "a",
+		Chains: []service.ChainPart{{Chain: c.node, MaxFee: bursar.Units(1 << 30)}}})
+	c.Must(err)
+	c.service.Proposals.May = func(context.Context, *store.Tx, bursar.ID, string, bursar.ID) error { return nil }
+	c.AddAccount(bursar.Account{ID: c.shop})
+	c.Do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
+	c.Credit(c.shop, "COIN", 1_000_000_000)
+	return c
+}
+
+func (c *council) propose(p store.Proposal) store.Proposal {
+	c.Helper()
+	p.Reason, p.Token = "it is due", c.IDs.Next()
+	p, err := c.service.Proposals.Propose(ctx, c.ann, p)
+	c.Must(err)
+	return p
+}
+
+// agree has Bob approve, and checks what comes of it.
+func (c *council) agree(p store.Proposal, want store.ProposalStatus) store.Proposal {
+	c.Helper()
+	p, err := c.service.Proposals.Approve(ctx, c.bob, proposal.Approval{Proposal: p.ID, Hash: p.Hash})
+	c.Must(err)
+	if p.Status != want {
+		c.Errorf("proposal %s is %s (%s), want %s", p.Verb, p.Status, p.Outcome, want)
+	}
+	return p
+}
+
+func (c *council) withdraw() bursar.Withdrawal {
+	c.Helper()
+	w, err := c.service.Withdrawals.Request(ctx, withdrawal.Request{Account: c.shop, Currency: "COIN", Amount: "1",
+		Address: c.node.Named("buyer")})
+	c.Must(err)
+	if w.Status != bursar.WithdrawalPendingApproval {
+		c.Fatalf("the withdrawal is %s, want pending_approval", w.Status)
+	}
+	return w
+}
+
+func (c *council) statusOf(id bursar.ID) (status bursar.WithdrawalStatus) {
+	c.Helper()
+	c.View(func(tx *store.Tx) error {
+		w, err := tx.Withdrawals().Get(ctx, c.shop, id)
+		status = w.Status
+		return err
+	})
+	return status
+}
+
+// A withdrawal that waits is approved as it was shown, once; one that was decided otherwise meanwhile makes its
+// proposal void.
+func TestTwoPersonsApproveAWithdrawal(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		c := newCouncil(t, db)
+		w := c.withdraw()
+		p := c.propose(store.Proposal{Verb: "withdrawal.approve", Object: w.ID.String()})
+		if p.Amount != w.Amount || p.Destination != w.Address.String() || p.AccountID != c.shop {
+			t.Errorf("proposed is %+v, want the withdrawal's amount, address and account", p)
+		}
+		c.agree(p, store.ProposalExecuted)
+		if got := c.statusOf(w.ID); got != bursar.WithdrawalQueued {
+			t.Errorf("the withdrawal is %s, want queued", got)
+		}
+		for what, end := range map[string]func(id bursar.ID) error{
+			"rejected": func(id bursar.ID) error {
+				_, err := c.service.Withdrawals.Reject(ctx, id, "no")
+				return err
+			},
+			"cancelled": func(id bursar.ID) error {
+				_, err := c.service.Withdrawals.Cancel(ctx, id)
+				return err
+			},
+			"approved by a command": func(id bursar.ID) error {
+				_, err := c.service.Withdrawals.Approve(ctx, id)
+				return err
+			},
+		} {
+			w := c.withdraw()
+			p := c.propose(store.Proposal{Verb: "withdrawal.approve", Object: w.ID.String()})
+			c.Must(end(w.ID))
+			was := c.statusOf(w.ID)
+			if p = c.agree(p, store.ProposalVoid); c.statusOf(w.ID) != was || !strings.Contains(p.Outcome, string(was)) {
+				t.Errorf("%s: the withdrawal is %s, want %s, and the outcome %q to say so", what, c.statusOf(w.ID), was,
+					p.Outcome)
+			}
+		}
+	})
+}
+
+// Operator funds are paid once two persons agree; more than there is makes the proposal void, and nothing is held.
+func TestTwoPersonsPayOperatorFunds(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		c := newCouncil(t, db)
+		c.Must(c.service.Treasury.Open(ctx))
+		order := store.Proposal{Verb: "treasury.withdraw", Currency: "COIN", Amount: bursar.Units(5000),
+			Destination: c.node.Named("cold")}
+		p := c.agree(c.propose(order), store.ProposalVoid)
+		if !strings.Contains(p.Outcome, "destination") && !strings.Contains(p.Outcome, "list") {
+			t.Errorf("the outcome is %q, want that the destination is not listed", p.Outcome)
+		}
+		order.Amount = bursar.Amount{}
+		order.Reason, order.Token = "it is due", c.IDs.Next()
+		var refused *bursar.Error
+		if _, err := c.service.Proposals.Propose(ctx, c.ann, order); !errors.As(err, &refused) {
+			t.Errorf("no amount: got %v, want it refused", err)
+		}
+		c.View(func(tx *store.Tx) error {
+			list, err := tx.Withdrawals().List(ctx, treasury.Account, store.Page{Limit: 10})
+			if len(list) != 0 {
+				t.Errorf("the treasury has %d withdrawals, want none", len(list))
+			}
+			return err
+		})
+	})
+}
+
+// One person halts; two end that, and only what an operator halted.
+func TestTwoPersonsEndAHalt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		c := newCouncil(t, db)
+		account := store.HaltAccount(c.shop)
+		c.Do(func(tx *store.Tx) error {
+			return errors.Join(
+				tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "x", Actor: "ann"}),
+				tx.Halts().Put(ctx, store.Halt{Scope: account, Kind: store.HaltByOperator, Reason: "x", Actor: "ann"}),
+				tx.Halts().Put(ctx, store.Halt{Scope: account, Kind: store.HaltByReversal, Reason: "y", Ref: "r"}))
+		})
+		c.agree(c.propose(store.Proposal{Verb: "resume.all"}), store.ProposalExecuted)
+		unfreeze := store.Proposal{Verb: "account.unfreeze", Object: c.shop.String()}
+		c.agree(c.propose(unfreeze), store.ProposalExecuted)
+		c.agree(c.propose(unfreeze), store.ProposalVoid)
+		c.View(func(tx *store.Tx) error {
+			left, err := tx.Halts().List(ctx)
+			if len(left) != 1 || left[0].Kind != store.HaltByReversal {
+				t.Errorf("left are %v, want the reversal alone", left)
+			}
+			return err
+		})
+	})
+}
+
+// What is no proposal of a verb is refused before anything is recorded.
+func TestWhatCannotBeProposed(t *testing.T) {
+	t.Parallel()
+	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	nobody := bursar.ID{0: 77}.String()
+	for _, p := range []store.Proposal{
+		{Verb: "withdrawal.approve", Object: "x"},
+		{Verb: "withdrawal.approve", Object: nobody},
+		{Verb: "charge.refund", Object: nobody, Detail: nobody, Destination: "x"},
+		{Verb: "unattributed.assign", Object: nobody, Destination: "nobody"},
+		{Verb: "unattributed.assign", Object: nobody, Destination: "wallet " + nobody},
+		{Verb: "unattributed.refund", Object: nobody},
+		{Verb: "unattributed.keep", Object: "x"},
+		{Verb: "treasury.withdraw", Currency: "COIN", Amount: bursar.Units(1)},
+		{Verb: "treasury.withdraw", Currency: "NONE", Amount: bursar.Units(1), Destination: "x"},
+		{Verb: "account.unfreeze", Object: "x"},
+	} {
+		p.Reason, p.Token = "r", c.IDs.Next()
+		var refused *bursar.Error
+		if got, err := c.service.Proposals.Propose(ctx, c.ann, p); !errors.As(err, &refused) && !errors.Is(err,
+			bursar.ErrNotFound) {
+			t.Errorf("%+v: got %v, %v, want it refused", p, got.Status, err)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"time"
+
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/host"
+	"github.com/bursar/bursar/signer/remote"
+)
+
+// meetTime bounds how long a start waits for a remote signer that it can do without.
+const meetTime = 5 * time.Second
+
+// openWatchOnly opens the watch-only file of a configuration, and returns its remote signer, which need not be
+// reachable, or absentSigner. A remote signer with other keys is an error.
+func openWatchOnly(ctx context.Context, cfg config.Config, log *slog.Logger) (Keys, outgoing.Signer, error) {
+	keys, err := readWatchOnly(cfg, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cfg.Signer.Address == "" {
+		log.Warn("no signer is configured: withdrawals, refunds and sweeps wait", "watch_only", cfg.Signer.WatchOnly)
+		return keys, absentSigner{}, nil
+	}
+	client, err := remote.Dial(host.Address(cfg))
+	if err == nil {
+		err = client.Expect(keys.Desk())
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("reach the signer: %w", err)
+	}
+	a := &remoteSigner{WatchOnly: keys, client: client}
+	a.unmet.Store(true)
+	first, cancel := context.WithTimeout(ctx, meetTime)
+	defer cancel()
+	if err := a.Meet(first); errors.Is(err, remote.ErrUnavailable) {
+		log.Warn("the signer is unreachable: withdrawals, refunds and sweeps wait", "address", cfg.Signer.Address,
+			"error", err)
+	} else if err != nil {
+		client.Close()
+		return nil, nil, err
+	}
+	return a, a, nil
+}
+
+func readWatchOnly(cfg config.Config, log *slog.Logger) (*signer.WatchOnly, error) {
+	path := cfg.Signer.WatchOnly
+	if err := host.OwnersOnly(cfg.Network, log, path, host.WatchOnlyMarks(cfg)); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open signer.watch_only: %w", err)
+	}
+	defer file.Close()
+	keys, err := signer.ReadWatchOnly(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: make it again with `bursar seed export-watch-only`", path, err)
+	}
+	if keys.Network() != host.Network(cfg.Network) {
+		return nil, fmt.Errorf("the keys in %s are for %s, but the configured network is %s", path, keys.Network(),
+			cfg.Network)
+	}
+	return keys, nil
+}
+
+// Meet compares the keys of the remote signer with those of this service, once: a service that knows its keys from a
+// file starts without the signer. The error is remote.ErrUnavailable while the signer is unreachable.
+func (a *remoteSigner) Meet(ctx context.Context) error {
+	if !a.unmet.Load() {
+		return nil
+	}
+	exported, err := a.client.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	if exported.Public.Fingerprint != a.Fingerprint() || exported.Public.Network != a.Network() ||
+		!maps.Equal(exported.Digests(), a.Digests()) {
+		return errors.New("the signer has other keys than signer.watch_only: make the file again with " +
+			"`bursar seed export-watch-only` on the signer's machine")
+	}
+	a.unmet.Store(false)
+	return nil
+}

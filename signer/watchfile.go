@@ -1,0 +1,153 @@
+package signer
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// watchOnlyFile is the file with which a service runs without the seed. The signature is by the key of the signer's log
+// over the content in its shortest spelling.
+type watchOnlyFile struct {
+	Version   int             `json:"version"`
+	Content   json.RawMessage `json:"content"`
+	Signature []byte          `json:"signature"`
+}
+
+// watchOnlyContent is what a service without the seed and without a signer needs.
+type watchOnlyContent struct {
+	Keys KeyExport `json:"keys"`
+	// Pool holds the keys of deposit addresses from index 0 on, of families whose public keys need the seed.
+	Pool map[bursar.Family][]chain.PublicKey `json:"pool"`
+}
+
+const (
+	watchOnlyVersion = 1
+
+	// MaxWatchOnlyKeys is the most keys of a family that a watch-only file may list.
+	MaxWatchOnlyKeys = 1_000_000
+	// maxWatchOnly bounds the file, in bytes: as many keys of one family, in base64.
+	maxWatchOnly = 64 << 20
+)
+
+// ExportWatchOnly returns the file with which a service runs without the seed, as JSON on one line: the key export, and
+// the first count deposit keys of each family on ed25519. It cannot spend. Whoever has it can link all addresses and
+// sign webhooks in our name, and whoever could change it unnoticed would receive what customers pay: the signature of
+// the seed's own key over all of it prevents that for a database that knows that key.
+func (k *Keys) ExportWatchOnly(count int) ([]byte, error) {
+	exported, err := k.Export()
+	if err != nil {
+		return nil, err
+	}
+	content := watchOnlyContent{Keys: exported, Pool: map[bursar.Family][]chain.PublicKey{}}
+	for _, family := range Families(chain.Ed25519) {
+		keys := make([]chain.PublicKey, min(max(count, 0), MaxWatchOnlyKeys))
+		for i := range keys {
+			ref := chain.KeyRef{Family: family, Branch: chain.DepositBranch, Index: uint32(i)}
+			if keys[i], err = k.Public(ref); err != nil {
+				return nil, err
+			}
+		}
+		content.Pool[family] = keys
+	}
+	text, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("write the watch-only file: %w", err)
+	}
+	signature := ed25519.Sign(k.secret.open().desk, watchOnlyText(text))
+	return json.Marshal(watchOnlyFile{watchOnlyVersion, text, signature})
+}
+
+// watchOnlyText is what is signed. Its first line distinguishes it from all else that the key signs.
+func watchOnlyText(content []byte) []byte {
+	return fmt.Appendf(nil, "bursar-watch-only/%d\n%x\n", watchOnlyVersion, sha256.Sum256(content))
+}
+
+// ReadWatchOnly reads what ExportWatchOnly wrote. The error is ErrBadPublicKeys for anything else, such as a file that
+// was changed after it was signed. The key that verifies the signature is in the file: the caller compares it with the
+// one that is known.
+func ReadWatchOnly(r io.Reader) (*WatchOnly, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxWatchOnly+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the watch-only file: %w", err)
+	}
+	if len(text) > maxWatchOnly {
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrBadPublicKeys, maxWatchOnly)
+	}
+	var file watchOnlyFile
+	if err := json.Unmarshal(text, &file); err != nil || file.Version != watchOnlyVersion {
+		return nil, fmt.Errorf("%w: it is not a watch-only file of version %d", ErrBadPublicKeys, watchOnlyVersion)
+	}
+	var compact bytes.Buffer
+	var content watchOnlyContent
+	if err := json.Compact(&compact, file.Content); err != nil {
+		return nil, fmt.Errorf("%w: its content is not JSON", ErrBadPublicKeys)
+	}
+	if err := json.Unmarshal(compact.Bytes(), &content); err != nil {
+		return nil, fmt.Errorf("%w: its content cannot be read", ErrBadPublicKeys)
+	}
+	desk := content.Keys.Desk
+	if len(desk) != ed25519.PublicKeySize || !ed25519.Verify(desk, watchOnlyText(compact.Bytes()), file.Signature) {
+		return nil, fmt.Errorf("%w: it was changed after it was signed", ErrBadPublicKeys)
+	}
+	keys, err := FromKeyExport(content.Keys)
+	if err != nil {
+		return nil, err
+	}
+	return keys, keys.list(content.Pool)
+}
+
+// list adds the listed deposit keys.
+func (s *WatchOnly) list(pool map[bursar.Family][]chain.PublicKey) error {
+	for family, keys := range pool {
+		short := func(pub chain.PublicKey) bool { return len(pub) != ed25519.PublicKeySize }
+		if !slices.Contains(Families(chain.Ed25519), family) || slices.ContainsFunc(keys, short) {
+			return fmt.Errorf("%w: family %q with %d listed keys", ErrBadPublicKeys, family, len(keys))
+		}
+	}
+	s.pool = pool
+	return nil
+}
+
+// Listed returns how many deposit keys are listed of a family whose public keys need the seed.
+func (s *WatchOnly) Listed(family bursar.Family) int { return len(s.pool[family]) }
+
+// Network returns the network that the keys are for.
+func (s *WatchOnly) Network() Network { return s.public.network }
+
+// Digests returns, for each family, the SHA-256 digest of the public keys from which its addresses follow, in
+// hexadecimal digits: of the account's extended key, or of the hot wallet's key where there is none.
+func (h KeyExport) Digests() map[bursar.Family]string {
+	digests := map[bursar.Family]string{}
+	digest := func(family bursar.Family, text []byte) {
+		sum := sha256.Sum256(text)
+		digests[family] = hex.EncodeToString(sum[:])
+	}
+	for family, account := range h.Public.Accounts {
+		digest(family, []byte(account))
+	}
+	for family, pub := range h.Hot {
+		digest(family, pub)
+	}
+	return digests
+}
+
+// Digests is KeyExport.Digests of the keys.
+func (s *WatchOnly) Digests() map[bursar.Family]string { return s.digests }
+
+// Digests is KeyExport.Digests of what the seed exports.
+func (k *Keys) Digests() map[bursar.Family]string {
+	exported, err := k.Export()
+	if err != nil {
+		return nil // no key of the hot wallet: Export's callers say so
+	}
+	return exported.Digests()
+}

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// ProposalStatus is the state of a proposal.
+type ProposalStatus string
+
+// The states of a proposal. The last four are ends.
+const (
+	ProposalPending  ProposalStatus = "pending"  // it waits for approvals
+	ProposalApproved ProposalStatus = "approved" // it has them, and is about to be carried out
+	ProposalExecuted ProposalStatus = "executed"
+	ProposalRejected ProposalStatus = "rejected"
+	ProposalExpired  ProposalStatus = "expired"
+	ProposalVoid     ProposalStatus = "void" // it could not be carried out any more
+)
+
+// Ended reports whether nothing can become of a proposal any more.
+func (s ProposalStatus) Ended() bool { return s != ProposalPending && s != ProposalApproved }
+
+// Proposal is an act that one person proposed and others must approve.
+type Proposal struct {
+	ID          bursar.ID
+	Verb        string
+	Object      string // what is acted on
+	AccountID   bursar.ID
+	Currency    bursar.CurrencyCode // empty: no money moves
+	Amount      bursar.Amount
+	Destination string
+	Detail      string // what else the verb needs
+	Reason      string
+	Need        int // how many persons besides the proposer must approve
+	PersonID    bursar.ID
+	Person      string // the proposer's name
+	Token       bursar.ID
+	Hash        []byte // SHA-256 of the canonical text
+	Status      ProposalStatus
+	Outcome     string // of an ended one: what came of it, or why nothing did
+
+	CreatedAt, ExpiresAt, EndedAt time.Time
+}
+
+// ProposalVote is what a person said about a proposal.
+type ProposalVote struct {
+	Proposal bursar.ID
+	PersonID bursar.ID
+	Person   string
+	Approves bool
+	Reason   string
+	Evidence string // the assertion of the person's passkey; may be empty
+	At       time.Time
+}
+
+// Errors of a proposal that is added.
+var (
+	ErrProposed = errors.New("the form has proposed something already")
+	ErrOpen     = errors.New("the same is proposed already, and open")
+	ErrVoted    = errors.New("the person has voted already")
+)
+
+var proposedColumns = columnsOf([]column[Proposal]{
+	{"id", func(p *Proposal) any { return &p.ID }},
+	{"verb", func(p *Proposal) any { return &p.Verb }},
+	{"object", func(p *Proposal) any { return &p.Object }},
+	{"account_id", func(p *Proposal) any { return &p.AccountID }},
+	{"currency", func(p *Proposal) any { return &p.Currency }},
+	{"amount", func(p *Proposal) any { return &p.Amount }},
+	{"destination", func(p *Proposal) any { return &p.Destination }},
+	{"detail", func(p *Proposal) any { return &p.Detail }},
+	{"reason", func(p *Proposal) any { return &p.Reason }},
+	{"need", func(p *Proposal) any { return &p.Need }},
+	{"person_id", func(p *Proposal) any { return &p.PersonID }},
+	{"person", func(p *Proposal) any { return &p.Person }},
+	{"token", func(p *Proposal) any { return &p.Token }},
+	{"hash", func(p *Proposal) any { return &p.Hash }},
+	{"status", func(p *Proposal) any { return &p.Status }},
+	{"outcome", func(p *Proposal) any { return &p.Outcome }},
+	{"created_at", func(p *Proposal) any { return instant{&p.CreatedAt} }},
+	{"expires_at", func(p *Proposal) any { return instant{&p.ExpiresAt} }},
+	{"ended_at", func(p *Proposal) any { return instant{&p.EndedAt} }},
+})
+
+var voteColumns = columnsOf([]column[ProposalVote]{
+	{"proposal", func(v *ProposalVote) any { return &v.Proposal }},
+	{"person_id", func(v *ProposalVote) any { return &v.PersonID }},
+	{"person", func(v *ProposalVote) any { return &v.Person }},
+	{"approves", func(v *ProposalVote) any { return &v.Approves }},
+	{"reason", func(v *ProposalVote) any { return &v.Reason }},
+	{"evidence", func(v *ProposalVote) any { return &v.Evidence }},
+	{"at", func(v *ProposalVote) any { return instant{&v.At} }},
+})
+
+// Insert adds a pending proposal. Errors: ErrProposed where its token is taken, ErrOpen where the same verb is proposed
+// for the same object and has not ended.
+func (tx Proposals) Insert(ctx context.Context, p Proposal) error {
+	if _, err := tx.ByToken(ctx, p.Token); !errors.Is(err, ErrNotFound) {
+		if err == nil {
+			err = ErrProposed
+		}
+		return err
+	}
+	query, args := values{
+		{"id", p.ID},
+		{"verb", p.Verb},
+		{"object", p.Object},
+		{"account_id", p.AccountID},
+		{"currency", string(p.Currency)},
+		{"amount", p.Amount},
+		{"destination", p.Destination},
+		{"detail", p.Detail},
+		{"reason", p.Reason},
+		{"need", p.Need},
+		{"person_id", p.PersonID},
+		{"person", p.Person},
+		{"token", p.Token},
+		{"hash", p.Hash},
+		{"status", string(ProposalPending)},
+		{"created_at", micros(p.CreatedAt)},
+		{"expires_at", micros(p.ExpiresAt)},
+	}.insertInto("proposals")
+	// No target is named: the same form that is submitted twice at once conflicts by its token or by what it proposes.
+	return tx.changeOr(ctx, "add a proposal", ErrOpen, query+` ON CONFLICT DO NOTHING`, args...)
+}
+
+// Get returns a proposal, or ErrNotFound.
+func (tx Proposals) Get(ctx context.Context, id bursar.ID) (Proposal, error) {
+	return proposedColumns.one(ctx, tx.Tx, "read a proposal", `FROM proposals WHERE id = $1`, id)
+}
+
+// ByToken returns the proposal of a form, or ErrNotFound.
+func (tx Proposals) ByToken(ctx context.Context, token bursar.ID) (Proposal, error) {
+	return proposedColumns.one(ctx, tx.Tx, "read a proposal by its form", `FROM proposals WHERE token = $1`, token)
+}
+
+// Lock returns a proposal and keeps it and its votes unchanged until the transaction ends.
+func (tx Proposals) Lock(ctx context.Context, id bursar.ID) (Proposal, error) {
+	from := `FROM proposals WHERE id = $1`
+	if tx.postgres {
+		from += ` FOR UPDATE`
+	}
+	return proposedColumns.one(ctx, tx.Tx, "lock a proposal", from, id)
+}
+
+// SetStatus changes the status of a proposal that is locked and has not ended.
+func (tx Proposals) SetStatus(ctx context.Context, id bursar.ID, next ProposalStatus, outcome string) error {
+	ended := int64(0)
+	if next.Ended() {
+		ended = micros(tx.now)
+	}
+	return tx.change(ctx, "change a proposal", `UPDATE proposals SET status = $2, outcome = $3, ended_at = $4
+		WHERE id = $1 AND status IN ('pending', 'approved')`, id, string(next), outcome, ended)
+}
+
+// Expire ends the pending proposals whose time is over.
+func (tx Proposals) Expire(ctx context.Context) error {
+	_, err := tx.exec(ctx, "expire proposals", `UPDATE proposals SET status = 'expired',
+		outcome = 'nobody approved it in time', ended_at = $1 WHERE status = 'pending' AND expires_at <= $1`,
+		micros(tx.now))
+	return err
+}
+
+// List returns proposals, newest first: with a status only those, and otherwise all.
+func (tx Proposals) List(ctx context.Context, status ProposalStatus, limit int) ([]Proposal, error) {
+	return proposedColumns.rows(ctx, tx.Tx, "list proposals", `FROM proposals WHERE ($1 = '' OR status = $1)
+		ORDER BY created_at DESC, id DESC LIMIT $2`, string(status), limit)
+}
+
+// Vote adds what a person says about a locked proposal. The error is ErrVoted where they have said something before.
+func (tx Proposals) Vote(ctx context.Context, v ProposalVote) error {
+	query, args := values{
+		{"proposal", v.Proposal},
+		{"person_id", v.PersonID},
+		{"person", v.Person},
+		{"approves", v.Approves},
+		{"reason", v.Reason},
+		{"evidence", v.Evidence},
+		{"at", micros(tx.now)},
+	}.insertInto("proposal_votes")
+	return tx.changeOr(ctx, "vote about a proposal", ErrVoted, query+` ON CONFLICT (proposal, person_id) DO NOTHING`,
+		args...)
+}
+
+// Votes returns what persons said about a proposal, oldest first.
+func (tx Proposals) Votes(ctx context.Context, id bursar.ID) ([]ProposalVote, error) {
+	return voteColumns.rows(ctx, tx.Tx, "list votes about a proposal",
+		`FROM proposal_votes WHERE proposal = $1 ORDER BY at, person_id`, id)
+}
