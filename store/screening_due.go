@@ -14,6 +14,13 @@ const (
 	// unscreened are the purposes of deposits that are not screened: bursar.DepositPurpose.IsScreened.
 	unscreened = `('capital', 'cold', 'cold_funds', 'refill')`
 
+	// resolvedBefore holds for a deposit that an operator assigned or refunded, and that a reorg has brought back.
+	resolvedBefore = `EXISTS (SELECT 1 FROM resolutions n WHERE n.deposit_id = d.id AND n.status <> 'failed')`
+
+	// notedAsScreened holds while the database is screened. A replica without screening in its configuration does not
+	// start then, but may have started before.
+	notedAsScreened = `EXISTS (SELECT 1 FROM settings g WHERE g.name = '` + screeningKey + `' AND g.value <> '')`
+
 	ofDeposit = `SELECT 1 FROM screenings s WHERE s.subject = d.id AND s.block_hash = d.block_hash AND `
 	ofPayout  = `SELECT 1 FROM screenings s WHERE s.subject = withdrawals.id AND `
 
@@ -25,13 +32,14 @@ const (
 )
 
 // mayBeCredited is the condition of deposits that may be credited as far as screening is concerned. Where deposits are
-// screened, it takes one parameter more, the time. The operator's own money is not screened; what was rejected belongs
-// to nobody and is booked as that.
+// screened, it takes one parameter more, the time. The operator's own money is not screened, and neither is what an
+// operator resolved; what was rejected belongs to nobody and is booked as that. A process that screens nothing credits
+// nothing that others screen.
 func mayBeCredited(screened bool, now string) string {
 	if !screened {
-		return ` AND NOT ` + depositHeld
+		return ` AND NOT ` + depositHeld + ` AND (NOT ` + notedAsScreened + ` OR d.purpose IN ` + unscreened + `)`
 	}
-	return ` AND (d.purpose IN ` + unscreened + ` OR EXISTS (` + ofDeposit + `(` + passedAs + now +
+	return ` AND (d.purpose IN ` + unscreened + ` OR ` + resolvedBefore + ` OR EXISTS (` + ofDeposit + `(` + passedAs + now +
 		`) OR s.outcome = 'rejected' AND d.purpose = 'unattributed')))`
 }
 
@@ -46,7 +54,7 @@ func (tx Deposits) ToScreen(ctx context.Context, q FinalDeposits) ([]bursar.Depo
 		AND d.status = 'pending' AND d.height <= $2 AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
 		AND d.opinions = 0 AND d.purpose NOT IN `+unscreened+`
 		AND NOT EXISTS (`+ofDeposit+`(`+passedAs+`$6) OR s.outcome = 'review' OR s.outcome = 'rejected'
-		OR s.outcome = 'waiting' AND s.next_at > $6))
+		OR s.outcome = 'waiting' AND s.next_at > $6)) AND NOT `+resolvedBefore+`
 		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
 		ORDER BY d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
 }
@@ -55,7 +63,7 @@ func (tx Deposits) ToScreen(ctx context.Context, q FinalDeposits) ([]bursar.Depo
 // screened, it takes one parameter more, the time.
 func mayBePaid(screened bool, now string) string {
 	if !screened {
-		return ` AND NOT ` + payoutHeld
+		return ` AND NOT ` + payoutHeld + ` AND NOT ` + notedAsScreened
 	}
 	return ` AND EXISTS (` + ofPayout + passedAs + now + `))`
 }
