@@ -120,8 +120,8 @@ func MayAct(
 	}
 }
 
-// approveByPasskey has proposals judged by the people of the console, their approvals confirmed by passkeys, and each step
-// recorded.
+// approveByPasskey has proposals judged by the people of the console, their approvals confirmed by passkeys, and each
+// step recorded.
 func (c *Console) approveByPasskey() {
 	p := c.Acts.Proposals
 	if p == nil {

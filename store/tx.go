@@ -124,8 +124,8 @@ func (db *DB) readOnce(s session, may func(made, sent bool) bool, f func(tx *Tx)
 	return tx.failed
 }
 
-// Witness has f run at the end of every transaction that wrote something and has appended nothing to the log of acts: it
-// appends what the writing was for. Set it before the database is used by others.
+// Witness has f run at the end of every transaction that wrote something and has appended nothing to the log of acts:
+// it appends what the writing was for. Set it before the database is used by others.
 func (db *DB) Witness(f func(ctx context.Context, tx *Tx) error) { db.witness = f }
 
 func (db *DB) newTx(s session, reads bool) *Tx {
