@@ -120,3 +120,31 @@ func TestTheEndClosesTheAlarm(t *testing.T) {
 		r.wantAlarms()
 	})
 }
+
+// What the service never answers about, as of an asset that it does not know, keeps it from nothing else, however much
+// of it a payer sends.
+func TestWhatHasNoAnswerStandsInNoWay(t *testing.T) {
+	screenedOnce(t, func(t *testing.T, r *harness) {
+		r.Step()
+		w := r.Wallet(0)
+		for range 8 {
+			r.Pay(w.Address, 100)
+		}
+		r.Blocks(4)
+		r.lists.say = func(q string) (screening.Reply, error) {
+			if strings.Contains(q, "units: 100\n") {
+				return screening.Reply{}, errLost
+			}
+			return signedBy(keyOf(1), answerTo(q, verdict.Pass, r.clock.Now())), nil
+		}
+		r.screen()
+		r.Pay(w.Address, 100_000)
+		r.Blocks(4)
+		r.clock.Advance(time.Minute) // the others are due again
+		r.screen()
+		r.Step()
+		if got := r.Available(0); got != bursar.Units(99_000) {
+			t.Errorf("the account has %s, want 99000", got)
+		}
+	})
+}

@@ -24,6 +24,10 @@ const (
 	ofDeposit = `SELECT 1 FROM screenings s WHERE s.subject = d.id AND s.block_hash = d.block_hash AND `
 	ofPayout  = `SELECT 1 FROM screenings s WHERE s.subject = withdrawals.id AND `
 
+	// ofAttempts is how often something was asked about in vain. What was asked about least comes first, so that what
+	// the service never answers about stands in no other's way.
+	ofAttempts = `SELECT COALESCE(MAX(s.attempts), 0) FROM screenings s WHERE `
+
 	// depositHeld holds for a deposit that nobody may credit, whether deposits are screened now or not: what was to be
 	// reviewed is not credited because the service's address was taken out of the configuration.
 	depositHeld = `EXISTS (` + ofDeposit + `s.outcome = 'review')`
@@ -56,7 +60,7 @@ func (tx Deposits) ToScreen(ctx context.Context, q FinalDeposits) ([]bursar.Depo
 		AND NOT EXISTS (`+ofDeposit+`(`+passedAs+`$6) OR s.outcome = 'review' OR s.outcome = 'rejected'
 		OR s.outcome = 'waiting' AND s.next_at > $6)) AND NOT `+resolvedBefore+`
 		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
-		ORDER BY d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
+		ORDER BY (`+ofAttempts+`s.subject = d.id AND s.block_hash = d.block_hash), d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
 }
 
 // mayBePaid is the condition of withdrawals that may be paid as far as screening is concerned. Where payouts are
@@ -69,7 +73,8 @@ func mayBePaid(screened bool, now string) string {
 }
 
 // ToScreen returns the queued withdrawals of some of a chain's currencies that no outgoing transaction pays, that wait
-// for the screening service, and that may be asked about now, oldest first. Those of frozen accounts are left out.
+// for the screening service, and that may be asked about now: those asked about least first, then the oldest. Those of
+// frozen accounts are left out.
 func (tx Withdrawals) ToScreen(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode,
 	limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {
@@ -79,8 +84,8 @@ func (tx Withdrawals) ToScreen(ctx context.Context, chain bursar.ChainID, codes 
 	return withdrawalColumns.rows(ctx, tx.Tx, "list payouts to be screened", `FROM withdrawals
 		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND NOT EXISTS (`+ofPayout+`(`+passedAs+`$3)
 		OR s.outcome = 'review' OR s.outcome = 'rejected' OR s.outcome = 'waiting' AND s.next_at > $3))
-		AND currency IN (`+list(len(codes), len(fixed))+`)`+notFrozen+` ORDER BY number LIMIT $2`,
-		codeArgs(codes, fixed...)...)
+		AND currency IN (`+list(len(codes), len(fixed))+`)`+notFrozen+`
+		ORDER BY (`+ofAttempts+`s.subject = withdrawals.id), number LIMIT $2`, codeArgs(codes, fixed...)...)
 }
 
 // ToPay returns the withdrawals that an outgoing transaction is to pay, without keeping them unchanged.
