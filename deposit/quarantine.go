@@ -48,14 +48,24 @@ func (h *Handler) ToCredit(ctx context.Context, tx *store.Tx, limit int) (store.
 }
 
 // holdForScreening records that deposits wait for the screening service, in the transaction that records them: nothing
-// that it may reject is spent before.
+// that it may reject is spent before. What an operator resolved is not screened again.
 func (h *Handler) holdForScreening(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	if !h.Screened {
 		return nil
 	}
+	var back []bursar.Deposit
+	for _, d := range deposits {
+		if d.Reversals > 0 { // only what was booked once can have been resolved
+			back = append(back, d)
+		}
+	}
+	resolved, err := tx.Resolutions().StandingAmong(ctx, back)
+	if err != nil {
+		return err
+	}
 	var list []store.Screening
 	for _, d := range deposits {
-		if d.Purpose.IsScreened() {
+		if d.Purpose.IsScreened() && !resolved[d.ID] {
 			list = append(list, store.Screening{Subject: d.ID, Kind: store.ScreenDeposit, Chain: d.Chain, Block: d.BlockHash,
 				AccountID: d.AccountID, WalletID: d.WalletID, CreatedAt: tx.Now()})
 		}

@@ -18,10 +18,11 @@ type ScreenAgain func(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why
 
 // screened holds back withdrawals that the screening service has not passed, or whose pass has expired, until they are
 // signed: they are requeued, and asked about again. As with a freeze, a signed transaction is sent and its fee is
-// bumped.
+// bumped. So is one that may be signed: a pass that has expired since is not asked for again while the transaction pays
+// for it, and what it pays must not be refunded.
 func (s *Sender) screened(ctx context.Context, tx *store.Tx, p passage) error {
 	if s.Screened == nil || p.outgoingTx.Kind != string(chain.KindWithdrawal) ||
-		p.step != stepBuild && p.step != stepSign {
+		p.step != stepBuild && p.step != stepSign || s.mayBeOut(p.outgoingTx) {
 		return nil
 	}
 	accounts, why, err := s.Screened(ctx, tx, p.outgoingTx.ID)

@@ -1,9 +1,11 @@
 package screening
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
@@ -21,51 +23,68 @@ type Gate struct {
 func (g Gate) Lacking(
 	ctx context.Context, tx *store.Tx, outgoing bursar.ID,
 ) (accounts []bursar.ID, why string, err error) {
+	_, lacks, err := g.read(ctx, tx, outgoing)
+	for _, one := range lacks {
+		accounts = append(accounts, one.account)
+		why = fmt.Sprintf("withdrawal %s is not screened: %s", one.id, one.what)
+	}
+	return accounts, why, err
+}
+
+// lack is a withdrawal that may not be paid now.
+type lack struct {
+	id, account bursar.ID
+	what        string
+}
+
+// read returns what is known about the withdrawals that an outgoing transaction pays, and which of them lack a pass.
+func (g Gate) read(
+	ctx context.Context, tx *store.Tx, outgoing bursar.ID,
+) (known map[bursar.ID]store.Screening, lacks []lack, err error) {
 	paid, err := tx.Withdrawals().ToPay(ctx, outgoing)
 	if err != nil || len(paid) == 0 {
-		return nil, "", err
+		return nil, nil, err
 	}
 	ids := make([]bursar.ID, len(paid))
 	for i, w := range paid {
 		ids[i] = w.ID
 	}
-	known, err := tx.Screenings().Of(ctx, ids)
-	if err != nil {
-		return nil, "", err
+	if known, err = tx.Screenings().Of(ctx, ids); err != nil {
+		return nil, nil, err
 	}
 	orders, err := ordersOf(ctx, tx, paid)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	for _, w := range paid {
-		if lacks := g.lacks(tx, w, orders[w.ID].OrderID, known[w.ID]); lacks != "" {
-			accounts, why = append(accounts, w.AccountID), fmt.Sprintf("withdrawal %s is not screened: %s", w.ID, lacks)
+		if what := g.lacks(tx, w, orders[w.ID].OrderID, known[w.ID]); what != "" {
+			lacks = append(lacks, lack{w.ID, w.AccountID, what})
 		}
 	}
-	return accounts, why, nil
+	return known, lacks, nil
 }
 
 // Again has the service asked again about what an outgoing transaction pays and its passes do not cover: they are
-// forged, of another payment, or too old for the signer. What an operator released is not asked about. It is
-// outgoing.ScreenAgain.
+// forged, of another payment, or, where all of them count here, too old for the signer. What an operator released is
+// not asked about. It is outgoing.ScreenAgain.
 func (g Gate) Again(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why string) error {
-	paid, err := tx.Withdrawals().ToPay(ctx, outgoing)
-	if err != nil {
-		return err
-	}
-	ids := make([]bursar.ID, len(paid))
-	for i, w := range paid {
-		ids[i] = w.ID
-	}
-	known, err := tx.Screenings().Of(ctx, ids)
+	known, lacks, err := g.read(ctx, tx, outgoing)
 	if err != nil {
 		return err
 	}
 	var attempts int64
-	for _, s := range known {
+	var ids []bursar.ID
+	for id, s := range known {
 		attempts = max(attempts, s.Attempts)
+		if len(lacks) == 0 {
+			ids = append(ids, id)
+		}
 	}
-	return tx.Screenings().AskAgain(ctx, why[:min(len(why), maxError)], tx.Now().Add(pauseAfter(attempts)), ids...)
+	for _, one := range lacks {
+		ids = append(ids, one.id)
+	}
+	slices.SortFunc(ids, func(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) })
+	return tx.Screenings().AskAgain(ctx, noted(why), tx.Now().Add(pauseAfter(attempts)), ids...)
 }
 
 // lacks returns what a withdrawal lacks before it may be signed; "" if nothing.

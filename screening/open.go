@@ -38,6 +38,23 @@ func note(ctx context.Context, tx *store.Tx, waiting int64, alarm store.Alarm) e
 	return tx.Alarms().Raise(ctx, alarm)
 }
 
+// End notes that nothing is screened from now on, with who ended it and why, and closes the alarms about a service that
+// does not answer: nothing waits for it any more.
+func End(ctx context.Context, tx *store.Tx, actor, reason string) error {
+	if err := tx.Settings().EndScreened(ctx, actor, reason); err != nil {
+		return err
+	}
+	open, err := tx.Alarms().OfKind(ctx, alarmUnanswered)
+	if err != nil {
+		return err
+	}
+	refs := make([]string, len(open))
+	for i, a := range open {
+		refs[i] = a.Ref
+	}
+	return tx.Alarms().ResolveAll(ctx, alarmUnanswered, refs)
+}
+
 // isNoted reports whether the alarms of a chain are open exactly where something waits.
 func isNoted(ctx context.Context, tx *store.Tx, id bursar.ChainID) (bool, error) {
 	open, err := tx.Screenings().Open(ctx, id)

@@ -77,6 +77,7 @@ func (s *Screener) Run(ctx context.Context, lease store.Lease) error {
 type question struct {
 	request verdict.Request
 	row     store.Screening
+	before  store.Screening // what was known when it was read that this is to be asked; zero: nothing
 	reply   Reply
 	failed  error
 }
@@ -94,11 +95,7 @@ func (s *Screener) Step(ctx context.Context, lease store.Lease) (more bool, err 
 		if len(questions) == 0 {
 			return NoteOpen(ctx, tx, s.Chain)
 		}
-		rows := make([]store.Screening, len(questions))
-		for i, q := range questions {
-			rows[i] = q.row
-		}
-		return tx.Screenings().Ask(ctx, rows...)
+		return s.record(ctx, tx, &questions)
 	})
 	if err != nil || len(questions) == 0 {
 		return false, err
@@ -108,6 +105,33 @@ func (s *Screener) Step(ctx context.Context, lease store.Lease) (more bool, err 
 		return false, err // this process ends: that says nothing about the service
 	}
 	return s.takeAll(ctx, lease, questions)
+}
+
+// record records the questions before they are asked. It drops those about what was decided, or recorded in another
+// block, since it was read what is to be asked: this transaction has locked the chain, as those have that do so.
+func (s *Screener) record(ctx context.Context, tx *store.Tx, questions *[]*question) error {
+	now, err := tx.Screenings().Of(ctx, subjects(*questions))
+	if err != nil {
+		return err
+	}
+	var asked []*question
+	var rows []store.Screening
+	for _, q := range *questions {
+		is := now[q.row.Subject]
+		if is.Outcome == q.before.Outcome && is.Request == q.before.Request && is.Block == q.before.Block {
+			asked, rows = append(asked, q), append(rows, q.row)
+		}
+	}
+	*questions = asked
+	return tx.Screenings().Ask(ctx, rows...)
+}
+
+func subjects(questions []*question) []bursar.ID {
+	ids := make([]bursar.ID, len(questions))
+	for i, q := range questions {
+		ids[i] = q.row.Subject
+	}
+	return ids
 }
 
 // takeAll takes the answers, each in a database transaction of its own, so that one that cannot be taken, as of a
@@ -209,11 +233,7 @@ func (s *Screener) payouts(ctx context.Context, tx *store.Tx, lease store.Lease)
 
 // prepare completes the questions: the text of each, and when it is asked again if there is no answer.
 func (s *Screener) prepare(ctx context.Context, tx *store.Tx, instance string, list []*question) error {
-	ids := make([]bursar.ID, len(list))
-	for i, q := range list {
-		ids[i] = q.row.Subject
-	}
-	before, err := tx.Screenings().Of(ctx, ids)
+	before, err := tx.Screenings().Of(ctx, subjects(list))
 	if err != nil {
 		return err
 	}
@@ -221,7 +241,8 @@ func (s *Screener) prepare(ctx context.Context, tx *store.Tx, instance string, l
 		q.request.Instance, q.request.Asking, q.request.Created = instance, s.IDs.Next(), tx.Now()
 		q.row.Request, q.row.CreatedAt = q.request.Text(), tx.Now()
 		q.request, q.failed = verdict.ParseRequest(q.row.Request) // as it is spelled, to the second
-		if was, is := before[q.row.Subject]; is && was.Outcome == store.ScreeningWaiting && was.Block == q.row.Block {
+		was, is := before[q.row.Subject]
+		if q.before = was; is && was.Outcome == store.ScreeningWaiting && was.Block == q.row.Block {
 			q.row.Attempts, q.row.CreatedAt, q.row.Error = was.Attempts, was.CreatedAt, was.Error
 		}
 		q.row.NextAt = tx.Now().Add(pauseAfter(q.row.Attempts))

@@ -3,6 +3,7 @@ package screening
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
@@ -20,13 +21,20 @@ func (s *Screener) take(ctx context.Context, tx *store.Tx, q *question) (bool, e
 	}
 	row.Outcome, row.Error = store.ScreeningWaiting, ""
 	if err != nil {
-		row.Error = err.Error()[:min(len(err.Error()), maxError)]
+		row.Error = noted(err.Error())
 	} else {
 		said = answer.Verdict
 		row.Answer, row.Signature, row.List = q.reply.Text, q.reply.Signature, answer.List
 		row.ExpiresAt, row.DecidedAt = answer.Expires, tx.Now()
 		row.Outcome = map[verdict.Verdict]store.ScreeningOutcome{verdict.Pass: store.ScreeningPass,
 			verdict.Review: store.ScreeningReview, verdict.Reject: store.ScreeningRejected}[said]
+	}
+	if said == verdict.Reject && row.Kind == store.ScreenPayout {
+		// It may be paid already, as the chain will show: it is asked about again after that.
+		recovering, err := tx.Recoveries().IsOpen(ctx, s.Chain)
+		if err != nil || recovering {
+			return false, err
+		}
 	}
 	taken, err := tx.Screenings().Answered(ctx, row)
 	if err != nil || !taken {
@@ -47,6 +55,13 @@ func (s *Screener) take(ctx context.Context, tx *store.Tx, q *question) (bool, e
 		}
 	}
 	return said == verdict.Pass || said == verdict.Reject, err
+}
+
+// noted returns the beginning of an error as databases can keep it: others, such as a server that is no screening
+// service, write a part of it.
+func noted(why string) string {
+	why = strings.ToValidUTF8(strings.ReplaceAll(why, "\x00", ""), "")
+	return strings.ToValidUTF8(why[:min(len(why), maxError)], "")
 }
 
 // customers is why a withdrawal is rejected, as its customer sees it.

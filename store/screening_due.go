@@ -14,8 +14,19 @@ const (
 	// unscreened are the purposes of deposits that are not screened: bursar.DepositPurpose.IsScreened.
 	unscreened = `('capital', 'cold', 'cold_funds', 'refill')`
 
+	// resolvedBefore holds for a deposit that an operator assigned or refunded, and that a reorg has brought back.
+	resolvedBefore = `EXISTS (SELECT 1 FROM resolutions n WHERE n.deposit_id = d.id AND n.status <> 'failed')`
+
+	// notedAsScreened holds while the database is screened. A replica without screening in its configuration does not
+	// start then, but may have started before.
+	notedAsScreened = `EXISTS (SELECT 1 FROM settings g WHERE g.name = '` + screeningKey + `' AND g.value <> '')`
+
 	ofDeposit = `SELECT 1 FROM screenings s WHERE s.subject = d.id AND s.block_hash = d.block_hash AND `
 	ofPayout  = `SELECT 1 FROM screenings s WHERE s.subject = withdrawals.id AND `
+
+	// ofAttempts is how often something was asked about in vain. What was asked about least comes first, so that what
+	// the service never answers about stands in no other's way.
+	ofAttempts = `SELECT COALESCE(MAX(s.attempts), 0) FROM screenings s WHERE `
 
 	// depositHeld holds for a deposit that nobody may credit, whether deposits are screened now or not: what was to be
 	// reviewed is not credited because the service's address was taken out of the configuration.
@@ -25,13 +36,14 @@ const (
 )
 
 // mayBeCredited is the condition of deposits that may be credited as far as screening is concerned. Where deposits are
-// screened, it takes one parameter more, the time. The operator's own money is not screened; what was rejected belongs
-// to nobody and is booked as that.
+// screened, it takes one parameter more, the time. The operator's own money is not screened, and neither is what an
+// operator resolved; what was rejected belongs to nobody and is booked as that. A process that screens nothing credits
+// nothing that others screen.
 func mayBeCredited(screened bool, now string) string {
 	if !screened {
-		return ` AND NOT ` + depositHeld
+		return ` AND NOT ` + depositHeld + ` AND (NOT ` + notedAsScreened + ` OR d.purpose IN ` + unscreened + `)`
 	}
-	return ` AND (d.purpose IN ` + unscreened + ` OR EXISTS (` + ofDeposit + `(` + passedAs + now +
+	return ` AND (d.purpose IN ` + unscreened + ` OR ` + resolvedBefore + ` OR EXISTS (` + ofDeposit + `(` + passedAs + now +
 		`) OR s.outcome = 'rejected' AND d.purpose = 'unattributed')))`
 }
 
@@ -46,22 +58,23 @@ func (tx Deposits) ToScreen(ctx context.Context, q FinalDeposits) ([]bursar.Depo
 		AND d.status = 'pending' AND d.height <= $2 AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
 		AND d.opinions = 0 AND d.purpose NOT IN `+unscreened+`
 		AND NOT EXISTS (`+ofDeposit+`(`+passedAs+`$6) OR s.outcome = 'review' OR s.outcome = 'rejected'
-		OR s.outcome = 'waiting' AND s.next_at > $6))
+		OR s.outcome = 'waiting' AND s.next_at > $6)) AND NOT `+resolvedBefore+`
 		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
-		ORDER BY d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
+		ORDER BY (`+ofAttempts+`s.subject = d.id AND s.block_hash = d.block_hash), d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
 }
 
 // mayBePaid is the condition of withdrawals that may be paid as far as screening is concerned. Where payouts are
 // screened, it takes one parameter more, the time.
 func mayBePaid(screened bool, now string) string {
 	if !screened {
-		return ` AND NOT ` + payoutHeld
+		return ` AND NOT ` + payoutHeld + ` AND NOT ` + notedAsScreened
 	}
 	return ` AND EXISTS (` + ofPayout + passedAs + now + `))`
 }
 
 // ToScreen returns the queued withdrawals of some of a chain's currencies that no outgoing transaction pays, that wait
-// for the screening service, and that may be asked about now, oldest first. Those of frozen accounts are left out.
+// for the screening service, and that may be asked about now: those asked about least first, then the oldest. Those of
+// frozen accounts are left out.
 func (tx Withdrawals) ToScreen(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode,
 	limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {
@@ -71,8 +84,8 @@ func (tx Withdrawals) ToScreen(ctx context.Context, chain bursar.ChainID, codes 
 	return withdrawalColumns.rows(ctx, tx.Tx, "list payouts to be screened", `FROM withdrawals
 		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND NOT EXISTS (`+ofPayout+`(`+passedAs+`$3)
 		OR s.outcome = 'review' OR s.outcome = 'rejected' OR s.outcome = 'waiting' AND s.next_at > $3))
-		AND currency IN (`+list(len(codes), len(fixed))+`)`+notFrozen+` ORDER BY number LIMIT $2`,
-		codeArgs(codes, fixed...)...)
+		AND currency IN (`+list(len(codes), len(fixed))+`)`+notFrozen+`
+		ORDER BY (`+ofAttempts+`s.subject = withdrawals.id), number LIMIT $2`, codeArgs(codes, fixed...)...)
 }
 
 // ToPay returns the withdrawals that an outgoing transaction is to pay, without keeping them unchanged.

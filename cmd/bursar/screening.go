@@ -153,7 +153,7 @@ func (cmd *screeningEndCommand) Run(ctx context.Context, c *call) error {
 		if noted, err = tx.Settings().Screened(ctx); err != nil || noted == "" {
 			return err
 		}
-		return tx.Settings().EndScreened(ctx, cmd.Name(), cmd.Reason)
+		return screening.End(ctx, tx, cmd.Name(), cmd.Reason)
 	})
 	if err != nil {
 		return err
