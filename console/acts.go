@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"time"
 
@@ -91,6 +92,9 @@ type deedForm struct {
 	Several               bool   // another person must approve it
 }
 
+// plainWord is an object that means nothing to a shell: a link may name any, and its command is there to be copied.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9:_-]*$`)
+
 func (c *Console) formOf(d deed) page {
 	return page{path: "/do/" + d.name, verb: d.verb, title: d.title, nav: d.nav, view: "deed",
 		serve: func(v *visit) (any, error) {
@@ -107,7 +111,7 @@ func (c *Console) formOf(d deed) page {
 			for i, one := range f.Fields {
 				f.Fields[i].Value = v.form.Get(one.Name)
 			}
-			if d.twin != "" {
+			if d.twin != "" && plainWord.MatchString(f.Object) {
 				f.Twin = d.twin + " " + f.Object
 			}
 			return f, nil
