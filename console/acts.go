@@ -168,10 +168,13 @@ func (c *Console) twice(v *visit) (bool, error) {
 }
 
 func times(ctx context.Context, tx *store.Tx, v *visit) (n int, err error) {
-	list, err := tx.Acts().List(ctx, store.ActFilter{Actor: v.person.Name, Since: tx.Now().Add(-tokenLife)},
-		store.Page{Limit: 100})
+	list, err := tx.Acts().List(ctx, store.ActFilter{
+		Actor:   v.person.Name,
+		Request: v.form.Get("token"),
+		Since:   tx.Now().Add(-tokenLife),
+	}, store.Page{Limit: 100})
 	for _, a := range list {
-		if a.Request == v.form.Get("token") && a.Person == v.person.ID {
+		if a.Person == v.person.ID {
 			n++
 		}
 	}
