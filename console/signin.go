@@ -122,12 +122,12 @@ func (c *Console) beginInvited(_ http.ResponseWriter, r *http.Request, sent cere
 	return c.People.BeginInvited(r.Context(), sent.Token)
 }
 
-func (c *Console) beginAnother(_ http.ResponseWriter, r *http.Request, _ ceremonyStep) (any, error) {
-	person, _, err := c.who(r)
+func (c *Console) beginAnother(_ http.ResponseWriter, r *http.Request, sent ceremonyStep) (any, error) {
+	_, session, err := c.who(r)
 	if err != nil {
 		return nil, err
 	}
-	return c.People.BeginAnother(r.Context(), person.ID)
+	return c.People.BeginAnother(r.Context(), session, sent.Ceremony, sent.Response)
 }
 
 func (c *Console) finishMaking(_ http.ResponseWriter, r *http.Request, sent ceremonyStep) (any, error) {

@@ -283,3 +283,51 @@ func TestAnAdminApprovesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A session alone adds no passkey: whoever took it over would approve with theirs. One that was begun before a recovery
+// is not finished after it.
+func TestAnotherPasskeyNeedsOneOfThePersons(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := opened(t, db, time.Hour)
+		a := invite(t, s, "Ada", operator.Approver)
+		mallory := invite(t, s, "Mallory", operator.Viewer)
+		cookie, err := signIn(t, s, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, session, err := s.SignedIn(t.Context(), cookie)
+		if err != nil {
+			t.Fatal(err)
+		}
+		another := func(with *authenticator) (operator.Begun, error) {
+			asked, err := s.BeginSignIn()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.BeginAnother(t.Context(), session, asked.Ceremony, with.signed(t, asked))
+		}
+		stranger := newAuthenticator(t)
+		stranger.handle = a.handle
+		for what, with := range map[string]*authenticator{"a new key": stranger, "another person's": mallory} {
+			if _, err := another(with); !errors.Is(err, operator.ErrRefused) {
+				t.Errorf("%s: got %v, want %v", what, err, operator.ErrRefused)
+			}
+		}
+		begun, err := another(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := newAuthenticator(t)
+		if _, err := s.FinishMaking(t.Context(), host(), begun.Ceremony, second.made(t, begun)); err != nil {
+			t.Fatalf("the second passkey: got %v, want it made", err)
+		}
+		if begun, err = another(second); err != nil {
+			t.Fatal(err)
+		}
+		invite(t, s, "Ada")
+		_, err = s.FinishMaking(t.Context(), host(), begun.Ceremony, newAuthenticator(t).made(t, begun))
+		if !errors.Is(err, operator.ErrRefused) {
+			t.Errorf("one begun before the recovery: got %v, want %v", err, operator.ErrRefused)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -21,6 +22,7 @@ type ceremony struct {
 	expires time.Time
 	person  bursar.ID // whose passkey is made; zero: somebody signs in
 	invited *[sha256.Size]byte
+	session bursar.ID // in which another passkey is made; zero: it is made by an invitation
 }
 
 // Bounds of ceremonies.
@@ -131,23 +133,34 @@ func (s *Service) BeginInvited(ctx context.Context, token string) (Begun, error)
 	if err != nil {
 		return Begun{}, err
 	}
-	return s.beginMaking(u, &hash)
+	return s.beginMaking(u, ceremony{invited: &hash})
 }
 
-// BeginAnother gives out a challenge for another passkey of somebody who has signed in.
-func (s *Service) BeginAnother(ctx context.Context, person bursar.ID) (Begun, error) {
+// BeginAnother gives out a challenge for another passkey of somebody who has signed in and confirms it with one that they
+// have: the response is to a challenge of BeginSignIn. A session alone adds no passkey, which would approve; ErrRefused.
+func (s *Service) BeginAnother(ctx context.Context, session Session, id bursar.ID, response []byte) (Begun, error) {
+	c, err := s.taken(id)
+	if err != nil || !c.person.IsZero() {
+		return Begun{}, ErrRefused
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(response)
+	if err != nil {
+		return Begun{}, ErrRefused
+	}
 	var u user
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		u, err = userOf(ctx, tx, person)
+	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
+		if u, err = s.judge(ctx, tx, c.data, parsed); err == nil && u.ID != session.Person {
+			err = ErrRefused
+		}
 		return err
 	})
 	if err != nil {
 		return Begun{}, err
 	}
-	return s.beginMaking(u, nil)
+	return s.beginMaking(u, ceremony{session: session.ID})
 }
 
-func (s *Service) beginMaking(u user, invited *[sha256.Size]byte) (Begun, error) {
+func (s *Service) beginMaking(u user, c ceremony) (Begun, error) {
 	options, data, err := s.passkeys.BeginRegistration(u,
 		webauthn.WithAuthenticatorSelection(protocol.AuthenticatorSelection{
 			ResidentKey:        protocol.ResidentKeyRequirementRequired,
@@ -159,7 +172,8 @@ func (s *Service) beginMaking(u user, invited *[sha256.Size]byte) (Begun, error)
 	if err != nil {
 		return Begun{}, err
 	}
-	return Begun{s.keep(ceremony{data: *data, person: u.ID, invited: invited}), options.Response}, nil
+	c.data, c.person = *data, u.ID
+	return Begun{s.keep(c), options.Response}, nil
 }
 
 // FinishMaking stores the passkey that a browser made, and returns whose it is. A recovery ends the earlier passkeys
@@ -175,7 +189,7 @@ func (s *Service) FinishMaking(ctx context.Context, by Act, id bursar.ID, respon
 	}
 	var u user
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		if u, err = userOf(ctx, tx, c.person); err != nil {
+		if u, err = s.maker(ctx, tx, c); err != nil {
 			return err
 		}
 		key, err := s.passkeys.CreateCredential(u, c.data, parsed)
@@ -201,6 +215,23 @@ func (s *Service) FinishMaking(ctx context.Context, by Act, id bursar.ID, respon
 		err = ErrRefused
 	}
 	return u.Person, err
+}
+
+// maker reads who makes a passkey, and keeps them as they are until the transaction ends: whoever recovers, revokes or
+// changes them waits. What was begun in a session that has ended since, as by a recovery, is refused.
+func (s *Service) maker(ctx context.Context, tx *store.Tx, c ceremony) (u user, err error) {
+	if err := tx.People().Lock(ctx, c.person); err != nil {
+		return u, err
+	}
+	if u, err = userOf(ctx, tx, c.person); err != nil || c.invited != nil {
+		return u, err
+	}
+	running, err := tx.People().Sessions(ctx, c.person, tx.Now().Add(-SessionTime))
+	is := func(one store.ConsoleSession) bool { return one.ID == c.session }
+	if err == nil && !slices.ContainsFunc(running, is) {
+		err = ErrRefused
+	}
+	return u, err
 }
 
 // useInvitation ends an invitation, and with a recovery what the person had before.
@@ -289,5 +320,9 @@ func (s *Service) judge(ctx context.Context, tx *store.Tx, data webauthn.Session
 	if err != nil {
 		return u, err
 	}
-	return u, tx.People().UsePasskey(ctx, store.Passkey{ID: key.ID, Person: u.ID, Credential: string(text)})
+	err = tx.People().UsePasskey(ctx, store.Passkey{ID: key.ID, Person: u.ID, Credential: string(text)})
+	if errors.Is(err, store.ErrNotFound) {
+		err = ErrRefused // it was removed in this very moment
+	}
+	return u, err
 }

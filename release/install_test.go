@@ -50,6 +50,13 @@ start() {
 }
 end() { kill "$process"; wait "$process"; }
 
+dpkg -i packages/bursar-signer_1.2.3_*.deb
+touch /etc/bursar-signer/signer.yaml
+dpkg -i packages/bursar-signer_1.2.4_*.deb
+stat -c '%n %U:%G %a' /etc/bursar-signer/signer.yaml
+setpriv --reuid bursar-signer --regid bursar --init-groups cat /etc/bursar-signer/signer.yaml && echo the signer reads
+setpriv --reuid bursar --regid bursar --init-groups cat /etc/bursar-signer/signer.yaml || echo the service does not
+
 start; end
 dpkg -i packages/bursar_1.2.4_*.deb
 dpkg-query -W -f 'upgraded to ${Version}\n' bursar
@@ -78,8 +85,10 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 	}
 	prints(t, "go", "build", "-ldflags=-w", "-o", program, "../cmd/bursar")
 	for _, version := range []string{"1.2.3", "1.2.4"} {
-		if _, err := b.deb(t.Context(), packages[0], out, runtime.GOARCH, version); err != nil {
-			t.Fatal(err)
+		for _, p := range packages[:2] { // the signer as its unit runs it: its own user, the service's group
+			if _, err := b.deb(t.Context(), p, out, runtime.GOARCH, version); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	c := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", root, "sh", t.TempDir(), out, life)
@@ -93,6 +102,7 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 	for _, want := range []string{
 		"/var/lib/bursar bursar:bursar 700", "/etc/bursar root:bursar 750", "/etc/bursar/bursar.yaml root:bursar 640",
 		`{"status":"ok"}`, "upgraded to 1.2.4", "network: regtest", "shop", "removed", "is kept", "bursar.db", "seed.age",
+		"/etc/bursar-signer/signer.yaml root:bursar-signer 640", "the signer reads", "the service does not",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the output is\n%s\nwant %q in it", text, want)

@@ -99,7 +99,10 @@ func (s *Service) checkRefund(ctx context.Context, p store.Proposal) (store.Prop
 		if err != nil {
 			return store.AsRefusal(err)
 		}
-		p.AccountID, p.Currency = d.AccountID, d.Currency
+		if p.Currency != d.Currency { // an amount in units of another currency is another amount
+			return bursar.RefuseField(bursar.CodeInvalidRequest, "currency", "the deposit is of %s", d.Currency)
+		}
+		p.AccountID = d.AccountID
 		_, err = tx.Invoices().Get(ctx, d.AccountID, of)
 		return store.AsRefusal(err)
 	})
@@ -142,10 +145,14 @@ func (s *Service) doRefund(ctx context.Context, p store.Proposal, done proposal.
 }
 
 // checkTreasury completes a withdrawal of operator funds. Whether they suffice is judged when it is made.
-func (s *Service) checkTreasury(_ context.Context, p store.Proposal) (store.Proposal, error) {
+// The label of a destination becomes its address: a label that is given to another one later moves nothing there.
+func (s *Service) checkTreasury(ctx context.Context, p store.Proposal) (_ store.Proposal, err error) {
 	p.AccountID = treasury.Account
 	if p.Object = p.Token.String(); strings.TrimSpace(p.Destination) == "" {
 		return p, bursar.RefuseField(bursar.CodeInvalidAddress, "to", "name a destination of the treasury's list")
+	}
+	if p.Destination, err = s.Treasury.Address(ctx, p.Destination); err != nil {
+		return p, err
 	}
 	return p, s.payable(p)
 }

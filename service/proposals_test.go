@@ -156,6 +156,25 @@ func TestTwoPersonsPayOperatorFunds(t *testing.T) {
 	})
 }
 
+// A label is proposed as the address that it has now: what it is given to later is not what was approved.
+func TestALabelIsProposedAsItsAddress(t *testing.T) {
+	t.Parallel()
+	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	c.Must(c.service.Treasury.Open(ctx))
+	cold, err := c.node.ParseAddress(c.node.Named("cold"))
+	c.Must(err)
+	c.Do(func(tx *store.Tx) error {
+		_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: c.IDs.Next(), AccountID: treasury.Account,
+			Family: "bitcoin", Address: cold, Label: "vault", CreatedAt: tx.Now(), UsableFrom: tx.Now()})
+		return err
+	})
+	p := c.propose(store.Proposal{Verb: "treasury.withdraw", Currency: "COIN", Amount: bursar.Units(5000),
+		Destination: "vault"})
+	if p.Destination != cold.String() {
+		t.Errorf("proposed is a payment to %q, want %q", p.Destination, cold)
+	}
+}
+
 // One person halts; two end that, and only what an operator halted.
 func TestTwoPersonsEndAHalt(t *testing.T) {
 	t.Parallel()

@@ -123,11 +123,12 @@ func (tx Acts) Head(ctx context.Context) (Act, error) {
 
 // ActFilter chooses acts; a zero field chooses all.
 type ActFilter struct {
-	Actor  string
-	Verb   string
-	Object string // as it is, or the ID in it
-	Since  time.Time
-	Until  time.Time // exclusive
+	Actor   string
+	Verb    string
+	Object  string // as it is, or the ID in it
+	Request string
+	Since   time.Time
+	Until   time.Time // exclusive
 }
 
 func (f ActFilter) where() (where string, args []any) {
@@ -144,6 +145,9 @@ func (f ActFilter) where() (where string, args []any) {
 	}
 	if f.Object != "" {
 		add("(object = $%[1]d OR object LIKE '%% ' || $%[1]d)", f.Object)
+	}
+	if f.Request != "" {
+		add("request = $%d", f.Request)
 	}
 	if !f.Since.IsZero() {
 		add("at >= $%d", micros(f.Since))

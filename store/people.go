@@ -56,6 +56,12 @@ func (tx People) Named(ctx context.Context, name string) (Person, error) {
 	return personColumns.one(ctx, tx.Tx, "read person", `FROM people WHERE name = $1`+tx.forUpdate(), name)
 }
 
+// Lock keeps a person as they are until the transaction ends; ErrNotFound where there is none.
+func (tx People) Lock(ctx context.Context, id bursar.ID) error {
+	_, err := personColumns.one(ctx, tx.Tx, "lock person", `FROM people WHERE id = $1`+tx.forUpdate(), id)
+	return err
+}
+
 // List returns everybody, by name.
 func (tx People) List(ctx context.Context) ([]Person, error) {
 	return personColumns.rows(ctx, tx.Tx, "list people", `FROM people ORDER BY name`)

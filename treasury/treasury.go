@@ -95,6 +95,20 @@ func (s *Service) Withdraw(ctx context.Context, o Request) (bursar.Withdrawal, e
 		})
 }
 
+// Address returns the address that a payment to a label goes to now; what is no label is returned as it is, and judged
+// by Withdraw.
+func (s *Service) Address(ctx context.Context, to string) (address string, err error) {
+	address = to
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		listed, err := tx.Destinations().List(ctx, Account, store.Page{Limit: 1000})
+		if i := slices.IndexFunc(listed, func(d bursar.Destination) bool { return d.Label == to }); i >= 0 {
+			address = listed[i].Address.String()
+		}
+		return err
+	})
+	return address, err
+}
+
 // destination returns the address of a label. It refuses while the list is switched off, because then any address would
 // be accepted.
 func (s *Service) destination(ctx context.Context, to string) (address string, err error) {

@@ -14,20 +14,22 @@ async function ask(path, body) {
   return said;
 }
 
-// make makes a passkey, for the token of an invitation or for who has signed in.
-async function make(path, token) {
-  const begun = await ask(path, { token });
+// make makes a passkey, for the token of an invitation or for who has signed in and shows a passkey again.
+async function make(path, proof) {
+  const begun = await ask(path, proof);
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(begun.options);
   const made = await navigator.credentials.create({ publicKey });
   return ask("/invited/finish", { ceremony: begun.ceremony, response: made.toJSON() });
 }
 
-async function signIn() {
+async function prove() {
   const begun = await ask("/sign-in/begin", {});
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.options);
   const signed = await navigator.credentials.get({ publicKey });
-  return ask("/sign-in/finish", { ceremony: begun.ceremony, response: signed.toJSON() });
+  return { ceremony: begun.ceremony, response: signed.toJSON() };
 }
+
+const signIn = async () => ask("/sign-in/finish", await prove());
 
 // approve has the passkey sign the text of a proposal: its challenge is made of that text.
 async function approve() {
@@ -42,8 +44,8 @@ async function approve() {
 const ways = {
   "approve": approve,
   "sign-in": signIn,
-  "invited": () => make("/invited/begin", location.hash.slice(1)),
-  "passkeys": () => make("/passkeys/begin", ""),
+  "invited": () => make("/invited/begin", { token: location.hash.slice(1) }),
+  "passkeys": async () => make("/passkeys/begin", await prove()),
 };
 
 for (const button of document.querySelectorAll("button[data-passkey]")) {

@@ -66,6 +66,12 @@ func (s *Service) carryOut(ctx context.Context, id bursar.ID) (store.Proposal, e
 	if err != nil || p.Status != store.ProposalApproved {
 		return p, err
 	}
+	if !s.DB.Now().Before(p.ExpiresAt) { // whatever its act waits for: the same may be proposed again
+		if err := s.void(ctx, id, fmt.Sprintf("%v: its time was over at %s", ErrVoid, moment(p.ExpiresAt))); err != nil {
+			return p, err
+		}
+		return s.Get(ctx, id)
+	}
 	kind, known := s.Kinds[p.Verb]
 	if !known {
 		return p, fmt.Errorf("%w: %.40q", ErrUnknownVerb, p.Verb)

@@ -159,3 +159,18 @@ func TestAnAlteredProposal(t *testing.T) {
 		h.is(p, store.ProposalVoid, 0)
 	})
 }
+
+// What its act waits for does not keep a proposal open beyond its end: the same may be proposed again.
+func TestWhatCannotBeDoneInTimeIsVoid(t *testing.T) {
+	each(t, func(h *harness) {
+		p := h.propose(1)
+		h.before = func() error { return errors.New("no node answers") }
+		if _, err := h.approve(bob, p); err == nil {
+			h.Error("an act whose node does not answer: got no error, want one")
+		}
+		h.clock.Set(p.ExpiresAt)
+		h.Must(h.service.CarryOut(ctx))
+		h.is(p, store.ProposalVoid, 0)
+		h.propose(1)
+	})
+}
