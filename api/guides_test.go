@@ -60,7 +60,8 @@ func TestEveryCodeHasAPlaceOnThePageOfErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, _ := pages.Page("/docs/errors")
-	lists := regexp.MustCompile(`"code": ?\{\s*"enum": ?\[([^\]]+)\]`).FindAllStringSubmatch(string(served.JSON), -1)
+	codes := regexp.MustCompile(`"code": ?\{\s*"type": ?"string",\s*"enum": ?\[([^\]]+)\]`)
+	lists := codes.FindAllStringSubmatch(string(served.JSON), -1)
 	count := 0
 	for _, list := range lists {
 		for _, quoted := range strings.Split(list[1], ",") {

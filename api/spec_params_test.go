@@ -136,8 +136,8 @@ func (s *spec) keyed() []endpoint {
 	for _, path := range slices.Sorted(maps.Keys(s.Paths.Map())) {
 		operations := s.Paths.Value(path).Operations()
 		for _, method := range slices.Sorted(maps.Keys(operations)) {
-			if op := operations[method]; op.RequestBody != nil {
-				list = append(list, endpoint{method, path, op, op.RequestBody.Value.Content.Get("application/json").Schema.Value})
+			if op := operations[method]; op.Security == nil || len(*op.Security) > 0 {
+				list = append(list, endpoint{method, path, op, formOf(op)})
 			}
 		}
 	}

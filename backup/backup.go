@@ -38,8 +38,7 @@ var (
 	ErrSum    = errors.New("the file does not match its .sha256")
 	// ErrInUse is returned if a process has the database open.
 	ErrInUse = errors.New("a process has the database open: stop `bursar serve` and everything else that reads the " +
-		"file, such as " +
-		"litestream")
+		"file, such as litestream")
 	// ErrOtherKeys is returned for a copy of a database that belongs to another seed or network.
 	ErrOtherKeys = errors.New("the copy belongs to another seed or network than the existing database")
 	// ErrNotEmpty is returned if the database for a dump is not empty.

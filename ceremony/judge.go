@@ -40,8 +40,8 @@ const Lifetime = 7 * 24 * time.Hour
 const clocks = time.Hour
 
 // Judge reads what a bundle's bytes do, and refuses a bundle that is not for this instance and network, that has
-// expired, that lasts longer than Lifetime, or that does anything else than pay the hot wallet what it says within the bounds of fees: its own, and
-// this machine's.
+// expired, that lasts longer than Lifetime, or that does anything else than pay the hot wallet what it says within the
+// bounds of fees: its own, and this machine's.
 func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 	switch {
 	case b.Instance != o.Instance:

@@ -318,8 +318,8 @@ func TestEveryCodeHasAName(t *testing.T) {
 		client.RateUnavailable, client.ChargeClosed, client.AlreadyResolved, client.TooLate, client.EventsArchived,
 		client.InvalidOrder, client.OrderExpired, client.OrderSignatureRequired, client.InvalidOrderSignature}
 	var described []client.Code
-	for _, list := range regexp.MustCompile(`"code":\{"enum":\[([^\]]*)\]`).FindAllStringSubmatch(string(served.JSON),
-		-1) {
+	lists := regexp.MustCompile(`"code":\{"type":"string","enum":\[([^\]]*)\]`)
+	for _, list := range lists.FindAllStringSubmatch(string(served.JSON), -1) {
 		for code := range strings.SplitSeq(list[1], ",") {
 			described = append(described, client.Code(strings.Trim(code, `"`)))
 		}

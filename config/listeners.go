@@ -25,7 +25,8 @@ type Admin struct {
 
 // Console is the operator's console, which is served on the admin address.
 type Console struct {
-	URL      string        // where browsers open it: scheme, host and port; empty: localhost and the port of the admin address
+	// where browsers open it: scheme, host and port; empty: localhost and the port of the admin address
+	URL      string
 	RoleHold time.Duration // until a new person or a new role counts
 }
 

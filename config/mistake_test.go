@@ -119,10 +119,12 @@ var wrongFiles = []struct{ name, text, want string }{
 		`bursar.yaml:1: currencies.BTC.minimum: "0.000000001" has too many decimals; at most 8 are allowed`},
 	{"amount of zero", "currencies: {BTC: {approval_above: 0}}",
 		`bursar.yaml:1: currencies.BTC.approval_above: it must be more than zero; leave the key out if it does not apply`},
-	{"approvers without a number", "currencies: {BTC: {approvers: many}}", `bursar.yaml:1: currencies.BTC.approvers: "many": ` +
-		`want the persons for any amount, and for larger ones, such as "1, 2 above 0.5, 3 above 5", 1 to 10 each`},
-	{"fewer approvers for more", "currencies: {BTC: {approvers: '2, 1 above 5'}}", `bursar.yaml:1: currencies.BTC.approvers: ` +
-		`"2, 1 above 5": each part has a larger amount and more persons than the one before`},
+	{"approvers without a number", "currencies: {BTC: {approvers: many}}",
+		`bursar.yaml:1: currencies.BTC.approvers: "many": ` +
+			`want the persons for any amount, and for larger ones, such as "1, 2 above 0.5, 3 above 5", 1 to 10 each`},
+	{"fewer approvers for more", "currencies: {BTC: {approvers: '2, 1 above 5'}}",
+		`bursar.yaml:1: currencies.BTC.approvers: ` +
+			`"2, 1 above 5": each part has a larger amount and more persons than the one before`},
 	{"maximum below the minimum", "currencies: {BTC: {withdrawal_maximum: 0.0001}}",
 		`bursar.yaml:1: currencies.BTC: withdrawal_maximum is below withdrawal_minimum, which is 0.00050000`},
 	{"a withdrawal that no hour allows", "currencies: {BTC: {withdrawal_maximum: 2, hourly_limit: 1}}",

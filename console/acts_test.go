@@ -177,7 +177,8 @@ func TestAnActWithoutTheRight(t *testing.T) {
 		w := o.waiting()
 		me := o.here
 		o.here.Roles = []operator.Role{operator.Admin}
-		o.answers("an admin", o.sends("withdrawal.reject", "object", w.ID.String()), http.StatusForbidden, "withdrawal.reject")
+		o.answers("an admin", o.sends("withdrawal.reject", "object", w.ID.String()), http.StatusForbidden,
+			"withdrawal.reject")
 		o.here = me
 		o.here.Accounts = []bursar.ID{o.OneChain.Accounts[1]}
 		o.answers("of another account", o.sends("withdrawal.reject", "object", w.ID.String()), http.StatusForbidden,
@@ -268,7 +269,8 @@ func TestAFormThatIsRefused(t *testing.T) {
 		} {
 			o.answers(what, o.sends(c.name, c.fields...), http.StatusUnprocessableEntity, "Nothing was done", c.want, "<form")
 		}
-		for _, name := range []string{"withdrawal.cancel", "key.revoke", "webhook.redeliver", "alarm.close", "account.freeze"} {
+		for _, name := range []string{"withdrawal.cancel", "key.revoke", "webhook.redeliver", "alarm.close",
+			"account.freeze"} {
 			o.answers(name, o.sends(name, "object", bursar.ID{5}.String()), http.StatusNotFound, "Nothing was done")
 			o.answers(name, o.sends(name, "object", "<b>"), http.StatusNotFound, "&lt;b&gt;")
 		}

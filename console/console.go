@@ -1,11 +1,11 @@
-// Package console serves the operator's console on the admin address: pages at /console/, the same as JSON at /admin/v1/,
-// and sign-in by passkeys.
+// Package console serves the operator's console on the admin address: pages at /console/, the same as JSON at
+// /admin/v1/, and sign-in by passkeys.
 //
 // It owns the pages, their style and script, and which verb each page and action needs. It decides nothing about money.
-// Its invariants: nothing is answered to somebody who has not signed in, but the page to sign in; a GET changes nothing; a
-// request that another site made changes nothing; every page works without scripts, but signing in; it loads nothing from
-// another host, and the browser enforces that; what customers wrote is text and never markup; a page is served whole or
-// not at all.
+// Its invariants: nothing is answered to somebody who has not signed in, but the page to sign in; a GET changes
+// nothing; a request that another site made changes nothing; every page works without scripts, but signing in; it loads
+// nothing from another host, and the browser enforces that; what customers wrote is text and never markup; a page is
+// served whole or not at all.
 package console
 
 import (

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/oversight"
 )
 
-// readPages lists the pages that show the state of the service and of its objects. They share the template sheet.html: what a
-// page says is in its sheet.
+// readPages lists the pages that show the state of the service and of its objects. They share the template sheet.html:
+// what a page says is in its sheet.
 func (c *Console) readPages() (pages []page) {
 	for _, p := range oversight.Pages() {
 		pages = append(pages, page{

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"math/big"
 	"slices"
 
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -25,10 +24,10 @@ type passkey struct {
 // keyOf returns the passkey of a person, always the same.
 func keyOf(person bursar.ID) passkey {
 	d := sha256.Sum256(person[:])
-	curve := elliptic.P256()
-	private := &ecdsa.PrivateKey{D: new(big.Int).SetBytes(d[:])}
-	private.Curve = curve
-	private.X, private.Y = curve.ScalarBaseMult(d[:])
+	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), d[:])
+	if err != nil {
+		panic(err) // a digest is above the group's order once in 2^32
+	}
 	return passkey{private, person}
 }
 

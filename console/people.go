@@ -137,9 +137,11 @@ func (c *Console) auditFile(v *visit) (any, error) {
 	}
 	var text strings.Builder
 	w := csv.NewWriter(&text)
-	_ = w.Write(strings.Fields("number at actor person session address verb object before after reason request evidence hash"))
+	_ = w.Write(strings.Fields("number at actor person session address verb object before after reason request evidence " +
+		"hash"))
 	for _, a := range list {
-		_ = w.Write([]string{strconv.FormatInt(a.Number, 10), a.At.Format(time.RFC3339Nano), plain(a.Actor), a.Person.String(),
+		_ = w.Write([]string{strconv.FormatInt(a.Number, 10), a.At.Format(time.RFC3339Nano), plain(a.Actor),
+			a.Person.String(),
 			a.Session.String(), a.Address, a.Verb, plain(a.Object), plain(a.Was), plain(a.Became), plain(a.Reason),
 			plain(a.Request), plain(a.Evidence), fmt.Sprintf("%x", a.Hash)})
 	}

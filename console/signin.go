@@ -131,7 +131,8 @@ func (c *Console) beginAnother(_ http.ResponseWriter, r *http.Request, _ ceremon
 }
 
 func (c *Console) finishMaking(_ http.ResponseWriter, r *http.Request, sent ceremonyStep) (any, error) {
-	if _, err := c.People.FinishMaking(r.Context(), operator.Act{From: clientOf(r)}, sent.Ceremony, sent.Response); err != nil {
+	if _, err := c.People.FinishMaking(r.Context(), operator.Act{From: clientOf(r)}, sent.Ceremony,
+		sent.Response); err != nil {
 		return nil, err
 	}
 	return map[string]string{"see": base + "/sign-in"}, nil

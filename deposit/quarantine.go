@@ -16,7 +16,8 @@ import (
 // it is unattributed still. d is as it was read in this transaction, which has locked the chain.
 func (h *Handler) Quarantine(ctx context.Context, tx *store.Tx, d bursar.Deposit, why string) error {
 	was := d
-	message := fmt.Sprintf("%s at %s are in quarantine: %s; resolve once final: `bursar unattributed assign|refund|keep %s`",
+	message := fmt.Sprintf("%s at %s are in quarantine: %s; resolve once final: `bursar unattributed assign|refund|keep "+
+		"%s`",
 		h.Registry.Text(d.Currency, d.Amount), d.Address, why, d.ID)
 	if d.IsCustomers() {
 		message = fmt.Sprintf("%s; it was a deposit of account %s", message, d.AccountID)

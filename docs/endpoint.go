@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"fmt"
 	"html/template"
 	"slices"
 	"strings"
@@ -47,27 +46,18 @@ func (d *document) endpoint(method, path string, op operation) (endpoint, error)
 			e.Secret = true
 		}
 	}
-	content, err := follow(op.RequestBody, op.RequestBody.Ref, d.Components.RequestBodies)
-	if err != nil {
+	if err := d.headersAndQuery(&e, op); err != nil {
 		return e, err
 	}
-	var form schema
-	if len(content.Content) > 0 {
-		if form, err = d.schema(content.Content[0].Value.Schema); err != nil {
-			return e, err
-		}
-		if e.Request, err = d.request(e, form); err != nil {
-			return e, err
-		}
-	}
-	if err := d.parameters(&e, op, form); err != nil {
+	if err := d.body(&e, op); err != nil {
 		return e, err
 	}
 	return e, d.answers(&e, op)
 }
 
-// parameters lists headers apart. A webhook's body is shown in place of its parameters.
-func (d *document) parameters(e *endpoint, op operation, form schema) error {
+// headersAndQuery lists headers apart from the parameters of a query.
+func (d *document) headersAndQuery(e *endpoint, op operation) error {
+	var query schema
 	for _, p := range op.Parameters {
 		p, err := follow(p, p.Ref, d.Components.Parameters)
 		if err != nil {
@@ -77,20 +67,53 @@ func (d *document) parameters(e *endpoint, op operation, form schema) error {
 		if err != nil {
 			return err
 		}
-		one := row{
-			Name:     p.Name,
-			Type:     kind,
-			Required: p.Required || slices.Contains(form.Required, p.Name),
-			Prose:    inline(p.Description),
-		}
+		one := row{Name: p.Name, Type: kind, Required: p.Required, Prose: inline(p.Description)}
 		if p.In == "header" {
 			e.Headers = append(e.Headers, one)
 			continue
 		}
-		if _, both := form.Properties.get(p.Name); !both {
-			return fmt.Errorf("the parameter %s is missing in the body", p.Name)
-		}
 		e.Parameters = append(e.Parameters, one)
+		query.Properties = append(query.Properties, entry[schema]{p.Name, p.Schema})
+		if p.Required {
+			query.Required = append(query.Required, p.Name)
+		}
+	}
+	if e.Method != "GET" || e.Open {
+		return nil
+	}
+	text, err := (examples{d}).query(query)
+	e.Request = e.curl() + `"$URL` + e.Path + text + `"`
+	return err
+}
+
+// body lists the parameters of a change. A webhook's body is shown in place of its parameters.
+func (d *document) body(e *endpoint, op operation) error {
+	content, err := follow(op.RequestBody, op.RequestBody.Ref, d.Components.RequestBodies)
+	if err != nil || len(content.Content) == 0 {
+		return err
+	}
+	form, err := d.schema(content.Content[0].Value.Schema)
+	if err != nil {
+		return err
+	}
+	if e.Request, err = d.request(*e, form); err != nil || !strings.HasPrefix(e.Path, "/") {
+		return err
+	}
+	for _, p := range form.Properties {
+		kind, err := d.label(p.Value)
+		if err != nil {
+			return err
+		}
+		full, err := d.schema(p.Value)
+		if err != nil {
+			return err
+		}
+		e.Parameters = append(e.Parameters, row{
+			Name:     p.Key,
+			Type:     kind,
+			Required: slices.Contains(form.Required, p.Key),
+			Prose:    inline(full.Description),
+		})
 	}
 	return nil
 }
@@ -113,23 +136,24 @@ func (d *document) answers(e *endpoint, op operation) error {
 	return nil
 }
 
-// request shows how to ask for it: a curl line for an endpoint, the body for a webhook.
+// request shows how to ask for a change: a curl line for an endpoint, the body for a webhook.
 func (d *document) request(e endpoint, form schema) (string, error) {
-	x := examples{d}
-	body, err := x.of(form, "")
+	body, err := (examples{d}).of(form, "")
 	if err != nil || !strings.HasPrefix(e.Path, "/") {
 		return body, err
 	}
-	line := `curl -H "X-API-KEY: $KEY" `
-	if e.Secret {
-		line += `-H "X-API-SECRET: $SECRET" `
-	}
-	if e.Method == "GET" {
-		query, err := x.query(form)
-		return line + `"$URL` + e.Path + query + `"`, err
-	}
+	line := e.curl()
 	if e.Method != "POST" {
 		line += "-X " + e.Method + " "
 	}
 	return line + `-H 'Content-Type: application/json' "$URL` + e.Path + `" -d '` + body + "'", nil
+}
+
+// curl begins a request with the headers that it needs.
+func (e endpoint) curl() string {
+	line := `curl -H "X-API-KEY: $KEY" `
+	if e.Secret {
+		line += `-H "X-API-SECRET: $SECRET" `
+	}
+	return line
 }

@@ -107,7 +107,8 @@ func (a *authenticator) made(t *testing.T, begun operator.Begun) []byte {
 	}
 	data := append(a.data(a.flags|0x40), make([]byte, 16)...)
 	data = append(binary.BigEndian.AppendUint16(data, uint16(len(a.id))), a.id...)
-	object, err := cbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{}, "authData": append(data, cose...)})
+	object, err := cbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{},
+		"authData": append(data, cose...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +236,8 @@ func TestRolesWait(t *testing.T) {
 		t.Errorf("the second person is %+v, %v, want one who waits", invited.Person, err)
 	}
 	p, err := s.SetRoles(t.Context(), host(), "Ada", []operator.Role{operator.Viewer, operator.Approver}, nil)
-	if err != nil || p.Can(operator.VerbChargeResolve) || p.Can(operator.VerbWithdrawalApprove) || !p.Can(operator.VerbRead) {
+	if err != nil || p.Can(operator.VerbChargeResolve) || p.Can(operator.VerbWithdrawalApprove) ||
+		!p.Can(operator.VerbRead) {
 		t.Errorf("Ada is %+v, %v, want a viewer who is no more in support and not yet an approver", p, err)
 	}
 	account := bursar.ID{7}

@@ -162,8 +162,8 @@ func (s *Service) beginMaking(u user, invited *[sha256.Size]byte) (Begun, error)
 	return Begun{s.keep(ceremony{data: *data, person: u.ID, invited: invited}), options.Response}, nil
 }
 
-// FinishMaking stores the passkey that a browser made, and returns whose it is. A recovery ends the earlier passkeys and
-// sessions of the person, whose rights wait for the hold again unless nobody else is there.
+// FinishMaking stores the passkey that a browser made, and returns whose it is. A recovery ends the earlier passkeys
+// and sessions of the person, whose rights wait for the hold again unless nobody else is there.
 func (s *Service) FinishMaking(ctx context.Context, by Act, id bursar.ID, response []byte) (Person, error) {
 	c, err := s.taken(id)
 	if err != nil || c.person.IsZero() {

@@ -129,7 +129,8 @@ type Invited struct {
 // Invite makes a link with which somebody makes a passkey. A name that is new makes a person with roles and accounts,
 // who may do something once the hold has passed; the first person at once. For a person who is there, roles must be
 // empty: the link is a recovery, and the person's rights wait for the hold again once it is used. by is who invites.
-func (s *Service) Invite(ctx context.Context, by Act, name string, roles []Role, accounts []bursar.ID) (Invited, error) {
+func (s *Service) Invite(ctx context.Context, by Act, name string, roles []Role, accounts []bursar.ID) (Invited,
+	error) {
 	if !validName(name) {
 		return Invited{}, ErrName
 	}
@@ -200,7 +201,8 @@ func validName(name string) bool {
 }
 
 // SetRoles changes what a person may do. What is taken away ends at once; what is added waits for the hold.
-func (s *Service) SetRoles(ctx context.Context, by Act, name string, roles []Role, accounts []bursar.ID) (Person, error) {
+func (s *Service) SetRoles(ctx context.Context, by Act, name string, roles []Role, accounts []bursar.ID) (Person,
+	error) {
 	var p Person
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		row, err := tx.People().Named(ctx, name)

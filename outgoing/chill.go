@@ -18,8 +18,8 @@ const alarmRefill = "refill_needed"
 // alarmColdMove says that a move to cold will not succeed by itself: it was refused, or failed on the chain.
 const alarmColdMove = "cold_move_failed"
 
-// coldRest is how long a move to cold is not requested again that the hot wallet could not pay, that was refused, or that
-// failed on the chain: each request leaves a row, and each that fails costs a fee.
+// coldRest is how long a move to cold is not requested again that the hot wallet could not pay, that was refused, or
+// that failed on the chain: each request leaves a row, and each that fails costs a fee.
 const coldRest = 10 * time.Minute
 
 // chill requests a transaction to the first cold wallet for each currency of which the hot wallet holds more than the

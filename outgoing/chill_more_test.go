@@ -142,8 +142,8 @@ func TestAMoveToColdThatIsRefusedRests(t *testing.T) {
 	})
 }
 
-// A move that fails on the chain costs a fee each time, so it is not made again with each block; the alarm closes once a
-// move succeeds.
+// A move that fails on the chain costs a fee each time, so it is not made again with each block; the alarm closes once
+// a move succeeds.
 func TestAMoveToColdThatFailsOnTheChainRests(t *testing.T) {
 	bursartest.OnClock(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain, clock *bursartest.Clock) {
 		cold := r.Chain.Named("cold")

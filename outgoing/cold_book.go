@@ -52,8 +52,8 @@ func (c *ColdSpends) Credit(ctx context.Context, tx *store.Tx, at follow.Finalit
 	return len(due), len(due) == coldAtOnce, tx.Ledger().Post(ctx, entries...)
 }
 
-// idle reports whether there is nothing to book or to take back: no cold wallet is configured, and none ever was. What a
-// wallet that has left the configuration spent before is booked nevertheless.
+// idle reports whether there is nothing to book or to take back: no cold wallet is configured, and none ever was. What
+// a wallet that has left the configuration spent before is booked nevertheless.
 func (c *ColdSpends) idle(ctx context.Context, tx *store.Tx) (bool, error) {
 	if len(c.Bases) > 0 || c.unused.Load() {
 		return len(c.Bases) == 0, nil

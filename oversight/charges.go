@@ -223,7 +223,8 @@ func ending(status bursar.ChargeStatus) Step {
 	case bursar.ChargeOpen:
 		s.Title, s.State, s.Text = "Open", Now, "Waits for value at its address."
 	case bursar.ChargeConfirming:
-		s.Title, s.State, s.Text = "Confirming", Now, "Enough is in blocks. Waits until it is credited: each deposit says when."
+		s.Title, s.State, s.Text = "Confirming", Now,
+			"Enough is in blocks. Waits until it is credited: each deposit says when."
 	case bursar.ChargeExpired:
 		s.Title, s.State, s.Text = "Expired", Stopped, "It ended without enough."
 	case bursar.ChargeCancelled:

@@ -44,7 +44,8 @@ func bars(title string, days []time.Time, values []bursar.Amount, most string) t
 	const room = chartHeight - chartTop - chartFoot
 	for i, v := range values {
 		height := share(v, highest, room)
-		fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="%d" height="%d"/>`, i*width, chartTop+room-height, max(1, width-2), height)
+		fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="%d" height="%d"/>`, i*width, chartTop+room-height, max(1, width-2),
+			height)
 	}
 	fmt.Fprintf(&svg, `<line x1="0" y1="%d" x2="%d" y2="%d"/>`, chartTop+room, chartWidth, chartTop+room)
 	if len(days) > 0 {

@@ -245,12 +245,6 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// settledOn reports whether a chain's deposits are in the hot wallet without a sweep.
-func (r *reading) settledOn(id bursar.ChainID) (shared, known bool) {
-	c, known := r.Chains[id]
-	return known && c.Capabilities().SharedAddress, known
-}
-
 // isCold reports whether an address is one of a cold wallet.
 func (r *Reader) isCold(id bursar.ChainID, base string) bool {
 	return slices.Contains(r.Cold[id], base)

@@ -102,7 +102,8 @@ func TestADepositIsSwept(t *testing.T) {
 			return tx.Deposits().SetStatuses(ctx, []store.DepositChange{{Deposit: recorded, Next: bursar.DepositConfirmed}})
 		})
 		s, text := h.way("/deposits/{id}", d.ID)
-		if got := steps(s); !strings.HasSuffix(got, "swept now, settled later") || !strings.Contains(text, "not worth a sweep") {
+		if got := steps(s); !strings.HasSuffix(got, "swept now, settled later") ||
+			!strings.Contains(text, "not worth a sweep") {
 			t.Errorf("the steps are %q, %s; want swept now, not worth a sweep", got, text)
 		}
 		h.do(func(tx *store.Tx) error {
@@ -186,7 +187,8 @@ func TestTheFiguresOfDays(t *testing.T) {
 		late := pending
 		late.Fee = bursar.Units(500)
 		h.do(func(tx *store.Tx) error {
-			for i, at := range []time.Time{today.AddDate(0, 0, -40), today.AddDate(0, 0, -3), today.AddDate(0, 0, -3), db.Now()} {
+			for i, at := range []time.Time{today.AddDate(0, 0, -40), today.AddDate(0, 0, -3), today.AddDate(0, 0, -3),
+				db.Now()} {
 				late.ID = bursar.ID{8, byte(i)}
 				if err := tx.Ledger().Post(ctx, ledger.DepositCredited(late, at)); err != nil {
 					return err

@@ -137,7 +137,8 @@ func readWebhook(ctx context.Context, r *reading) (s Sheet, err error) {
 	s.fact("status", "Status", State, d.Status)
 	account := named("/accounts", d.AccountID)
 	s.link("account", "Account", Ident, account.Text, account.Link)
-	if page := map[string]string{"deposit": "/deposits", "withdrawal": "/withdrawals", "charge": "/charges"}[d.Noun()]; page !=
+	if page := map[string]string{"deposit": "/deposits", "withdrawal": "/withdrawals",
+		"charge": "/charges"}[d.Noun()]; page !=
 		"" {
 		about := named(page, d.Subject)
 		s.link("subject", "About", Ident, about.Text, about.Link)

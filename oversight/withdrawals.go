@@ -205,7 +205,8 @@ func (p *payment) steps() []Step {
 }
 
 func (p *payment) requested() Step {
-	s := Step{Key: "requested", Title: "Requested", State: Done, At: p.w.CreatedAt, Text: "The amount and the fee are held."}
+	s := Step{Key: "requested", Title: "Requested", State: Done, At: p.w.CreatedAt,
+		Text: "The amount and the fee are held."}
 	if p.w.RequestedBy != "" {
 		s.Text = "By " + p.w.RequestedBy + ". " + s.Text
 	}

@@ -121,8 +121,7 @@ func (v *Verdict) readAudit(ctx context.Context, tx *store.Tx) error {
 	if v.Links > v.Audited && len(v.Faults) == 0 && !v.Checked.IsZero() && v.At.Sub(v.Checked) > late {
 		v.Problems = append(v.Problems, Problem{Unaudited, "",
 			fmt.Sprintf("the audit has read %d of %d links of the books and has not completed a pass since %s: check that "+
-				"`bursar "+
-				"serve` runs",
+				"`bursar serve` runs",
 				v.Audited, v.Links, v.Checked.Format(time.RFC3339))})
 	}
 	return nil

@@ -124,8 +124,7 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 		return slices.Contains(used, resource)
 	}) {
 		return fmt.Errorf("%w: transaction %s was signed and may still pay it: explain it once `bursar outgoing show %s` "+
-			"says "+
-			"that it has ended",
+			"says that it has ended",
 			ErrUnfit, other.TxID, id)
 	}
 	return nil

@@ -57,7 +57,8 @@ func (p packaged) control(list []file, architecture, version string) ([]file, er
 		control = append(control, file{path: "/DEBIAN/conffiles", mode: 0o644, content: []byte(settings.String())})
 	}
 	for _, step := range []struct{ file, script, when string }{
-		{"postinst", "after-install", "configure"}, {"prerm", "before-remove", "remove"}, {"postrm", "after-purge", "purge"}} {
+		{"postinst", "after-install", "configure"}, {"prerm", "before-remove", "remove"},
+		{"postrm", "after-purge", "purge"}} {
 		script, err := p.script(step.script)
 		if err != nil {
 			return nil, err

@@ -24,7 +24,8 @@ exec chroot "$1/root" sh -ec "$3"
 
 // life is that of a package on a machine. BURSAR is the program with its configuration, as its user.
 const life = `
-BURSAR='setpriv --reuid bursar --regid bursar --init-groups env -C /var/lib/bursar BURSAR_PASSPHRASE=correct-horse-battery
+BURSAR='setpriv --reuid bursar --regid bursar --init-groups env -C /var/lib/bursar
+	BURSAR_PASSPHRASE=correct-horse-battery
 	bursar --config /etc/bursar/bursar.yaml'
 export DEBIAN_FRONTEND=noninteractive
 dpkg -i packages/bursar_1.2.3_*.deb

@@ -109,7 +109,8 @@ func readByTheirTools(t *testing.T, out string) {
 		}
 	}
 	// Copying it has skopeo compare every digest.
-	prints(t, "skopeo", "copy", "--quiet", "--multi-arch", "all", "oci-archive:"+filepath.Join(out, "bursar-1.2.3.oci.tar"),
+	prints(t, "skopeo", "copy", "--quiet", "--multi-arch", "all", "oci-archive:"+
+		filepath.Join(out, "bursar-1.2.3.oci.tar"),
 		"dir:"+filepath.Join(t.TempDir(), "copy"))
 }
 

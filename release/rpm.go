@@ -59,7 +59,8 @@ func (b builder) rpm(ctx context.Context, p packaged, out, architecture, version
 // spec says to rpmbuild what the package is.
 func (p packaged) spec(list []file, laid, version string) (string, error) {
 	var s strings.Builder
-	fmt.Fprintf(&s, "Name: %s\nVersion: %s\nRelease: 1\nSummary: %s\nLicense: Apache-2.0\nAutoReqProv: no\n", p.name, version,
+	fmt.Fprintf(&s, "Name: %s\nVersion: %s\nRelease: 1\nSummary: %s\nLicense: Apache-2.0\nAutoReqProv: no\n", p.name,
+		version,
 		p.summary)
 	if p.service {
 		s.WriteString("Requires: systemd\n")

@@ -97,8 +97,7 @@ func TestRulesWithoutLimitsAreNamed(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	want = []string{"rule sweeps has no limit: what moves among our own addresses is bounded by the configuration of " +
-		"the " +
-		"signer alone"}
+		"the signer alone"}
 	if got := p.UnlimitedMoves(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -133,7 +133,7 @@ func TestSuggestions(t *testing.T) {
 	s := settings{manual: true, chains: []bursar.ChainID{"bitcoin"}}
 	f := startInfo{API: "http://a", Dashboard: "http://d", Control: "http://c", Shop: "http://s", APIKey: "KEY",
 		WebhookSecret: "whsec_x", Console: "http://o/console/", Invitations: []invitation{{"Ada", "http://o/i#1"}},
-		native:        "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
+		native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
 	if err := describe(&out, s, f); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func (s *environment) startInfo() startInfo {
 	f := startInfo{Control: s.control.URL(), Shop: s.shop.URL(),
 		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret,
 		WebhookSecret: s.account.WebhookSecret, Console: s.console, Invitations: s.invitations,
-		Chains:        map[bursar.ChainID]chainInfo{}, webhook: s.receiver.URL()}
+		Chains: map[bursar.ChainID]chainInfo{}, webhook: s.receiver.URL()}
 	f.API, f.Dashboard = s.apiURL(), "http://"+s.config.AdminListen
 	if !s.flags.separateService {
 		f.Dashboard = s.service.Address("admin")

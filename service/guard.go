@@ -120,8 +120,8 @@ func (s *Service) gapAddresses(family bursar.Family, from uint32, n int) ([]stor
 	return gaps, nil
 }
 
-// keeperOf returns the keeper of a configuration's marks: beside the watch-only file, with the signer that has the seed,
-// or beside the seed file.
+// keeperOf returns the keeper of a configuration's marks: beside the watch-only file, with the signer that has the
+// seed, or beside the seed file.
 func keeperOf(cfg config.Config, keys Keys) marks.Keeper {
 	if cfg.Signer.WatchOnly != "" {
 		return marks.NewFile(host.WatchOnlyMarks(cfg))

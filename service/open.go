@@ -145,8 +145,8 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 }
 
 // pin binds the database to the seed, to the key with which its signer signs entries of its log, to the public keys of
-// each family, and to the network: with another seed, addresses would be issued that this service cannot spend from. The
-// fingerprint does not depend on the public keys, which a service without the seed is given by others.
+// each family, and to the network: with another seed, addresses would be issued that this service cannot spend from.
+// The fingerprint does not depend on the public keys, which a service without the seed is given by others.
 func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error {
 	err := db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Settings().Pin(ctx, "seed", keys.Fingerprint()); err != nil {
@@ -167,7 +167,8 @@ func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error 
 		return nil
 	})
 	if errors.Is(err, store.ErrMismatch) {
-		return fmt.Errorf("%w: use the seed_file or signer.watch_only, and the network, that this database was created with, or another database", err)
+		return fmt.Errorf("%w: use the seed_file or signer.watch_only, and the network, that this database was created "+
+			"with, or another database", err)
 	}
 	return err
 }

@@ -78,8 +78,9 @@ type Parts struct {
 	TLS                 tlsfile.Files       // of the API; the zero value: plain HTTP
 	Pay                 Pay                 // the payer's page; the zero value: none
 	Settings            []oversight.Setting // what is configured, for the console
-	Console             config.Console      // the operator's console; an empty URL is localhost and the port of AdminListen
-	Admin               Admin               // who may use the operator's server
+	// the operator's console; an empty URL is localhost and the port of AdminListen
+	Console config.Console
+	Admin   Admin // who may use the operator's server
 }
 
 // receivers is where new webhooks may be.

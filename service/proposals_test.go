@@ -87,8 +87,8 @@ func (c *council) statusOf(id bursar.ID) (status bursar.WithdrawalStatus) {
 	return status
 }
 
-// A withdrawal that waits is approved as it was shown, once; one that was decided otherwise meanwhile makes its proposal
-// void.
+// A withdrawal that waits is approved as it was shown, once; one that was decided otherwise meanwhile makes its
+// proposal void.
 func TestTwoPersonsApproveAWithdrawal(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -50,8 +50,8 @@ func settingsOf(cfg config.Config) (list []oversight.Setting) {
 	return list
 }
 
-// worth returns what a currency is worth in the reference currency: the fiat currency in which most of the others have a
-// rate now, by its name where several do, or else USDT.
+// worth returns what a currency is worth in the reference currency: the fiat currency in which most of the others have
+// a rate now, by its name where several do, or else USDT.
 func (s *Service) worth(code bursar.CurrencyCode) oversight.Worth {
 	if unit, found := s.reference(); found {
 		if q := s.parts.Prices.Price(code, unit); q.Rate.IsKnown() {

@@ -19,8 +19,8 @@ import (
 // meetTime bounds how long a start waits for a remote signer that it can do without.
 const meetTime = 5 * time.Second
 
-// openWatchOnly opens the watch-only file of a configuration, and returns its remote signer, which need not be reachable,
-// or absentSigner. A remote signer with other keys is an error.
+// openWatchOnly opens the watch-only file of a configuration, and returns its remote signer, which need not be
+// reachable, or absentSigner. A remote signer with other keys is an error.
 func openWatchOnly(ctx context.Context, cfg config.Config, log *slog.Logger) (Keys, outgoing.Signer, error) {
 	keys, err := readWatchOnly(cfg, log)
 	if err != nil {
@@ -66,13 +66,14 @@ func readWatchOnly(cfg config.Config, log *slog.Logger) (*signer.WatchOnly, erro
 		return nil, fmt.Errorf("%s: %w: make it again with `bursar seed export-watch-only`", path, err)
 	}
 	if keys.Network() != host.Network(cfg.Network) {
-		return nil, fmt.Errorf("the keys in %s are for %s, but the configured network is %s", path, keys.Network(), cfg.Network)
+		return nil, fmt.Errorf("the keys in %s are for %s, but the configured network is %s", path, keys.Network(),
+			cfg.Network)
 	}
 	return keys, nil
 }
 
-// Meet compares the keys of the remote signer with those of this service, once: a service that knows its keys from a file
-// starts without the signer. The error is remote.ErrUnavailable while the signer is unreachable.
+// Meet compares the keys of the remote signer with those of this service, once: a service that knows its keys from a
+// file starts without the signer. The error is remote.ErrUnavailable while the signer is unreachable.
 func (a *remoteSigner) Meet(ctx context.Context) error {
 	if !a.unmet.Load() {
 		return nil

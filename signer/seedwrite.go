@@ -51,8 +51,7 @@ func ReplaceSeedFile(path string, was, sealed []byte) (err error) {
 	file, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("replace the seed file: %w: if no other command runs, remove %s, in which nothing is that the "+
-			"seed "+
-			"file lacks", ErrChanging, next)
+			"seed file lacks", ErrChanging, next)
 	}
 	if err != nil {
 		return fmt.Errorf("replace the seed file: %w", err)

@@ -20,8 +20,7 @@ const (
 
 // ErrWeakPassphrase is the error of Strong.
 var ErrWeakPassphrase = errors.New("the passphrase is weak: it needs at least 16 characters, 8 of them different; " +
-	"six " +
-	"words drawn by dice are good")
+	"six words drawn by dice are good")
 
 // Strong returns ErrWeakPassphrase for a passphrase that is too short to protect a seed. It cannot see whether the
 // passphrase is known to others.

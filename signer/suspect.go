@@ -109,8 +109,7 @@ func (s *suspicion) add(c *check, refused *RefusalError) string {
 	count := len(s.recent)
 	s.recent = nil
 	return fmt.Sprintf("%d transactions within %d minutes that no honest service asks for (%s): the service is broken "+
-		"or in "+
-		"other hands. The last was outgoing transaction %s on %s: %s", count, suspectTime/time.Minute,
+		"or in other hands. The last was outgoing transaction %s on %s: %s", count, suspectTime/time.Minute,
 		strings.Join(reasons, ", "), refused.OutgoingID, refused.Chain, refused.Detail)
 }
 

@@ -40,8 +40,8 @@ const (
 
 // ExportWatchOnly returns the file with which a service runs without the seed, as JSON on one line: the key export, and
 // the first count deposit keys of each family on ed25519. It cannot spend. Whoever has it can link all addresses and
-// sign webhooks in our name, and whoever could change it unnoticed would receive what customers pay: the signature of the
-// seed's own key over all of it prevents that for a database that knows that key.
+// sign webhooks in our name, and whoever could change it unnoticed would receive what customers pay: the signature of
+// the seed's own key over all of it prevents that for a database that knows that key.
 func (k *Keys) ExportWatchOnly(count int) ([]byte, error) {
 	exported, err := k.Export()
 	if err != nil {
@@ -72,8 +72,8 @@ func watchOnlyText(content []byte) []byte {
 }
 
 // ReadWatchOnly reads what ExportWatchOnly wrote. The error is ErrBadPublicKeys for anything else, such as a file that
-// was changed after it was signed. The key that verifies the signature is in the file: the caller compares it with the one
-// that is known.
+// was changed after it was signed. The key that verifies the signature is in the file: the caller compares it with the
+// one that is known.
 func ReadWatchOnly(r io.Reader) (*WatchOnly, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxWatchOnly+1))
 	if err != nil {

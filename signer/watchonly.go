@@ -43,7 +43,8 @@ type WatchOnly struct {
 	desk   ed25519.PublicKey
 
 	digests map[bursar.Family]string
-	pool    map[bursar.Family][]chain.PublicKey // deposit keys of families whose public keys need the seed, from index 0 on
+	// deposit keys of families whose public keys need the seed, from index 0 on
+	pool map[bursar.Family][]chain.PublicKey
 }
 
 // FromKeyExport imports a key export. The error is ErrBadPublicKeys.
@@ -59,7 +60,8 @@ func FromKeyExport(h KeyExport) (*WatchOnly, error) {
 		return nil, fmt.Errorf("%w: a key of the signer's log of %d bytes", ErrBadPublicKeys, len(h.Desk))
 	}
 	root := [sha256.Size]byte(h.WebhookRoot)
-	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root), desk: bytes.Clone(h.Desk), digests: h.Digests()}, nil
+	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root), desk: bytes.Clone(h.Desk), digests: h.Digests()},
+		nil
 }
 
 // Public is Keys.Public, except that it returns ErrNeedsSeed for deposit keys on ed25519 that are not listed.

@@ -17,7 +17,8 @@ func (tx Deliveries) Due(ctx context.Context, leased []int64, limit int) ([]Deli
 	return tx.due(ctx, deliveryColumns, leased, limit)
 }
 
-func (tx Deliveries) due(ctx context.Context, columns *columns[Delivery], leased []int64, limit int) ([]Delivery, error) {
+func (tx Deliveries) due(ctx context.Context, columns *columns[Delivery], leased []int64, limit int) ([]Delivery,
+	error) {
 	if err := tx.byIndex(ctx); err != nil {
 		return nil, err
 	}

@@ -82,8 +82,8 @@ func (s daySums) add(lines []Line) error {
 	return nil
 }
 
-// Fold sums the next entries of the books that are old enough, and reports whether more wait. It reads a bounded number,
-// in a transaction that changes nothing else; each entry is summed once, whichever replica does it.
+// Fold sums the next entries of the books that are old enough, and reports whether more wait. It reads a bounded
+// number, in a transaction that changes nothing else; each entry is summed once, whichever replica does it.
 func (tx DayFigures) Fold(ctx context.Context) (more bool, err error) {
 	if err := tx.begin(ctx); err != nil {
 		return false, err

@@ -84,7 +84,8 @@ type Invitation struct {
 
 // Invite adds an invitation, and ends the earlier ones of the person.
 func (tx People) Invite(ctx context.Context, i Invitation) error {
-	if _, err := tx.exec(ctx, "end invitations", `UPDATE invitations SET used_at = $2 WHERE person_id = $1 AND used_at = 0`,
+	if _, err := tx.exec(ctx, "end invitations",
+		`UPDATE invitations SET used_at = $2 WHERE person_id = $1 AND used_at = 0`,
 		i.Person, micros(tx.now)); err != nil {
 		return err
 	}
@@ -163,7 +164,8 @@ func (tx People) UsePasskey(ctx context.Context, k Passkey) error {
 
 // RemovePasskeys ends all passkeys of a person.
 func (tx People) RemovePasskeys(ctx context.Context, person bursar.ID) error {
-	_, err := tx.exec(ctx, "remove passkeys", `UPDATE passkeys SET removed_at = $2 WHERE person_id = $1 AND removed_at = 0`,
+	_, err := tx.exec(ctx, "remove passkeys",
+		`UPDATE passkeys SET removed_at = $2 WHERE person_id = $1 AND removed_at = 0`,
 		person, micros(tx.now))
 	return err
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // What an operator looks for, among all accounts or some of them. Each kind of text has its own index; no accounts are
-// all of them. What is found is sorted by number + 0: no index has that, so that PostgreSQL does not go down the numbers
-// instead, in the hope to find enough soon.
+// all of them. What is found is sorted by number + 0: no index has that, so that PostgreSQL does not go down the
+// numbers instead, in the hope to find enough soon.
 
 // of restricts a condition to some accounts.
 func (c *condition) of(tx *Tx, column string, accounts []bursar.ID) {

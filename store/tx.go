@@ -24,7 +24,8 @@ type Tx struct {
 	kept     []keptNow
 	indexed  bool // the server plans by index for the rest of the transaction
 
-	wrote     bool // a statement was not a SELECT; known only where there is a witness
+	wrote     bool // a statement does not begin with SELECT; known only where there is a witness
+	views     bool // the transaction cannot write, whatever its statements begin with
 	acted     bool // it has appended to the log of acts
 	numbering bool // it may draw numbers of events, and others know
 }
@@ -124,8 +125,8 @@ func (db *DB) readOnce(s session, may func(made, sent bool) bool, f func(tx *Tx)
 	return tx.failed
 }
 
-// Witness has f run at the end of every transaction that wrote something and has appended nothing to the log of acts: it
-// appends what the writing was for. Set it before the database is used by others.
+// Witness has f run at the end of every transaction that wrote something and has appended nothing to the log of acts:
+// it appends what the writing was for. Set it before the database is used by others.
 func (db *DB) Witness(f func(ctx context.Context, tx *Tx) error) { db.witness = f }
 
 func (db *DB) newTx(s session, reads bool) *Tx {
@@ -148,6 +149,7 @@ func (db *DB) once(ctx context.Context, reads bool, f func(tx *Tx) error) error 
 	var done *Tx
 	inside := func(s session) error {
 		done = db.newTx(s, reads && db.postgres)
+		done.views = reads
 		return db.through(ctx, done, f)
 	}
 	if err := db.begin(ctx, reads, inside); err != nil {
@@ -191,7 +193,7 @@ func (db *DB) through(ctx context.Context, tx *Tx, f func(tx *Tx) error) error {
 	if err := tx.keepAnswers(ctx); err != nil {
 		return err
 	}
-	if tx.wrote && !tx.acted {
+	if tx.wrote && !tx.acted && !tx.views {
 		if err := db.witness(ctx, tx); err != nil {
 			return err
 		}

@@ -11,7 +11,8 @@ import (
 // AlarmColdAddress is the kind of the alarm that is raised when a deposit address is listed as that of a cold wallet.
 const AlarmColdAddress = "cold_address_is_ours"
 
-// errCold is the error where the next address is listed as cold. Its index is used up, so the next request gets another.
+// errCold is the error where the next address is listed as cold. Its index is used up, so the next request gets
+// another.
 var errCold = bursar.Refuse(bursar.CodeUnavailable, "this address cannot be given out: repeat the request")
 
 // alarmCold says that the signer has the key of what is listed as cold: what arrives there would be no customer's, and

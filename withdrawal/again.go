@@ -46,8 +46,7 @@ func (p Payouts) endSecond(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "refunded_twice", Ref: w.ID.String(),
 		Message: fmt.Sprintf("withdrawal %s failed, its payment of a charge was refunded again, and a reorg has it paid "+
-			"after "+
-			"all; %s more than was paid may leave: cancel the other refund while it is not signed, or ask for it back",
+			"after all; %s more than was paid may leave: cancel the other refund while it is not signed, or ask for it back",
 			w.ID, p.Registry.Text(w.Currency, excess))})
 }
 

@@ -104,8 +104,7 @@ func (s *Service) signedBy(ctx context.Context, o Request, read approval.Order) 
 	}
 	if err := key.Verify(o.Order.Text, signature); err != nil {
 		return "", badSignature("the key %s (%s) did not sign the bytes of the order as they arrived here, which are %d "+
-			"with "+
-			"the hash %s", signature.KeyID, keys[i].Name, len(o.Order.Text), approval.HashOf(o.Order.Text))
+			"with the hash %s", signature.KeyID, keys[i].Name, len(o.Order.Text), approval.HashOf(o.Order.Text))
 	}
 	return signature.String(), nil
 }

@@ -17,10 +17,8 @@ var (
 	// errNoBlockNow means that the node does not have a block now: the block is above its tip, was reorged out, is
 	// known only to another node behind the same URL, or is not downloaded yet. There is nothing new then.
 	errNoBlockNow = errors.New("the node does not have the block")
-	errPruned     = errors.New("the node has pruned the block: add a node that keeps it to the configuration, or " +
-		"start " +
-		"a new database at a " +
-		"`start_height` that it has")
+	errPruned     = errors.New("the node has pruned the block: add a node that keeps it to the configuration, or start " +
+		"a new database at a `start_height` that it has")
 )
 
 // After reads blocks in order. Their parent links, not the node's word, make them one chain: if it is reorganized

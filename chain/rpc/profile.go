@@ -26,15 +26,13 @@ func Profiles() []Profile {
 		{
 			Name: "alchemy", Hosts: []string{"alchemy.com", "alchemyapi.io"}, Quota: Quota{PerSecond: 3, Batch: 50},
 			Source: "alchemy.com/docs/reference/throughput, compute-unit-costs, best-practices-when-using-alchemy (November " +
-				"2026): " +
-				"500 throughput units a second over 10 s on the free plan, 500 for a block's receipts and 20 for most others; " +
-				"batches under 50",
+				"2026): 500 throughput units a second over 10 s on the free plan, 500 for a block's receipts and 20 for most " +
+				"others; batches under 50",
 		},
 		{
 			Name: "ankr", Hosts: []string{"rpc.ankr.com"}, Quota: Quota{PerSecond: 30, Batch: 100},
 			Source: "ankr.com/docs/rpc-service/service-plans as recorded in api-evangelist/ankr (May 2026): 30 requests a " +
-				"second " +
-				"for the public plan; no figure for batches, 1,000 were met (safe-eth-py#303)",
+				"second for the public plan; no figure for batches, 1,000 were met (safe-eth-py#303)",
 		},
 		{
 			Name: "helius", Hosts: []string{"helius-rpc.com", "helius.xyz", "helius.dev"},
@@ -63,16 +61,14 @@ func Profiles() []Profile {
 		{
 			Name: "trongrid", Hosts: []string{"trongrid.io"}, Quota: Quota{PerSecond: 15, PerDay: 100_000},
 			Source: "developers.tron.network/reference/rate-limits (November 2026; figures of v4.2 to v4.7): 15 to 30 " +
-				"requests " +
-				"a second with a key, 100,000 a day, a pause of 30 s when exceeded",
+				"requests a second with a key, 100,000 a day, a pause of 30 s when exceeded",
 		},
 		{
 			Name: "xrpl-public", Hosts: []string{"s1.ripple.com", "s2.ripple.com", "xrplcluster.com", "xrpl.ws",
 				"altnet.rippletest.net"},
 			Quota: Quota{PerSecond: 5, Batch: 1},
 			Source: "xrpl.org/docs/references/http-websocket-apis/api-conventions/rate-limiting (November 2026): limited by " +
-				"the load " +
-				"that the calls make, without a figure; 5 a second is a cautious guess",
+				"the load that the calls make, without a figure; 5 a second is a cautious guess",
 		},
 	}
 }

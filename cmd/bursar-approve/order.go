@@ -78,9 +78,8 @@ type noCommand struct {
 // Help returns an example.
 func (noCommand) Help() string {
 	return "Once the signer has seen a no, it holds until the order ends, or you say yes. The service could hold it " +
-		"back: to " +
-		"stop payments for certain, freeze the signer.\n\nExample:\n\n    bursar-approve no waiting.json " +
-		"0193a6a0-0000-7000-8000-000000000000"
+		"back: to stop payments for certain, freeze the signer.\n\nExample:\n\n" +
+		"    bursar-approve no waiting.json 0193a6a0-0000-7000-8000-000000000000"
 }
 
 // Run says no to payments.

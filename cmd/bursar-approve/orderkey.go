@@ -20,9 +20,9 @@ type orderKeyCommand struct {
 // Help returns an example.
 func (orderKeyCommand) Help() string {
 	return "As many authors sign it as sign a policy; to revoke a key, anybody in the policy. Ask the client for the " +
-		"key's ID by " +
-		"another way than the file came.\n\nExample:\n\n    bursar-approve order-key --instance K7QJ3ZL2M5XW4RT6P8YN9VBHCD " +
-		"--account 0193a6a0-0000-7000-8000-000000000000 --name shop shop.pem > key.txt"
+		"key's ID by another way than the file came.\n\nExample:\n\n" +
+		"    bursar-approve order-key --instance K7QJ3ZL2M5XW4RT6P8YN9VBHCD --account 0193a6a0-0000-7000-8000-000000000000 " +
+		"--name shop shop.pem > key.txt"
 }
 
 // Run writes the text of a key.

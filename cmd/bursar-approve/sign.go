@@ -183,9 +183,8 @@ type freezeCommand struct {
 // Help returns an example.
 func (freezeCommand) Help() string {
 	return "Anybody in the policy may freeze: sign the text with `bursar-approve sign` and have it applied on the " +
-		"signer's " +
-		"machine.\n\nExample:\n\n    bursar-approve freeze --instance K7QJ3ZL2M5XW4RT6P8YN9VBHCD --why 'a key was lost' > " +
-		"freeze.txt"
+		"signer's machine.\n\nExample:\n\n" +
+		"    bursar-approve freeze --instance K7QJ3ZL2M5XW4RT6P8YN9VBHCD --why 'a key was lost' > freeze.txt"
 }
 
 // Run writes the text of a freeze.

@@ -22,11 +22,10 @@ type accountFeesCommand struct {
 // Help returns examples.
 func (accountFeesCommand) Help() string {
 	return "Changes an account's fees if flags are given, then shows them. A fee of the account replaces the " +
-		"configuration's, " +
-		"for later credits and withdrawals. A percentage is rounded up to the smallest unit, and a deposit's " +
-		"fee never exceeds the deposit. " +
-		"An amount needs --currency, because its value differs by currency.\n\n" +
-		"Example:\n\n    bursar account fees 0193a6a0-0000-7000-8000-000000000000\n" +
+		"configuration's, for later credits and withdrawals. A percentage is rounded up to the smallest unit, and a " +
+		"deposit's fee never exceeds the deposit. An amount needs --currency, because its value differs by " +
+		"currency.\n\nExample:\n\n" +
+		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000\n" +
 		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --currency USDT --deposit \"0.5% + 0.10\" " +
 		"--withdrawal 1\n" +
 		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --clear"

@@ -30,12 +30,11 @@ type accountOrderKeyAddCommand struct {
 // Help returns an example.
 func (accountOrderKeyAddCommand) Help() string {
 	return "From the account's first key on, each of its withdrawals must be an order that one of its keys signed, here " +
-		"and at " +
-		"the signer; that does not end when its keys are revoked. Withdrawals that wait unsigned are refused by the signer " +
-		"then: cancel them. A later key counts after withdrawals.destination_hold. Where the signer is this " +
-		"configuration's " +
-		"own and no people signed a policy, it gets the key too; otherwise the command says what is left to do " +
-		"there.\n\nExample:\n\n    bursar account order-key add " + exampleAccount + " shop.pem --name shop"
+		"and at the signer; that does not end when its keys are revoked. Withdrawals that wait unsigned are refused by the " +
+		"signer then: cancel them. A later key counts after withdrawals.destination_hold. Where the signer is this " +
+		"configuration's own and no people signed a policy, it gets the key too; otherwise the command says what is left " +
+		"to do there.\n\nExample:\n\n" +
+		"    bursar account order-key add " + exampleAccount + " shop.pem --name shop"
 }
 
 // Run adds a key to the service, and then to the signer: in the other order a withdrawal could come in between that the
@@ -98,9 +97,8 @@ type accountOrderKeyListCommand struct {
 
 // Help returns an example.
 func (accountOrderKeyListCommand) Help() string {
-	return "Lists what the service knows; `bursar signer order-key list` lists what counts.\n\nExample:\n\n    bursar " +
-		"account " +
-		"order-key list " + exampleAccount
+	return "Lists what the service knows; `bursar signer order-key list` lists what counts.\n\nExample:\n\n" +
+		"    bursar account order-key list " + exampleAccount
 }
 
 type listedOrderKey struct {
@@ -145,8 +143,8 @@ type accountOrderKeyRevokeCommand struct {
 // Help returns an example.
 func (accountOrderKeyRevokeCommand) Help() string {
 	return "Nothing that the key signed is taken or signed any more, also what was ordered before. Without another key " +
-		"the " +
-		"account cannot withdraw.\n\nExample:\n\n    bursar account order-key revoke " + exampleAccount +
+		"the account cannot withdraw.\n\nExample:\n\n" +
+		"    bursar account order-key revoke " + exampleAccount +
 		" 7d1c0a54e0b16d3c4b7a9f20c5d8e6f1"
 }
 

@@ -17,8 +17,8 @@ import (
 // verbCommand is the verb of every command that changes something.
 const verbCommand = "command"
 
-// didOf returns what the log of acts says of a command: its words, its arguments and its reason. It leaves out the values
-// of flags, and arguments that look like URLs: a secret may be in them.
+// didOf returns what the log of acts says of a command: its words, its arguments and its reason. It leaves out the
+// values of flags, and arguments that look like URLs: a secret may be in them.
 func didOf(parsed *kong.Context) store.Act {
 	did := store.Act{Actor: actorHere(), Verb: verbCommand}
 	words := []string{}
@@ -123,8 +123,10 @@ type actsVerifyCommand struct {
 
 // Help returns an example.
 func (actsVerifyCommand) Help() string {
-	return "Reads the whole log and compares each row with its hash and the row before it. Rows that were removed from the end " +
-		"are noticed only by a hash that was noted before: keep what this command prints.\n\nExample:\n\n    bursar audit acts " +
+	return "Reads the whole log and compares each row with its hash and the row before it. Rows that were removed from " +
+		"the end " +
+		"are noticed only by a hash that was noted before: keep what this command prints.\n\nExample:\n\n    bursar audit " +
+		"acts " +
 		"verify"
 }
 

@@ -24,10 +24,8 @@ type approvalListCommand struct {
 // Help returns an example.
 func (approvalListCommand) Help() string {
 	return "Lists what the signer does not sign before persons of its policy have approved it. With --json it prints " +
-		"the " +
-		"orders as they are to be signed, for approvers who cannot reach the operator's listener.\n\nExample:\n\n    " +
-		"bursar " +
-		"approval list --json > waiting.json"
+		"the orders as they are to be signed, for approvers who cannot reach the operator's listener.\n\nExample:\n\n" +
+		"    bursar approval list --json > waiting.json"
 }
 
 // Run lists payments that wait for approvals.
@@ -62,9 +60,8 @@ type approvalAddCommand struct {
 
 // Help returns an example.
 func (approvalAddCommand) Help() string {
-	return "The service then shows the approvals to the signer, which judges them.\n\nExample:\n\n    bursar approval " +
-		"add " +
-		"approval-ann.txt approval-bob.txt"
+	return "The service then shows the approvals to the signer, which judges them.\n\nExample:\n\n" +
+		"    bursar approval add approval-ann.txt approval-bob.txt"
 }
 
 // Run adds approvals.

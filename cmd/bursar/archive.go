@@ -22,15 +22,17 @@ type archiveCommand struct {
 // Help returns an example.
 func (archiveCommand) Help() string {
 	return "Runs beside the service without blocking it. It takes webhook events that were delivered, with their " +
-		"attempts. The file is\nread back and verified before anything is removed; an event that was made due again " +
-		"meanwhile stays.\n\nWith --books it takes the postings of entries that are older than a week and that nothing " +
-		"depends on any more. Balances stay, and\nso do the entries' names, so that nothing is booked twice. Statements of " +
-		"that time then need the file: keep it like a backup, and\nname it with bursar ledger export --archive. It opens " +
-		"the " +
-		"seed, whose key seals what is noted of the archive.\n\nExample:\n\n    " +
-		"bursar archive /var/archive/bursar-events-2025.gz --before 2026-01-01T00:00:00Z\n    bursar archive --check " +
-		"/var/archive/bursar-events-2025.gz\n    bursar archive --books /var/archive/bursar-books-2025.gz --before " +
-		"2026-01-01T00:00:00Z"
+		"attempts. The file is\n" +
+		"read back and verified before anything is removed; an event that was made due again meanwhile stays.\n\n" +
+		"With --books it takes the postings of entries that are older than a week and that nothing depends on any more. " +
+		"Balances stay, and\n" +
+		"so do the entries' names, so that nothing is booked twice. Statements of that time then need the file: keep it " +
+		"like a backup, and\n" +
+		"name it with bursar ledger export --archive. It opens the seed, whose key seals what is noted of the " +
+		"archive.\n\nExample:\n\n" +
+		"    bursar archive /var/archive/bursar-events-2025.gz --before 2026-01-01T00:00:00Z\n" +
+		"    bursar archive --check /var/archive/bursar-events-2025.gz\n" +
+		"    bursar archive --books /var/archive/bursar-books-2025.gz --before 2026-01-01T00:00:00Z"
 }
 
 type archived struct {

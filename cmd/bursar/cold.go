@@ -62,10 +62,8 @@ type coldRefillCommand struct {
 // Help returns an example.
 func (coldRefillCommand) Help() string {
 	return "The transaction pays the hot wallet and nobody else, and carries what proves it. It can be signed and " +
-		"broadcast " +
-		"for seven days. See docs/operations/refill.md.\n\nExample:\n\n    bursar cold refill --wallet vault --currency " +
-		"BTC " +
-		"--amount 0.5 --out refill.txt"
+		"broadcast for seven days. See docs/operations/refill.md.\n\nExample:\n\n" +
+		"    bursar cold refill --wallet vault --currency BTC --amount 0.5 --out refill.txt"
 }
 
 // Run builds a refill.
@@ -202,8 +200,8 @@ type coldBroadcastCommand struct {
 // Help returns an example.
 func (coldBroadcastCommand) Help() string {
 	return "It may be repeated: what was sent is sent again. A bundle that is not the one given out, with signatures, " +
-		"is " +
-		"refused.\n\nExample:\n\n    bursar cold broadcast signed.txt"
+		"is refused.\n\nExample:\n\n" +
+		"    bursar cold broadcast signed.txt"
 }
 
 // Run broadcasts a refill.
@@ -295,9 +293,8 @@ type coldAbandonCommand struct {
 // Help returns an example.
 func (coldAbandonCommand) Help() string {
 	return "Whoever has the signed bundle can still broadcast it elsewhere, until something else uses up what it " +
-		"spends: " +
-		"it would pay the hot wallet. The command prints what that is.\n\nExample:\n\n    bursar cold abandon " +
-		"0193a6a0-0000-7000-8000-000000000000 --reason 'a device is lost'"
+		"spends: it would pay the hot wallet. The command prints what that is.\n\nExample:\n\n" +
+		"    bursar cold abandon 0193a6a0-0000-7000-8000-000000000000 --reason 'a device is lost'"
 }
 
 // Run abandons a refill.

@@ -233,7 +233,8 @@ func (e *healthCheck) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 
 // seedAdvice says what to do if the keys are not available.
 var seedAdvice = map[string]string{
-	"seed":         "set the seed file under `seed_file`, and its passphrase in BURSAR_PASSPHRASE or BURSAR_PASSPHRASE_FILE",
+	"seed": "set the seed file under `seed_file`, and its passphrase in BURSAR_PASSPHRASE or " +
+		"BURSAR_PASSPHRASE_FILE",
 	watchOnlyCheck: "copy the output of `bursar seed export-watch-only` to signer.watch_only again",
 	"signer":       "run `bursar signer` at signer.address, and let this user connect to it",
 }

@@ -103,6 +103,5 @@ func lostPolicy(known, has memory.KnownPolicy) error {
 		return nil
 	}
 	return fmt.Errorf("version %d, %s, was in force, and the signer's state does not have it: nothing is signed until "+
-		"it is "+
-		"applied again", known.Version, known.Hash)
+		"it is applied again", known.Version, known.Hash)
 }

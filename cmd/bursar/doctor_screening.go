@@ -68,7 +68,8 @@ func (e *healthCheck) screeningIsWhole(ctx context.Context, db *store.DB) {
 	screened := slices.ContainsFunc(p.Rules, func(r roster.Rule) bool { return r.Screened > 0 })
 	takes := slices.ContainsFunc(p.Screeners, func(k ed25519.PublicKey) bool { return k.Equal(e.cfg.Screening.Key) })
 	if err == nil && screened && !takes {
-		e.advise("screening configuration", resultWarning, "add the key to the policy as `screening_key`, or configure one of the policy's",
+		e.advise("screening configuration", resultWarning,
+			"add the key to the policy as `screening_key`, or configure one of the policy's",
 			"rules of the policy demand a pass, and the policy does not take `screening.key`")
 	}
 }

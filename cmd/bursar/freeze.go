@@ -36,8 +36,8 @@ type accountUnfreezeCommand struct {
 func (accountUnfreezeCommand) Help() string {
 	return "An account is frozen by an operator, when a credited deposit was reorged out (reversal), or when it has " +
 		"spent a refund whose failed payment was reorged out (refund_reversal). Check its balance first. If there are " +
-		"several " +
-		"reasons, name the one to lift.\n\nExample:\n\n    bursar account unfreeze 0193a6a0-0000-7000-8000-000000000000"
+		"several reasons, name the one to lift.\n\nExample:\n\n" +
+		"    bursar account unfreeze 0193a6a0-0000-7000-8000-000000000000"
 }
 
 // Run lifts the freeze.

@@ -32,15 +32,15 @@ type ledgerExportCommand struct {
 
 // Help returns an example.
 func (ledgerExportCommand) Help() string {
-	return "Writes the oldest entries first. A statement begins with the balances before the period and ends with " +
-		"those after it: the closing balances of one period are the opening balances of the next. The columns are " +
-		"explained in docs/accounting.md. Rows are written as they are read, so a period may be of any " +
-		"length.\nEntries that were archived are read from the files that --archive names, which takes the seed: the " +
-		"statement is the same as before. Without them a period may\nbegin where the archives end; the journal always " +
-		"does. An export that fails is not " +
-		"whole, whatever it wrote.\n\nExample:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 " +
-		"--since " +
-		"2026-01-01 --until 2026-02-01 > january.csv"
+	return "Writes the oldest entries first. A statement begins with the balances before the period and ends with those " +
+		"after it: the closing balances of one period are the opening balances of the next. The columns are explained in " +
+		"docs/accounting.md. Rows are written as they are read, so a period may be of any length.\n" +
+		"Entries that were archived are read from the files that --archive names, which takes the seed: the statement is " +
+		"the same as before. Without them a period may\n" +
+		"begin where the archives end; the journal always does. An export that fails is not whole, whatever it " +
+		"wrote.\n\nExample:\n\n" +
+		"    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since 2026-01-01 --until 2026-02-01 > " +
+		"january.csv"
 }
 
 // settled is the age from which every row that bears a time is certainly committed.

@@ -15,8 +15,7 @@ import (
 // inArchives is the error of a period of which a part is in archives.
 func inArchives(until time.Time) error {
 	return fmt.Errorf("entries of before %s are in archives of the books: name all of these with --archive FILE, or "+
-		"begin "+
-		"the period at that time or later with --since", instant(until))
+		"begin the period at that time or later with --since", instant(until))
 }
 
 // begin returns the balances with which the owner's statement begins in the database: none where all of it is there, or

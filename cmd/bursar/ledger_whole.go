@@ -14,8 +14,7 @@ import (
 
 // errMoved is the error of an export while whose batches were read postings were archived.
 var errMoved = errors.New("old entries were moved into an archive during the export, so that what it wrote is not " +
-	"whole: " +
-	"export again")
+	"whole: export again")
 
 // unmoved fails if postings were archived since the export began: what a transaction reads from then on is shortened.
 func (x *export) unmoved(ctx context.Context, tx *store.Tx) error {
@@ -73,8 +72,7 @@ func (x *export) whole(ctx context.Context, accounts []ledger.Account) error {
 
 func notWhole(k ledger.Key, sum, is ledger.Balance) error {
 	return fmt.Errorf("the entries of %s in %s come to %s debits and %s credits, its balance says %s and %s (smallest "+
-		"units): "+
-		"run bursar ledger verify", k.Account, k.Asset, sum.Debits, sum.Credits, is.Debits, is.Credits)
+		"units): run bursar ledger verify", k.Account, k.Asset, sum.Debits, sum.Credits, is.Debits, is.Credits)
 }
 
 // countSince adds the lines of a time or later to sums.

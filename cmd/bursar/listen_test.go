@@ -43,7 +43,8 @@ func TestListenForwardsWhatTheServiceRecorded(t *testing.T) {
 	d.callsTheAPI(base)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	process := d.command(ctx, "listen", "--api", base, "--after", "oldest", "--forward-to", receiver.URL, "--event", "test")
+	process := d.command(ctx, "listen", "--api", base, "--after", "oldest", "--forward-to", receiver.URL, "--event",
+		"test")
 	out, err := process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

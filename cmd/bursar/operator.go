@@ -61,8 +61,10 @@ type operatorInviteCommand struct {
 
 // Help returns an example.
 func (operatorInviteCommand) Help() string {
-	return "The link works once, for 15 minutes. The first person may act at once; others once console.role_hold has passed. " +
-		"Without --role it is for a person who is there and lost all passkeys: using it ends the earlier ones.\n\nExample:\n\n" +
+	return "The link works once, for 15 minutes. The first person may act at once; others once console.role_hold has " +
+		"passed. " +
+		"Without --role it is for a person who is there and lost all passkeys: using it ends the earlier " +
+		"ones.\n\nExample:\n\n" +
 		"    bursar operator invite Ada --role admin"
 }
 
@@ -150,7 +152,8 @@ type operatorRolesCommand struct {
 
 // Help returns an example.
 func (operatorRolesCommand) Help() string {
-	return "What is taken away ends immediately; what is added counts once console.role_hold has passed.\n\nExample:\n\n    " +
+	return "What is taken away ends immediately; what is added counts once console.role_hold has " +
+		"passed.\n\nExample:\n\n    " +
 		"bursar operator roles Ada --role viewer --role approver --reason 'stands in for Grace'"
 }
 
@@ -182,7 +185,8 @@ type operatorRevokeCommand struct {
 
 // Help returns an example.
 func (operatorRevokeCommand) Help() string {
-	return "Ends every session and passkey of the person. The name cannot be used again.\n\nExample:\n\n    bursar operator " +
+	return "Ends every session and passkey of the person. The name cannot be used again.\n\nExample:\n\n    bursar " +
+		"operator " +
 		"revoke Ada --reason 'left the company'"
 }
 

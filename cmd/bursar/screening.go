@@ -96,9 +96,9 @@ type screeningReleaseCommand struct {
 
 // Help returns an example.
 func (screeningReleaseCommand) Help() string {
-	return "The deposit is credited, or the withdrawal paid, as if the screening service had passed it.\n\n" +
-		"Example:\n\n    " +
-		"bursar screening release 0193a6a0-0000-7000-8000-000000000000 --reason \"case 17: another person of that name\""
+	return "The deposit is credited, or the withdrawal paid, as if the screening service had passed it.\n\nExample:\n\n" +
+		"    bursar screening release 0193a6a0-0000-7000-8000-000000000000 --reason \"case 17: another person of that " +
+		"name\""
 }
 
 // Run releases what waits.
@@ -132,7 +132,8 @@ type screeningEndCommand struct {
 
 // Help returns an example.
 func (screeningEndCommand) Help() string {
-	return "The service does not start without `screening` in its configuration while the database is screened. Take it out of " +
+	return "The service does not start without `screening` in its configuration while the database is screened. Take it " +
+		"out of " +
 		"every replica's configuration, then run this. What has no answer yet is credited and paid; what is to be reviewed " +
 		"still waits for a decision.\n\nExample:\n\n    bursar screening end --reason \"the provider's contract ended\""
 }

@@ -49,7 +49,8 @@ func New(t testing.TB, roles ...operator.Role) *console.Console {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := console.New(console.Config{DB: db, Registry: registry, IDs: ids, People: people, Sheets: reader(db, registry),
+	c, err := console.New(console.Config{DB: db, Registry: registry, IDs: ids, People: people,
+		Sheets: reader(db, registry),
 		Who: func(*http.Request) (operator.Person, operator.Session, error) {
 			return operator.Person{ID: bursar.ID{9}, Name: "Ada", Roles: roles}, operator.Session{ID: bursar.ID{8}}, nil
 		}})

@@ -18,8 +18,8 @@ const pause = 10 * time.Second
 // most bounds how many proposals a round carries out.
 const most = 100
 
-// Run carries out, until ctx ends, what was approved and is not done yet: because a process ended in between, or the act
-// was not possible at that time.
+// Run carries out, until ctx ends, what was approved and is not done yet: because a process ended in between, or the
+// act was not possible at that time.
 func (s *Service) Run(ctx context.Context) error {
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()

@@ -3,8 +3,8 @@
 // It owns the life of a proposal: who may propose, approve and reject, how many must, and until when. It does nothing
 // itself: what a verb does is in the package of its object, which the wiring hands in as a Kind. Its invariants: who
 // proposed never approves, and each person counts once; a proposal is carried out once, in the transaction of the act
-// itself, which also checks once more that those who approved may still do so; what was approved is what is done, by the
-// hash of its text; what is not carried out before its end is never carried out.
+// itself, which also checks once more that those who approved may still do so; what was approved is what is done, by
+// the hash of its text; what is not carried out before its end is never carried out.
 package proposal
 
 import (

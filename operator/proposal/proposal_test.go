@@ -176,10 +176,13 @@ func TestTheTextSaysAll(t *testing.T) {
 	for what, change := range map[string]func(*store.Proposal){
 		"id": func(p *store.Proposal) { p.ID[3]++ }, "verb": func(p *store.Proposal) { p.Verb += "2" },
 		"object": func(p *store.Proposal) { p.Object += "2" }, "account": func(p *store.Proposal) { p.AccountID[3]++ },
-		"currency": func(p *store.Proposal) { p.Currency += "2" }, "amount": func(p *store.Proposal) { p.Amount = bursar.Units(6) },
-		"destination": func(p *store.Proposal) { p.Destination += "2" }, "detail": func(p *store.Proposal) { p.Detail += "2" },
-		"reason": func(p *store.Proposal) { p.Reason += "2" }, "need": func(p *store.Proposal) { p.Need++ },
-		"proposer": func(p *store.Proposal) { p.PersonID[3]++ }, "expiry": func(p *store.Proposal) { p.ExpiresAt = p.ExpiresAt.Add(hour) },
+		"currency":    func(p *store.Proposal) { p.Currency += "2" },
+		"amount":      func(p *store.Proposal) { p.Amount = bursar.Units(6) },
+		"destination": func(p *store.Proposal) { p.Destination += "2" },
+		"detail":      func(p *store.Proposal) { p.Detail += "2" },
+		"reason":      func(p *store.Proposal) { p.Reason += "2" }, "need": func(p *store.Proposal) { p.Need++ },
+		"proposer": func(p *store.Proposal) { p.PersonID[3]++ },
+		"expiry":   func(p *store.Proposal) { p.ExpiresAt = p.ExpiresAt.Add(hour) },
 	} {
 		other := p
 		change(&other)

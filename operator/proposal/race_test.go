@@ -86,8 +86,8 @@ func TestTheLastMoment(t *testing.T) {
 
 var errCrash = errors.New("the process ends")
 
-// A process that ends between the last approval and the act leaves the record that the act is due: it is done by whoever
-// looks next, in time, and never after its end.
+// A process that ends between the last approval and the act leaves the record that the act is due: it is done by
+// whoever looks next, in time, and never after its end.
 func TestACrashBeforeTheAct(t *testing.T) {
 	each(t, func(h *harness) {
 		crash := func() error { return errCrash }
@@ -113,7 +113,8 @@ func TestACrashBeforeTheAct(t *testing.T) {
 	})
 }
 
-// Who lost a right between the approval and the act does not count, nor does an assertion that does not verify any more.
+// Who lost a right between the approval and the act does not count, nor does an assertion that does not verify any
+// more.
 func TestARightThatIsWithdrawnInBetween(t *testing.T) {
 	for what, lose := range map[string]func(h *harness){
 		"of who proposed": func(h *harness) { h.refused[ann.ID] = true },

@@ -13,8 +13,8 @@ import (
 // Namespace is what assertions over the text of a proposal are made in.
 const Namespace = "proposal@bursar"
 
-// Text returns the canonical text of a proposal: what approvers approve, whole, one "name: value" on a line, ASCII. What
-// people wrote stands quoted, so that it can never look like another line.
+// Text returns the canonical text of a proposal: what approvers approve, whole, one "name: value" on a line, ASCII.
+// What people wrote stands quoted, so that it can never look like another line.
 func Text(p store.Proposal) string {
 	var b strings.Builder
 	line := func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) }

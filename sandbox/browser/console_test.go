@@ -35,7 +35,8 @@ func (p *payer) reads(t *testing.T) {
 	p.url = server.URL
 	defer func() { p.url = before }()
 	more := []string{"/console/withdrawals/" + consoletest.Payout.String(), "/console/deposits?status=pending",
-		"/console/accounts/" + consoletest.Shop.String(), "/console/search?q=bc1qother", "/console/webhooks", "/console/chains",
+		"/console/accounts/" + consoletest.Shop.String(), "/console/search?q=bc1qother", "/console/webhooks",
+		"/console/chains",
 		"/console/ledger", "/console/settings"}
 	for _, one := range consolePages {
 		more = append(more, one.path)

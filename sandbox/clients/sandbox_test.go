@@ -8,8 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -34,15 +38,41 @@ type sandbox struct {
 	log bytes.Buffer // read after the process has ended
 }
 
-// start builds the sandbox and runs it until the test ends.
-func start(t *testing.T) *sandbox {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "sandbox")
+// build builds the sandbox once for all tests and returns its program.
+var build = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(programs, "sandbox")
 	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", program, "..").CombinedOutput(); err != nil {
-		t.Fatalf("build the sandbox: %v\n%s", err, out)
+		return "", fmt.Errorf("build the sandbox: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+// programs is a folder that is removed after the tests.
+var programs string
+
+func TestMain(m *testing.M) {
+	var err error
+	if programs, err = os.MkdirTemp("", "bursar-clients-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(programs) // it is in the system's folder for what is temporary
+	os.Exit(code)
+}
+
+// start runs a sandbox until the test ends.
+func start(t *testing.T, args ...string) *sandbox {
+	t.Helper()
+	program, err := build()
+	if err != nil {
+		t.Fatal(err)
 	}
 	const free = "127.0.0.1:0"
-	command := exec.Command(program, "--json", "--listen", free, "--admin", free, "--control", free, "--data", t.TempDir())
+	command := exec.Command(program, append(args, "--json", "--listen", free, "--admin", free, "--control", free,
+		"--data", t.TempDir())...)
+	// The sandbox takes settings of the service from the environment and refuses BURSAR_CLIENTS, which is of the tests.
+	command.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "BURSAR_") })
 	s := &sandbox{}
 	command.Stderr = &s.log
 	output, err := command.StdoutPipe()

@@ -12,8 +12,8 @@ import (
 )
 
 // TestAServiceWithoutASeed receives on a machine that has no seed and reaches no signer: the service issues addresses
-// and credits deposits from a file of public keys alone, keeps withdrawals and sweeps waiting, and pays them once it has
-// a signer again. The marks move with it in both directions.
+// and credits deposits from a file of public keys alone, keeps withdrawals and sweeps waiting, and pays them once it
+// has a signer again. The marks move with it in both directions.
 func TestAServiceWithoutASeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the sandbox as a process: left out by -short")

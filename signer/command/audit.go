@@ -24,11 +24,9 @@ type signerCheckpointCommand struct{}
 // Help returns an example.
 func (signerCheckpointCommand) Help() string {
 	return "Prints a note with the size of the log and the root of the Merkle tree over its entries, signed with a key " +
-		"that " +
-		"comes from the seed, and on standard error the key to verify it with. Give both to somebody who keeps them: no " +
-		"earlier entry can be changed then without being noticed.\n\nExample:\n\n    " +
-		"BURSAR_PASSPHRASE_FILE=/run/passphrase " +
-		"bursar audit checkpoint > november.txt"
+		"that comes from the seed, and on standard error the key to verify it with. Give both to somebody who keeps them: " +
+		"no earlier entry can be changed then without being noticed.\n\nExample:\n\n" +
+		"    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar audit checkpoint > november.txt"
 }
 
 // Run prints a checkpoint.

@@ -36,8 +36,7 @@ func (signerOrderKeyAddCommand) Help() string {
 	return "From an account's first key on, the signer signs no withdrawal of the account that none of its keys has " +
 		"signed, whatever the service says; that does not end when its keys are revoked. A later key counts after " +
 		"withdrawals.destination_hold. Where people signed a policy, its authors sign keys too: `bursar-approve " +
-		"order-key`, " +
-		"`bursar-approve sign`, then `bursar signer apply`. Tell the service first: `bursar account order-key " +
+		"order-key`, `bursar-approve sign`, then `bursar signer apply`. Tell the service first: `bursar account order-key " +
 		"add`.\n\nExample:\n\n" +
 		"    bursar signer order-key add 0193a6a0-0000-7000-8000-000000000000 shop.pem --name shop"
 }
@@ -123,11 +122,9 @@ type signerOrderKeyRevokeCommand struct {
 // Help returns an example.
 func (signerOrderKeyRevokeCommand) Help() string {
 	return "Nothing that the key signed is signed by the signer any more, also what was ordered before. Without another " +
-		"key " +
-		"nothing is paid for the account. Where people signed a policy, one of them signs the text of `bursar-approve " +
-		"order-key " +
-		"--revoke`.\n\nExample:\n\n    bursar signer order-key revoke 0193a6a0-0000-7000-8000-000000000000 " +
-		"7d1c0a54e0b16d3c4b7a9f20c5d8e6f1"
+		"key nothing is paid for the account. Where people signed a policy, one of them signs the text of `bursar-approve " +
+		"order-key --revoke`.\n\nExample:\n\n" +
+		"    bursar signer order-key revoke 0193a6a0-0000-7000-8000-000000000000 7d1c0a54e0b16d3c4b7a9f20c5d8e6f1"
 }
 
 // Run revokes a key.

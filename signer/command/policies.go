@@ -114,9 +114,8 @@ type signerPolicyDiffCommand struct {
 
 // Help returns an example.
 func (signerPolicyDiffCommand) Help() string {
-	return "What loosens anything begins on mainnet a day after it is applied, at the earliest.\n\nExample:\n\n    " +
-		"bursar " +
-		"signer policy diff policy-7.txt"
+	return "What loosens anything begins on mainnet a day after it is applied, at the earliest.\n\nExample:\n\n" +
+		"    bursar signer policy diff policy-7.txt"
 }
 
 // Run prints the differences.

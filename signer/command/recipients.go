@@ -70,9 +70,8 @@ type recipientsAddCommand struct {
 // Help returns an example.
 func (recipientsAddCommand) Help() string {
 	return "Opens the seed file as every command does, and seals its key once more. What opens it now still opens it. " +
-		"The " +
-		"program reads the changed file back before it takes the place of the old one.\n\nExample:\n\n    " +
-		"bursar seed recipients add recovery --recipient age1…"
+		"The program reads the changed file back before it takes the place of the old one.\n\nExample:\n\n" +
+		"    bursar seed recipients add recovery --recipient age1…"
 }
 
 // Run adds a way.
@@ -153,9 +152,8 @@ type recipientsRemoveCommand struct {
 // Help returns an example.
 func (recipientsRemoveCommand) Help() string {
 	return "What is given here must still open the file without it. A copy of the file that was made before still opens " +
-		"that " +
-		"way, backups too: if somebody may have both, make a new seed and move the money.\n\nExample:\n\n    " +
-		"bursar seed recipients remove old-machine"
+		"that way, backups too: if somebody may have both, make a new seed and move the money.\n\nExample:\n\n" +
+		"    bursar seed recipients remove old-machine"
 }
 
 // Run removes a way.

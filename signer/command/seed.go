@@ -115,9 +115,8 @@ type seedCheckCommand struct{}
 // Help returns an example.
 func (seedCheckCommand) Help() string {
 	return "Opens the seed file with what is given here, as the service does, and changes nothing. If the file has " +
-		"several " +
-		"ways, it says which one opened it, and why others before it did not.\n\nExample:\n\n    " +
-		"BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed check"
+		"several ways, it says which one opened it, and why others before it did not.\n\nExample:\n\n" +
+		"    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed check"
 }
 
 // Run opens the seed file.

@@ -29,11 +29,10 @@ type sharesMakeCommand struct {
 // Help returns an example.
 func (sharesMakeCommand) Help() string {
 	return "Makes a new identity of age, which is shown nowhere, and splits it by SLIP-39 without a passphrase. Each " +
-		"share is a " +
-		"line of 33 words on standard output, and is written to no file. Needs neither a configuration nor the seed: run " +
-		"it " +
-		"where no network is. Add the recipient, which is not secret, on the signer's machine with `bursar seed recipients " +
-		"add`.\n\nExample:\n\n    bursar seed shares make --need 2 --shares 3"
+		"share is a line of 33 words on standard output, and is written to no file. Needs neither a configuration nor the " +
+		"seed: run it where no network is. Add the recipient, which is not secret, on the signer's machine with `bursar " +
+		"seed recipients add`.\n\nExample:\n\n" +
+		"    bursar seed shares make --need 2 --shares 3"
 }
 
 // Run prints the shares, and the recipient beside them.
@@ -85,10 +84,9 @@ type sharesCombineCommand struct{}
 // Help returns an example.
 func (sharesCombineCommand) Help() string {
 	return "Reads shares, one a line, from standard input, never from the command line, where other users could see " +
-		"them. What " +
-		"it prints opens the seed file: put it into a file in memory with mode 0600, name that in BURSAR_IDENTITY_FILE, " +
-		"and " +
-		"remove it afterwards.\n\nExample:\n\n    bursar seed shares combine > /dev/shm/identity"
+		"them. What it prints opens the seed file: put it into a file in memory with mode 0600, name that in " +
+		"BURSAR_IDENTITY_FILE, and remove it afterwards.\n\nExample:\n\n" +
+		"    bursar seed shares combine > /dev/shm/identity"
 }
 
 // maxShares bounds what is read, in bytes: sixteen shares of 33 words have less.

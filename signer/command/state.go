@@ -97,10 +97,10 @@ type signerFreezeCommand struct {
 // Help returns an example.
 func (signerFreezeCommand) Help() string {
 	return "From then on this signer signs nothing, also after a restart, whatever the service says; `bursar signer " +
-		"thaw` " +
-		"ends it. Once the command has returned, no signature leaves the signer any more. Run it on the signer's machine, " +
-		"as its user, while the signer runs or not; it waits for no database. `bursar halt` stops payments from the " +
-		"service's side.\n\nExample:\n\n    bursar signer freeze --reason 'the service may be in other hands'"
+		"thaw` ends it. Once the command has returned, no signature leaves the signer any more. Run it on the signer's " +
+		"machine, as its user, while the signer runs or not; it waits for no database. `bursar halt` stops payments from " +
+		"the service's side.\n\nExample:\n\n" +
+		"    bursar signer freeze --reason 'the service may be in other hands'"
 }
 
 // Run freezes the signer: with the marker file first, which needs no database, then in the state.
@@ -174,10 +174,9 @@ type signerStatusCommand struct {
 // Help returns an example.
 func (signerStatusCommand) Help() string {
 	return "Shows whether the signer is frozen, since when it remembers, how much of each limit of the configuration is " +
-		"used " +
-		"up, and the newest entry of its log, after checking that every entry of the log follows from the one before. It " +
-		"may run beside the signer.\n\nExample:\n\n    bursar " +
-		"signer status"
+		"used up, and the newest entry of its log, after checking that every entry of the log follows from the one before. " +
+		"It may run beside the signer.\n\nExample:\n\n" +
+		"    bursar signer status"
 }
 
 // SignerStatus is what is shown of the signer's state.

@@ -37,8 +37,8 @@ func NotePolicy(cfg config.Config, p memory.KnownPolicy) error {
 	return nil
 }
 
-// writeDurably replaces a file by another, at once and so that a power cut leaves the one or the other. The file has the
-// owner of its folder: a command that root runs must not leave what the signer's user cannot read.
+// writeDurably replaces a file by another, at once and so that a power cut leaves the one or the other. The file has
+// the owner of its folder: a command that root runs must not leave what the signer's user cannot read.
 func writeDurably(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".")
 	if err != nil {
@@ -110,8 +110,7 @@ func AgreePolicy(ctx context.Context, cfg config.Config, keeper memory.Keeper, l
 	lost, err := people.KnowPolicy(ctx, keeper, noted, time.Now())
 	if lost {
 		log.Error("the policy that people signed is lost with the state, and nothing is signed until it is applied again; "+
-			"see "+
-			"docs/operations/approvals.md#a-lost-policy", "version", noted.Version, "hash", noted.Hash)
+			"see docs/operations/approvals.md#a-lost-policy", "version", noted.Version, "hash", noted.Hash)
 	}
 	return err
 }

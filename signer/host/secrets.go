@@ -23,8 +23,7 @@ const (
 var (
 	ErrReadable    = errors.New("others than its owner may read it")
 	ErrEnvironment = errors.New("on mainnet the passphrase may not be in BURSAR_PASSPHRASE, which stays readable in " +
-		"/proc " +
-		"and is inherited: put it into a file with mode 0600 and name that in BURSAR_PASSPHRASE_FILE, or use " +
+		"/proc and is inherited: put it into a file with mode 0600 and name that in BURSAR_PASSPHRASE_FILE, or use " +
 		"LoadCredential=bursar-passphrase:FILE in the systemd unit")
 	ErrSandboxSeed = errors.New("the seed file is that of a sandbox or as easy to open, which is refused on mainnet")
 )

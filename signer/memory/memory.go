@@ -23,8 +23,7 @@ var (
 	ErrLocked  = errors.New("another signer uses the state file")
 	ErrForeign = errors.New("the file is not the state of this signer")
 	ErrOlder   = errors.New("a signer of an earlier release uses the state file: use the commands of that release, or " +
-		"stop " +
-		"it first")
+		"stop it first")
 )
 
 // Keeper is where a signer remembers: a File, or RAM for what ends with its process. It is safe for concurrent use; one

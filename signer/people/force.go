@@ -75,8 +75,7 @@ func holds(list []memory.Policy, known memory.KnownPolicy) bool {
 
 func lostError(known memory.KnownPolicy) error {
 	return fmt.Errorf("%w: version %d, %s, was installed, and this state does not have it: apply the file that you keep "+
-		"of "+
-		"it, or a later version; see docs/operations/approvals.md", ErrLost, known.Version, known.Hash)
+		"of it, or a later version; see docs/operations/approvals.md", ErrLost, known.Version, known.Hash)
 }
 
 // restored reports whether a text is the policy that is lost, whose hash the signer noted itself: that proves it, and

@@ -13,8 +13,7 @@ import (
 
 // errNoClients is why a signer does not listen on a network.
 var errNoClients = errors.New("signer.clients is required with https: list the names of the certificates with which " +
-	"the " +
-	"service may use the signer; otherwise every certificate of the authority could sign")
+	"the service may use the signer; otherwise every certificate of the authority could sign")
 
 // pinned returns what refuses certificates of other names than those of Clients: those that the authority issued for
 // something else.

@@ -181,8 +181,7 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := s.Signer.Know(q.Seen); err != nil && s.claims.CompareAndSwap(false, true) {
 		s.Log.Warn("the service names an entry of the signer's log that the signer never signed; it changes nothing. After "+
-			"an "+
-			"upgrade from an unsigned log that happens once; otherwise the service may be in other hands",
+			"an upgrade from an unsigned log that happens once; otherwise the service may be in other hands",
 			"number", q.Seen.Number)
 	}
 	if !s.knowsPolicy(w, r, q.Policy) {

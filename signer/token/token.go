@@ -76,8 +76,9 @@ func (k Key) Seal(secret []byte) (string, error) {
 }
 
 // Open gives what was sealed to a program, which is started without a shell, and returns what it prints. It gets two
-// minutes, and the environment without the service's own variables, among which passphrases and URLs with passwords are.
-// env is that environment; nil: of this process. The error is ErrNoProgram, ErrProgram with the beginning of what the program said, or ErrBlob.
+// minutes, and the environment without the service's own variables, among which passphrases and URLs with passwords
+// are. env is that environment; nil: of this process. The error is ErrNoProgram, ErrProgram with the beginning of what
+// the program said, or ErrBlob.
 func Open(ctx context.Context, program []string, env []string, sealed string) ([]byte, error) {
 	if len(program) == 0 {
 		return nil, ErrNoProgram

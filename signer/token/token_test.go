@@ -174,7 +174,8 @@ func TestAProgramGetsNoVariablesOfTheService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(got); strings.Contains(text, "BURSAR_") || !strings.Contains(text, "SOFTHSM2_CONF=/etc/softhsm2.conf") {
+	if text := string(got); strings.Contains(text, "BURSAR_") ||
+		!strings.Contains(text, "SOFTHSM2_CONF=/etc/softhsm2.conf") {
 		t.Errorf("the program sees %q, want everything but variables of the service", text)
 	}
 }

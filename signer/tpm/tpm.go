@@ -25,8 +25,7 @@ const maxSecret = 128
 var (
 	ErrNoTPM = errors.New("the TPM cannot be used")
 	ErrState = errors.New("the TPM refuses: its PCRs are not what they were when the secret was sealed, as after an " +
-		"update " +
-		"of the firmware or of what it starts")
+		"update of the firmware or of what it starts")
 	ErrOtherTPM = errors.New("the secret was sealed by another TPM, or this one was cleared since")
 	ErrBlob     = errors.New("what was sealed is damaged")
 	ErrPCRs     = errors.New("PCRs are numbers from 0 to 23, each once, at least one")

@@ -18,7 +18,8 @@ var pinned = regexp.MustCompile(`(?i)(anvil|bitcoind|etcd|golangci-lint|govulnch
 	Litestream, LiteSVM}, "|"), ".", `\.`) + `)$`)
 
 // folders are those whose sources install, look for or build something.
-var folders = []string{"test", "release", "sandbox", "chain/evm/evmtest", "chain/bitcoin/bitcoindtest", "store/storetest"}
+var folders = []string{"test", "release", "sandbox", "chain/evm/evmtest", "chain/bitcoin/bitcoindtest",
+	"store/storetest"}
 
 // TestVersionsStandHereAlone checks that no source names the version of what these pins install: two places are raised
 // at two times, and then the tests look for what was not installed.

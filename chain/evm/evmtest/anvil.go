@@ -78,8 +78,7 @@ func findAnvil(t testing.TB) string {
 		}
 	}
 	t.Fatal("this test needs anvil: run go run ./test -install anvil, or set BURSAR_ANVIL to its path, or skip such " +
-		"tests " +
-		"with -short")
+		"tests with -short")
 	return ""
 }
 
