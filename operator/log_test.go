@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Whatever somebody changes in the log of acts who owns the database, and has no other copy of it to put in its place, is
-// noticed with the row's number; what is removed from the end is noticed by a hash that was noted before.
+// Whatever the database's owner changes in a row of the log of acts is noticed with the row's number. What is removed
+// from the end is noticed by a hash that was noted before.
 func TestATamperedLogIsNoticed(t *testing.T) {
 	t.Parallel()
 	t.Run("a changed row", func(t *testing.T) {

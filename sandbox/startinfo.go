@@ -92,10 +92,11 @@ func invite(out io.Writer, f startInfo) error {
 	if f.Console == "" {
 		return nil
 	}
-	if _, err := fmt.Fprintf(out, "\nThe operator's console is at %s\n", f.Console); err != nil || len(f.Invitations) == 0 {
+	_, err := fmt.Fprintf(out, "\nThe operator's console is at %s\n", f.Console)
+	if err != nil || len(f.Invitations) == 0 {
 		return err
 	}
-	_, err := fmt.Fprint(out, "Each link makes one passkey, once, within 15 minutes. One person proposes a payment, the "+
+	_, err = fmt.Fprint(out, "Each link makes one passkey, once, within 15 minutes. One person proposes a payment, the "+
 		"other approves it:\n\n")
 	for _, i := range f.Invitations {
 		if err == nil {

@@ -71,7 +71,8 @@ func (o *office) runs() {
 // invite makes a person, and returns the link.
 func (o *office) invite(name string, roles ...operator.Role) string {
 	o.T.Helper()
-	invited, err := o.people.Invite(o.T.Context(), operator.Act{Person: operator.Person{Name: "root@host"}}, name, roles, nil)
+	by := operator.Act{Person: operator.Person{Name: "root@host"}}
+	invited, err := o.people.Invite(o.T.Context(), by, name, roles, nil)
 	o.Must(err)
 	return invited.Link
 }

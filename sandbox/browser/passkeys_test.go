@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/operator"
 )
 
-// acts plays two persons in the console of a running service: each makes a passkey and signs in with it, one proposes to
-// approve a withdrawal, the other approves it by passkey, and it is paid. Every page is looked at on the way.
+// acts plays two persons in the console of a running service: each makes a passkey and signs in with it, one proposes
+// to approve a withdrawal, the other approves it by passkey, and it goes on. Every page is looked at on the way.
 func (p *payer) acts(t *testing.T) {
 	t.Helper()
 	o, before := newOffice(t), p.url
