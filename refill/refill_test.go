@@ -23,6 +23,7 @@ type fakeChain struct {
 	onBroad  func()
 	combined error
 	next     string // what a transaction that is built would use up
+	outbid   error  // why nothing can offer more than what it replaces
 }
 
 func (f *fakeChain) CheckCold(bursar.ColdWallet) error { return nil }
@@ -60,6 +61,9 @@ func (f *fakeChain) FinishCold(_ bursar.ColdWallet, data []byte) (chain.SignedTx
 
 func (f *fakeChain) BuildCold(_ context.Context, r chain.ColdRequest) ([]byte, error) {
 	f.pays = r.Payment
+	if f.outbid != nil && len(r.Replaces) > 0 {
+		return nil, f.outbid
+	}
 	if f.next != "" {
 		return []byte("9"), nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ceremony"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
 
@@ -19,7 +20,8 @@ var (
 
 // Revoke begins a refill that makes one impossible that was abandoned, or sent and is not final: it uses up what that
 // one would, and so at most one of the two is ever in a block. It pays the hot wallet as every refill does, by default
-// as much as the other would, and is signed and broadcast as every refill is. The errors are ErrNotAbandoned,
+// as much as the other would, and is signed and broadcast as every refill is. It offers a higher price than the other;
+// where that is above the bound, one for an abandoned refill offers the market's. The errors are ErrNotAbandoned,
 // ErrNothingToRevoke and those of Begin.
 func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony.Bundle, error) {
 	known, err := Get(ctx, s.DB, id)
@@ -48,7 +50,13 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 		r.Amount = s.Own.Asset.Exact(old.Payment.Amount)
 	}
 	r.revokes, r.uses, r.old = id.String(), tx.Reservations, old.Bytes
-	return s.Begin(ctx, r)
+	b, err := s.Begin(ctx, r)
+	var limit *chain.FeeLimitError
+	if errors.As(err, &limit) && known.Status == store.RefillAbandoned {
+		r.old = nil // it was never sent from here: no node is known to have it and to want a higher price
+		return s.Begin(ctx, r)
+	}
+	return b, err
 }
 
 func (s *Service) final(ctx context.Context, r store.Refill) (final bool, err error) {

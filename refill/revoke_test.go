@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/refill"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -132,5 +133,30 @@ func TestWhatIsUsedUpIsNotRevoked(t *testing.T) {
 			t.Errorf("got %s, want abandoned", got)
 		}
 		begin(t, s) // nothing was recorded that would be open
+	})
+}
+
+// A refill that was built at the highest fee cannot be outbid. One that was never sent from here is revoked at the
+// market's price; one that nodes may have is not, because they would refuse it.
+func TestARefillAtTheHighestFeeIsRevoked(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, f := newService(db)
+		f.outbid = &chain.FeeLimitError{Fee: bursar.Units(11), Limit: bursar.Units(10)}
+		old := begin(t, s)
+		if _, err := s.Abandon(t.Context(), old.ID, "a device is lost"); err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.Revoke(t.Context(), old.ID, refill.Request{Wallet: vault})
+		if err != nil {
+			t.Fatalf("an abandoned one: got %v, want a refill that revokes it", err)
+		}
+		b.Bytes = []byte("2")
+		if _, err := s.Broadcast(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Revoke(t.Context(), b.ID, refill.Request{Wallet: vault}); !errors.Is(err, f.outbid) {
+			t.Errorf("a sent one: got %v, want %v", err, f.outbid)
+		}
 	})
 }

@@ -106,9 +106,9 @@ func (tx Refills) Abandon(ctx context.Context, id bursar.ID, reason string) erro
 		micros(tx.now))
 }
 
-// Revocations returns the refills that revoke one, the oldest first.
+// Revocations returns the refills that revoke one without their bundles and bytes, the oldest first.
 func (tx Refills) Revocations(ctx context.Context, id bursar.ID) ([]Refill, error) {
-	return refillColumns.rows(ctx, tx.Tx, "list what revokes a refill",
+	return listedRefill.rows(ctx, tx.Tx, "list what revokes a refill",
 		`FROM refills WHERE revokes = $1 ORDER BY created_at, id`, id.String())
 }
 
