@@ -120,16 +120,12 @@ func MayAct(
 	}
 }
 
-// approveByPasskey has proposals judged by the people of the console, their approvals confirmed by passkeys, and each
-// step recorded.
-func (c *Console) approveByPasskey() {
-	p := c.Acts.Proposals
-	if p == nil {
-		return
-	}
-	p.Record, p.May = RecordProposal, MayAct(c.People.At)
+// Judge has proposals judged by the people of the console, their approvals confirmed by passkeys, and each step
+// recorded.
+func Judge(p *proposal.Service, people *operator.Service) {
+	p.Record, p.May = RecordProposal, MayAct(people.At)
 	p.Verify = func(ctx context.Context, tx *store.Tx, person bursar.ID, one store.Proposal, evidence string) error {
-		err := c.People.Confirmed(ctx, tx, person, proposal.Challenge(one), evidence)
+		err := people.Confirmed(ctx, tx, person, proposal.Challenge(one), evidence)
 		if errors.Is(err, operator.ErrRefused) {
 			return proposal.ErrEvidence
 		}

@@ -70,7 +70,7 @@ func newOffice(t *testing.T, db *store.DB) *office {
 				}}}},
 	}
 	o.console.Acts = acts
-	o.console.approveByPasskey()
+	Judge(acts.Proposals, o.console.People)
 	o.Do(func(tx *store.Tx) error {
 		for _, p := range o.people {
 			var roles []string

@@ -60,7 +60,9 @@ func New(c Config) (*Console, error) {
 	if h.who = h.signedIn; c.Who != nil {
 		h.who = c.Who
 	}
-	h.approveByPasskey()
+	if c.Acts.Proposals != nil {
+		Judge(c.Acts.Proposals, c.People)
+	}
 	if err := h.trust(); err != nil {
 		return nil, err
 	}

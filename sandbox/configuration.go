@@ -54,6 +54,7 @@ func (p dataDir) ownSettings(
 	b.WriteString("network: regtest\nseed_file: seed.age\npoll_interval: 500ms\n")
 	fmt.Fprintf(&b, "webhooks: {allow_networks: [%q, 127.0.0.0/8, \"::1/128\"]}\n",
 		netip.PrefixFrom(receiver, receiver.BitLen()))
+	b.WriteString("console: {role_hold: 0s}\n")
 	writePrices(&b)
 	if screener != nil {
 		fmt.Fprintf(&b, "screening: {url: %q, key: %q, timeout: 5s, allow_networks: [127.0.0.0/8]}\n", screener.URL(),

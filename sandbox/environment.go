@@ -39,12 +39,15 @@ type environment struct {
 	account  control.Account
 	control  *control.Server
 	shop     *shop.Shop
+
+	console     string       // its URL; empty: it is not served
+	invitations []invitation // of people who have no passkey yet
 }
 
 // open starts everything except the service's loops and the miners, in the order of their dependencies.
 func (s *environment) open(ctx context.Context) error {
 	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openScreener, s.openService,
-		s.openAccount, s.payOperatorFunds, s.closeService, s.openControl, s.openShop}
+		s.openAccount, s.openPeople, s.payOperatorFunds, s.closeService, s.openControl, s.openShop}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err

@@ -51,7 +51,7 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 		"print one line of JSON when the sandbox is ready, and write the log to standard error")
 	set.StringVar(&s.listen, "listen", "127.0.0.1:8080", "`address` of the API; port 0 chooses a free port")
 	set.StringVar(&s.admin, "admin", "127.0.0.1:8081",
-		"`address` of the operator's dashboard and metrics; port 0 chooses a free port")
+		"`address` of the operator's console and metrics; port 0 chooses a free port")
 	set.StringVar(&s.control, "control", "127.0.0.1:8082",
 		"`address` of the remote control, on the loopback interface; port 0 chooses a free port")
 	set.StringVar(&s.shop, "shop", "127.0.0.1:8083",

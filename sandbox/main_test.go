@@ -69,7 +69,7 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 	line, end := begin(t, "--json", "--data", dir)
 	first := startInfoOf(t, line)
 	if first.API == "" || first.Dashboard == "" || first.Control == "" || first.WebhookSecret == "" ||
-		len(first.Chains) != len(chains.Available()) || first.Chains["ethereum"].RPC == "" {
+		len(first.Chains) != len(chains.Available()) || first.Chains["ethereum"].RPC == "" || len(first.Invitations) != 2 {
 		t.Errorf("the sandbox prints %s", line)
 	}
 	answer, err := http.Get(first.API + "/healthz")
@@ -89,6 +89,12 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 	if again.AccountID != first.AccountID || again.APIKey != first.APIKey || again.APISecret != first.APISecret ||
 		again.WebhookSecret != first.WebhookSecret {
 		t.Error("the account changed after a restart")
+	}
+	console := strings.TrimPrefix(again.Dashboard, "http://127.0.0.1")
+	if len(again.Invitations) != 2 || again.Console != "http://localhost"+console+"/console/" ||
+		!strings.HasPrefix(again.Invitations[1].Link, again.Console+"invited#") {
+		t.Errorf("the console is at %q with the invitations %v, want those of two people who have no passkey yet",
+			again.Console, again.Invitations)
 	}
 	if len(again.Chains) != 1 {
 		t.Errorf("chains %v", again.Chains)
@@ -126,12 +132,12 @@ func TestSuggestions(t *testing.T) {
 	var out bytes.Buffer
 	s := settings{manual: true, chains: []bursar.ChainID{"bitcoin"}}
 	f := startInfo{API: "http://a", Dashboard: "http://d", Control: "http://c", Shop: "http://s", APIKey: "KEY",
-		WebhookSecret: "whsec_x",
-		native:        "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
+		WebhookSecret: "whsec_x", Console: "http://o/console/", Invitations: []invitation{{"Ada", "http://o/i#1"}},
+		native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
 	if err := describe(&out, s, f); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"http://d", "http://s", "http://n", "whsec_x", "GET http://c/webhooks",
+	for _, part := range []string{"http://d", "http://o/console/\n", "Ada         http://o/i#1", "http://s", "http://n", "whsec_x", "GET http://c/webhooks",
 		"curl -s http://a/api/v1/wallet -H 'X-API-KEY: KEY' -d currency=BTC -d webhook=http://w", "curl -s http://c/pay",
 		"http://a/api/v1/account", "http://c/mine"} {
 		if !strings.Contains(out.String(), part) {

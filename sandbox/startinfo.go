@@ -12,6 +12,8 @@ import (
 type startInfo struct {
 	API           string                       `json:"api"`
 	Dashboard     string                       `json:"dashboard"`
+	Console       string                       `json:"console"`
+	Invitations   []invitation                 `json:"invitations"`
 	Control       string                       `json:"control"`
 	Shop          string                       `json:"shop"`
 	AccountID     string                       `json:"accountID"`
@@ -31,8 +33,8 @@ type chainInfo struct {
 func (s *environment) startInfo() startInfo {
 	f := startInfo{Control: s.control.URL(), Shop: s.shop.URL(),
 		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret,
-		WebhookSecret: s.account.WebhookSecret,
-		Chains:        map[bursar.ChainID]chainInfo{}, webhook: s.receiver.URL()}
+		WebhookSecret: s.account.WebhookSecret, Console: s.console, Invitations: s.invitations,
+		Chains: map[bursar.ChainID]chainInfo{}, webhook: s.receiver.URL()}
 	f.API, f.Dashboard = s.apiURL(), "http://"+s.config.AdminListen
 	if !s.flags.separateService {
 		f.Dashboard = s.service.Address("admin")
@@ -79,7 +81,29 @@ The sandbox is ready. Its chains run on this machine only: nothing on them has a
 			return err
 		}
 	}
+	if err := invite(out, f); err != nil {
+		return err
+	}
 	return suggest(out, flags, f)
+}
+
+// invite prints where the console is, and the links of its people.
+func invite(out io.Writer, f startInfo) error {
+	if f.Console == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "\nThe operator's console is at %s\n", f.Console)
+	if err != nil || len(f.Invitations) == 0 {
+		return err
+	}
+	_, err = fmt.Fprint(out, "Each link makes one passkey, once, within 15 minutes. One person proposes a payment, the "+
+		"other approves it:\n\n")
+	for _, i := range f.Invitations {
+		if err == nil {
+			_, err = fmt.Fprintf(out, "  %-10s  %s\n", i.Name, i.Link)
+		}
+	}
+	return err
 }
 
 // suggest prints three commands to run one after the other.

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/tlsfile"
 )
 
-// console returns the operator's console.
-func (s *Service) console() (*console.Console, error) {
+// People returns the people of the console. Passkeys are bound to its URL: call it once Listen has bound the addresses.
+func (s *Service) People() (*operator.Service, error) {
 	people, err := operator.NewService(operator.Config{
 		DB:   s.DB,
 		IDs:  s.IDs,
@@ -20,6 +20,28 @@ func (s *Service) console() (*console.Console, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the console: %w", err)
+	}
+	return people, nil
+}
+
+// judgeProposals has proposals carried out where no console is served: approved ones must not wait for a replica that
+// serves one. Without a configured URL this replica cannot tell to what the passkeys are bound, and leaves them alone.
+func (s *Service) judgeProposals() error {
+	if s.parts.AdminListen != "" || s.parts.Console.URL == "" {
+		return nil
+	}
+	people, err := s.People()
+	if err == nil {
+		console.Judge(s.Proposals, people)
+	}
+	return err
+}
+
+// console returns the operator's console.
+func (s *Service) console() (*console.Console, error) {
+	people, err := s.People()
+	if err != nil {
+		return nil, err
 	}
 	return console.New(console.Config{
 		DB:       s.DB,

@@ -33,23 +33,16 @@ func (s *Service) Listen() error {
 	if len(s.sides) > 0 {
 		return nil
 	}
-	for _, wanted := range []struct {
-		name, message, address string
-		files                  tlsfile.Files
-		server                 func() (*http.Server, error)
-	}{{"api", "listening", s.parts.Listen, s.parts.TLS,
-		s.apiServer},
-		{"admin", "dashboard is listening", s.parts.AdminListen, s.parts.Admin.TLS, s.adminServer}} {
-		if wanted.address == "" {
+	for _, wanted := range []wantedSide{
+		{"api", "listening", &s.parts.Listen, s.parts.TLS, s.apiServer},
+		{"admin", "dashboard is listening", &s.parts.AdminListen, s.parts.Admin.TLS, s.adminServer},
+	} {
+		if *wanted.address == "" {
 			continue
 		}
-		server, err := wanted.server()
+		side, err := s.bind(wanted)
 		if err != nil {
 			return err
-		}
-		side := side{name: wanted.name, server: server}
-		if err := side.listen(wanted.address, wanted.files, api.DefaultConnections(s.parts.Proxies), s.log); err != nil {
-			return fmt.Errorf("listen on %s: %w", wanted.address, err)
 		}
 		s.sides = append(s.sides, side)
 		s.log.Info(wanted.message, "address", side.url())
@@ -57,18 +50,39 @@ func (s *Service) Listen() error {
 	return nil
 }
 
-// listen binds an address, and serves TLS there if files are named.
-func (side *side) listen(
-	address string, files tlsfile.Files, bounds api.Connections, log *slog.Logger,
+// wantedSide is a server that is configured.
+type wantedSide struct {
+	name, message string
+	address       *string // becomes the one that was bound: it has the port where any was asked for
+	files         tlsfile.Files
+	server        func() (*http.Server, error)
+}
+
+// bind binds an address before its server is made, because passkeys are bound to the port that browsers see.
+func (s *Service) bind(wanted wantedSide) (side, error) {
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", *wanted.address)
+	if err != nil {
+		return side{}, fmt.Errorf("listen on %s: %w", *wanted.address, err)
+	}
+	*wanted.address = listener.Addr().String()
+	made := side{name: wanted.name}
+	if made.server, err = wanted.server(); err == nil {
+		err = made.over(listener, wanted.files, api.DefaultConnections(s.parts.Proxies), s.log)
+	}
+	if err != nil {
+		return side{}, errors.Join(err, listener.Close())
+	}
+	return made, nil
+}
+
+// over serves on a listener, by TLS if files are named.
+func (side *side) over(
+	listener net.Listener, files tlsfile.Files, bounds api.Connections, log *slog.Logger,
 ) (err error) {
 	if files.Named() {
 		if side.tls, err = tlsfile.Open(files, log); err != nil {
-			return err
+			return fmt.Errorf("listen on %s: %w", listener.Addr(), err)
 		}
-	}
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
-	if err != nil {
-		return err
 	}
 	side.bounded = api.Bounded(listener, bounds)
 	side.listener = side.bounded

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/hex"
 	"math/big"
 	"sync"
 	"time"
@@ -97,6 +98,8 @@ var (
 		"currency")
 	signerFrozen = newGauge("signer_frozen", "1 while the signer is frozen and signs nothing.")
 	wrongGuesses = newCounter("admin_wrong_passwords", "Wrong passwords at the admin address since the start.")
+	actsHead     = newGauge("acts_head",
+		"Number of the newest row of the log of acts, labelled with its hash; 0 without a hash while there is none.", "hash")
 	scrapeFailed = newGauge("scrape_failed", "1 if the database did not answer the scrape.")
 )
 
@@ -109,7 +112,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	err := m.service.DB.View(ctx, func(tx *store.Tx) error {
 		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.lag,
-			m.books, m.alarms, m.pool, m.recoveries, m.screenings} {
+			m.books, m.alarms, m.acts, m.pool, m.recoveries, m.screenings} {
 			if err := collect(ctx, tx, out); err != nil {
 				return err
 			}
@@ -204,6 +207,20 @@ func (m metrics) books(ctx context.Context, tx *store.Tx, out chan<- prometheus.
 		bookBalance.set(out, value, string(k.Account), string(k.Asset))
 	}
 	return m.solvency(ctx, tx, out)
+}
+
+// acts tells the hash that the log of acts ends with: a scraper keeps it where the database's owner cannot change it.
+func (m metrics) acts(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
+	last, err := tx.Acts().Head(ctx)
+	if err != nil {
+		return err
+	}
+	hash := ""
+	if last.Number > 0 {
+		hash = hex.EncodeToString(last.Hash[:])
+	}
+	actsHead.set(out, float64(last.Number), hash)
+	return nil
 }
 
 func (m metrics) alarms(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {

@@ -36,7 +36,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.primePool(ctx); err != nil {
 		return err
 	}
-	if err := s.Listen(); err != nil {
+	if err := errors.Join(s.Listen(), s.judgeProposals()); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -57,7 +57,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(s.enduring(ctx, "rates", s.runRates))
 	group.Go(s.enduring(ctx, "prices", s.runPrices))
 	group.Go(s.enduring(ctx, "charges", s.Charges.Run))
-	if s.Proposals.May != nil { // another replica knows who may approve
+	if s.Proposals.May != nil { // otherwise another replica knows who may approve
 		group.Go(s.enduring(ctx, "proposals", s.Proposals.Run))
 	}
 	if s.Guard != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,9 @@ type Contents struct {
 	Restored string // when it was restored itself, as Tx.Restored
 
 	Accounts, Wallets, Deposits, Withdrawals, Entries int64
+
+	Acts     int64  // the number of the newest row of the log of acts
+	ActsHead string // its hash in hexadecimal; empty where there is none
 
 	LastEntry time.Time // when the newest entry was posted; zero where there is none
 	Heights   map[bursar.ChainID]int64
@@ -115,9 +119,21 @@ func (tx *Tx) contents(ctx context.Context) (c Contents, err error) {
 	if last != 0 {
 		c.LastEntry = time.UnixMicro(last).UTC()
 	}
+	if c.Schema >= withActs {
+		last, err := tx.Acts().Head(ctx)
+		if err != nil {
+			return c, err
+		}
+		if c.Acts = last.Number; c.Acts > 0 {
+			c.ActsHead = hex.EncodeToString(last.Hash[:])
+		}
+	}
 	c.Heights, err = tx.heights(ctx)
 	return c, err
 }
+
+// withActs is the migration that made the log of acts. A backup may be older.
+const withActs = 58
 
 // withCheckpoints is the migration that made checkpoints. A backup may be older.
 const withCheckpoints = 29

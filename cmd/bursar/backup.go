@@ -44,6 +44,8 @@ type backedUp struct {
 	Withdrawals int64                    `json:"withdrawals"`
 	Entries     int64                    `json:"entries"`
 	Last        *time.Time               `json:"lastEntryAt"`
+	Acts        int64                    `json:"acts"`
+	ActsHead    string                   `json:"actsHead,omitempty"`
 	Heights     map[bursar.ChainID]int64 `json:"heights"`
 	Database    string                   `json:"database,omitempty"`
 	Previous    string                   `json:"replaced,omitempty"`
@@ -89,6 +91,8 @@ func inJSON(copied backup.Copy) backedUp {
 		Withdrawals: k.Withdrawals,
 		Entries:     k.Entries,
 		Last:        optional(k.LastEntry),
+		Acts:        k.Acts,
+		ActsHead:    k.ActsHead,
 		Heights:     k.Heights,
 	}
 }
@@ -116,6 +120,9 @@ func describe(copied backup.Copy) []string {
 		"holds", fmt.Sprintf("%d accounts, %d wallets, %d deposits, %d withdrawals, %d entries", k.Accounts, k.Wallets,
 			k.Deposits, k.Withdrawals, k.Entries),
 		"newest entry", newest)
+	if k.Acts > 0 {
+		pairs = append(pairs, "acts", fmt.Sprintf("%d, the last has the hash %s", k.Acts, k.ActsHead))
+	}
 	if len(heights) > 0 {
 		pairs = append(pairs, "followed to", strings.Join(heights, ", "))
 	}

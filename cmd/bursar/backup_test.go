@@ -21,7 +21,8 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	d.fails(2, "never overwrites a file", "backup", "a.db")
 	if looked := parse[backedUp](d, "backup", "--check", "--json", "a.db"); !looked.Summed || !looked.Checked ||
-		looked.Accounts != 1 || looked.Schema < 8 {
+		looked.Accounts != 1 || looked.Schema < 8 || looked.Acts != 1 || len(looked.ActsHead) != 64 ||
+		!strings.Contains(out, looked.ActsHead) || !strings.Contains(d.ok("doctor"), looked.ActsHead) {
 		t.Errorf("checking it gives %+v", looked)
 	}
 	d.ok("account", "create", "--name", "second")

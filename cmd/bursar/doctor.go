@@ -189,6 +189,7 @@ func (e *healthCheck) database(ctx context.Context) bool {
 		e.policyOfPeople(ctx, db)
 		e.clientsKeys(ctx, db)
 		e.screening(ctx, db)
+		e.acts(ctx, db)
 		err = db.View(ctx, func(tx *store.Tx) error { return e.waiting(ctx, tx, facts) })
 	}
 	if err != nil {

@@ -48,8 +48,17 @@ const ways = {
   "passkeys": async () => make("/passkeys/begin", await prove()),
 };
 
+const able = window.PublicKeyCredential?.parseCreationOptionsFromJSON && navigator.credentials;
+
 for (const button of document.querySelectorAll("button[data-passkey]")) {
-  button.hidden = false;
+  button.hidden = !able;
+  if (!able) {
+    const said = document.querySelector("[data-said]");
+    said.textContent = window.isSecureContext ? "This browser is too old for passkeys: update it." :
+      "Passkeys need HTTPS, or localhost.";
+    said.hidden = false;
+    continue;
+  }
   button.addEventListener("click", async () => {
     const said = document.querySelector("[data-said]");
     said.hidden = true;

@@ -25,6 +25,7 @@ func TestPayersInABrowser(t *testing.T) {
 	p.codesAreRead(t)
 	p.pictures(t)
 	p.reads(t)
+	p.acts(t)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.foreign) > 0 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"github.com/bursar/bursar/console/consoletest"
@@ -37,8 +38,8 @@ func (p *payer) reads(t *testing.T) {
 		"/console/accounts/" + consoletest.Shop.String(), "/console/search?q=bc1qother", "/console/webhooks",
 		"/console/chains",
 		"/console/ledger", "/console/settings"}
-	for _, page := range consolePages {
-		more = append(more, page.path)
+	for _, one := range consolePages {
+		more = append(more, one.path)
 	}
 	p.do(chromedp.EmulateViewport(320, 800))
 	for _, path := range more {
@@ -52,9 +53,9 @@ func (p *payer) reads(t *testing.T) {
 		}
 	}
 	p.dark(true)
-	for _, page := range consolePages {
-		p.consolePage(page.path)
-		p.examine(page.name + " in the dark")
+	for _, one := range consolePages {
+		p.consolePage(one.path)
+		p.examine(one.name + " in the dark")
 	}
 	p.dark(false)
 	p.filtersWithoutScripts()
@@ -76,7 +77,8 @@ func (p *payer) filtersWithoutScripts() {
 	p.Helper()
 	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	p.consolePage("/console/deposits")
-	p.do(chromedp.Click(chromedp.CSS(".filters button")), chromedp.WaitReady(chromedp.CSS("main")))
+	result(p, chromedp.WaitEvent(page.LoadEventFired, func(page.EventLoadEventFired) bool { return true },
+		chromedp.Click(chromedp.CSS(".filters button"))))
 	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
 	p.do(chromedp.WaitReady(chromedp.CSS("main")))
 	if at := eval[string](p, "location.search"); !strings.Contains(at, "status=") {
@@ -89,12 +91,12 @@ func (p *payer) consolePictures(t *testing.T) {
 	t.Helper()
 	var list strings.Builder
 	style := p.get("/console/assets/console.css")
-	for _, page := range consolePages {
-		sum := sha256.Sum256([]byte(p.get(page.path) + style))
-		fmt.Fprintf(&list, "%x %s\n", sum[:4], page.name)
+	for _, one := range consolePages {
+		sum := sha256.Sum256([]byte(p.get(one.path) + style))
+		fmt.Fprintf(&list, "%x %s\n", sum[:4], one.name)
 		if *update {
-			p.consolePicture(t, page.path, page.name+"-phone", 390, false)
-			p.consolePicture(t, page.path, page.name+"-wide", 1280, true)
+			p.consolePicture(t, one.path, one.name+"-phone", 390, false)
+			p.consolePicture(t, one.path, one.name+"-wide", 1280, true)
 		}
 	}
 	file := filepath.Join(consolePictures, "pictures.txt")
