@@ -13,8 +13,8 @@ const (
 )
 
 // lastHop removes the newest entry of a header and returns the address in it, the zero Addr where there is none.
-func (a *api) lastHop(header string) (before string, hop netip.Addr) {
-	if a.ProxyHeader == Forwarded {
+func (p Proxies) lastHop(header string) (before string, hop netip.Addr) {
+	if p.Header == Forwarded {
 		before, element := cutLast(header, ',')
 		return before, forwardedFor(element)
 	}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -30,6 +31,10 @@ type Config struct {
 	People   *operator.Service // who may sign in
 	Acts     Acts
 	Sheets   *oversight.Reader // what the pages show
+
+	// Client says from which address a request comes, where proxies of the operator's stand between; nil: the
+	// connection's. Attempts to sign in are counted by it, and the log of acts has it.
+	Client func(r *http.Request) netip.Addr
 
 	// Who says who has signed in; nil: the session of the request's cookie. Tests of pages set it.
 	Who func(r *http.Request) (operator.Person, operator.Session, error)
@@ -155,6 +160,7 @@ type visit struct {
 	request *http.Request
 	person  operator.Person
 	session operator.Session
+	from    netip.Addr // the address that the request comes from
 	form    url.Values // of a page: the query. Of an action: the fields of the form, or of the JSON object
 	status  int        // of the answer; 0: 200
 	problem string     // why the form was refused that is shown again
@@ -185,7 +191,7 @@ func (v *visit) act(verb operator.Verb, object string) operator.Act {
 	return operator.Act{
 		Person:  v.person,
 		Session: v.session.ID,
-		From:    clientOf(v.request),
+		From:    v.from,
 		Verb:    verb,
 		Object:  object,
 		Reason:  v.form.Get("reason"),

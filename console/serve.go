@@ -24,7 +24,7 @@ func (c *Console) enter(w http.ResponseWriter, r *http.Request, verb operator.Ve
 		c.fail(w, r, nil, err)
 		return nil
 	}
-	v := &visit{ctx: r.Context(), request: r, person: person, session: session}
+	v := &visit{ctx: r.Context(), request: r, person: person, session: session, from: c.client(r)}
 	if verb != "" && !person.Can(verb) {
 		c.fail(w, r, v, &operator.Missing{Verb: verb})
 		return nil
@@ -224,8 +224,11 @@ func writeJSON(w http.ResponseWriter, status int, data any) {
 	_ = json.NewEncoder(w).Encode(data) // a client that has gone is no error of ours
 }
 
-// clientOf returns the address that a request comes from.
-func clientOf(r *http.Request) netip.Addr {
+// client returns the address that a request comes from.
+func (c *Console) client(r *http.Request) netip.Addr {
+	if c.Client != nil {
+		return c.Client(r)
+	}
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}

@@ -83,7 +83,7 @@ type ceremonyStep struct {
 // ceremony answers one step of a passkey's ceremony. Whatever is wrong is answered alike.
 func (c *Console) ceremony(w http.ResponseWriter, r *http.Request,
 	step func(http.ResponseWriter, *http.Request, ceremonyStep) (any, error)) {
-	if !c.tries.allow(clientOf(r), c.DB.Now()) {
+	if !c.tries.allow(c.client(r), c.DB.Now()) {
 		w.Header().Set("Retry-After", "10")
 		writeJSON(w, http.StatusTooManyRequests, map[string]string{"error": "too many tries from this address: wait"})
 		return
@@ -109,7 +109,7 @@ func (c *Console) beginSignIn(http.ResponseWriter, *http.Request, ceremonyStep) 
 }
 
 func (c *Console) finishSignIn(w http.ResponseWriter, r *http.Request, sent ceremonyStep) (any, error) {
-	act := operator.Act{From: clientOf(r)}
+	act := operator.Act{From: c.client(r)}
 	cookie, _, err := c.People.FinishSignIn(r.Context(), act, r.UserAgent(), sent.Ceremony, sent.Response)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (c *Console) beginAnother(_ http.ResponseWriter, r *http.Request, sent cere
 }
 
 func (c *Console) finishMaking(_ http.ResponseWriter, r *http.Request, sent ceremonyStep) (any, error) {
-	if _, err := c.People.FinishMaking(r.Context(), operator.Act{From: clientOf(r)}, sent.Ceremony,
+	if _, err := c.People.FinishMaking(r.Context(), operator.Act{From: c.client(r)}, sent.Ceremony,
 		sent.Response); err != nil {
 		return nil, err
 	}

@@ -136,8 +136,9 @@ func (s *Service) BeginInvited(ctx context.Context, token string) (Begun, error)
 	return s.beginMaking(u, ceremony{invited: &hash})
 }
 
-// BeginAnother gives out a challenge for another passkey of somebody who has signed in and confirms it with one that they
-// have: the response is to a challenge of BeginSignIn. A session alone adds no passkey, which would approve; ErrRefused.
+// BeginAnother gives out a challenge for another passkey of somebody who has signed in and confirms it with one that
+// they have: the response is to a challenge of BeginSignIn. A session alone adds no passkey, which would approve;
+// ErrRefused.
 func (s *Service) BeginAnother(ctx context.Context, session Session, id bursar.ID, response []byte) (Begun, error) {
 	c, err := s.taken(id)
 	if err != nil || !c.person.IsZero() {

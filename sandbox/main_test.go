@@ -137,7 +137,8 @@ func TestSuggestions(t *testing.T) {
 	if err := describe(&out, s, f); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"http://d", "http://o/console/\n", "Ada         http://o/i#1", "http://s", "http://n", "whsec_x", "GET http://c/webhooks",
+	for _, part := range []string{"http://d", "http://o/console/\n", "Ada         http://o/i#1", "http://s", "http://n",
+		"whsec_x", "GET http://c/webhooks",
 		"curl -s http://a/api/v1/wallet -H 'X-API-KEY: KEY' -d currency=BTC -d webhook=http://w", "curl -s http://c/pay",
 		"http://a/api/v1/account", "http://c/mine"} {
 		if !strings.Contains(out.String(), part) {

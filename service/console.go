@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 
+	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/console"
 	"github.com/bursar/bursar/operator"
 	"github.com/bursar/bursar/tlsfile"
@@ -50,6 +51,7 @@ func (s *Service) console() (*console.Console, error) {
 		Log:      s.log,
 		People:   people,
 		Sheets:   s.sheets(),
+		Client:   api.Proxies{Networks: s.parts.Proxies, Header: s.parts.ProxyHeader}.Client,
 		Acts: console.Acts{
 			Withdrawals:    s.Withdrawals,
 			Charges:        s.Charges,

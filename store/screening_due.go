@@ -43,7 +43,8 @@ func mayBeCredited(screened bool, now string) string {
 	if !screened {
 		return ` AND NOT ` + depositHeld + ` AND (NOT ` + notedAsScreened + ` OR d.purpose IN ` + unscreened + `)`
 	}
-	return ` AND (d.purpose IN ` + unscreened + ` OR ` + resolvedBefore + ` OR EXISTS (` + ofDeposit + `(` + passedAs + now +
+	return ` AND (d.purpose IN ` + unscreened + ` OR ` + resolvedBefore + ` OR EXISTS (` + ofDeposit + `(` +
+		passedAs + now +
 		`) OR s.outcome = 'rejected' AND d.purpose = 'unattributed')))`
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // clients are third-party client libraries: ethers, tronweb, xrpl.js, @solana/web3.js, bitcoinjs-lib and those that
-// read payment links, the contracts of Safe, axe-core, which examines pages, and openapi-typescript and typescript, which
-// make and compile the types of our TypeScript client.
+// read payment links, the contracts of Safe, axe-core, which examines pages, and openapi-typescript and typescript,
+// which make and compile the types of our TypeScript client.
 type clients struct{ machine }
 
 // manifest is the directory with the versions of everything that they need.

@@ -45,6 +45,9 @@ func (c *Chain) buildSafe(ctx context.Context, request chain.ColdRequest) ([]byt
 	if err != nil {
 		return nil, err
 	}
+	if err := c.seesCalls(ctx, s, request.Payment); err != nil {
+		return nil, err
+	}
 	state, err := c.safeAt(ctx, s, safe)
 	if err != nil {
 		return nil, err
@@ -191,4 +194,33 @@ func ownersOf(answer text) (owners []address, err error) {
 	}
 	slices.SortFunc(owners, compare)
 	return owners, nil
+}
+
+// errUnseen refuses a Safe's own money where nothing would show that it left the Safe.
+var errUnseen = &chain.RefusedError{Reason: "the node does not trace, and only a trace shows native value that a " +
+	"Safe pays: " +
+	"enable tracing, or refill by a token"}
+
+// seesCalls refuses a payment that the follower would not see leave the Safe. A token's transfer stands in the log.
+// Native value moves within the call; without a trace the arrival would be booked as the operator's own, and the cold
+// wallet's account would keep what is gone.
+func (c *Chain) seesCalls(ctx context.Context, s *rpc.Session, payment chain.Payment) error {
+	if payment.Contract != "" {
+		return nil
+	}
+	if c.cfg.Trace == TraceNone {
+		return errUnseen
+	}
+	var latest header
+	if err := s.Call(ctx, "eth_getBlockByNumber", []any{"latest", false}, &latest); err != nil {
+		return err
+	}
+	var report chain.Report
+	c.checkTracing(ctx, s, &report, latest)
+	for _, f := range report.Findings {
+		if f.Grade != chain.Good {
+			return errUnseen
+		}
+	}
+	return nil
 }

@@ -124,10 +124,8 @@ type actsVerifyCommand struct {
 // Help returns an example.
 func (actsVerifyCommand) Help() string {
 	return "Reads the whole log and compares each row with its hash and the row before it. Rows that were removed from " +
-		"the end " +
-		"are noticed only by a hash that was noted before: keep what this command prints.\n\nExample:\n\n    bursar audit " +
-		"acts " +
-		"verify"
+		"the end are noticed only by a hash that was noted before: keep what this command prints.\n\nExample:\n\n" +
+		"    bursar audit acts verify"
 }
 
 // Run verifies the log.

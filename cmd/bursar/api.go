@@ -28,8 +28,7 @@ type apiCommand struct {
 // Help returns an example.
 func (apiCommand) Help() string {
 	return "The response is printed as indented JSON; the exit code is 1 unless it is a success. A withdrawal takes the " +
-		"API " +
-		"secret from BURSAR_API_SECRET. A POST or PUT without --idempotency-key is sent once and never " +
+		"API secret from BURSAR_API_SECRET. A POST or PUT without --idempotency-key is sent once and never " +
 		"again.\n\nExample:\n\n" +
 		"    BURSAR_API_KEY=bk_… bursar api POST wallet currency=BTC webhook=https://shop.example/hook"
 }

@@ -34,11 +34,9 @@ type listenCommand struct {
 // Help returns what happens, and an example.
 func (listenCommand) Help() string {
 	return "Events are read from the account's feed, so none is lost while the connection is broken, and no receiver " +
-		"has to " +
-		"be reachable from the service. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that is " +
-		"made " +
-		"for this run and printed.\n\nExample:\n\n    BURSAR_API_KEY=bk_… bursar listen --forward-to " +
-		"http://localhost:3000/hook"
+		"has to be reachable from the service. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that " +
+		"is made for this run and printed.\n\nExample:\n\n" +
+		"    BURSAR_API_KEY=bk_… bursar listen --forward-to http://localhost:3000/hook"
 }
 
 // Run prints and forwards events until it is interrupted.

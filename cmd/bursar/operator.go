@@ -62,8 +62,7 @@ type operatorInviteCommand struct {
 // Help returns an example.
 func (operatorInviteCommand) Help() string {
 	return "The link works once, for 15 minutes. The first person may act at once; others once console.role_hold has " +
-		"passed. " +
-		"Without --role it is for a person who is there and lost all passkeys: using it ends the earlier " +
+		"passed. Without --role it is for a person who is there and lost all passkeys: using it ends the earlier " +
 		"ones.\n\nExample:\n\n" +
 		"    bursar operator invite Ada --role admin"
 }
@@ -185,9 +184,8 @@ type operatorRevokeCommand struct {
 
 // Help returns an example.
 func (operatorRevokeCommand) Help() string {
-	return "Ends every session and passkey of the person. The name cannot be used again.\n\nExample:\n\n    bursar " +
-		"operator " +
-		"revoke Ada --reason 'left the company'"
+	return "Ends every session and passkey of the person. The name cannot be used again.\n\nExample:\n\n" +
+		"    bursar operator revoke Ada --reason 'left the company'"
 }
 
 // Run revokes a person.

@@ -133,9 +133,9 @@ type screeningEndCommand struct {
 // Help returns an example.
 func (screeningEndCommand) Help() string {
 	return "The service does not start without `screening` in its configuration while the database is screened. Take it " +
-		"out of " +
-		"every replica's configuration, then run this. What has no answer yet is credited and paid; what is to be reviewed " +
-		"still waits for a decision.\n\nExample:\n\n    bursar screening end --reason \"the provider's contract ended\""
+		"out of every replica's configuration, then run this. What has no answer yet is credited and paid; what is to be " +
+		"reviewed still waits for a decision.\n\nExample:\n\n" +
+		"    bursar screening end --reason \"the provider's contract ended\""
 }
 
 // Run ends screening.

@@ -33,6 +33,7 @@ type section struct {
 	heading string
 	anchor  string
 	text    string
+	lower   string // text in small letters
 }
 
 var markdown = goldmark.New(
@@ -60,6 +61,9 @@ func newDocument(name string, source []byte) *document {
 		}
 	}
 	d.sections = append(d.sections, at)
+	for i := range d.sections {
+		d.sections[i].lower = strings.ToLower(d.sections[i].text)
+	}
 	return d
 }
 

@@ -52,7 +52,7 @@ func wordsOf(query string) []string {
 }
 
 func (d *document) hit(part section, words []string) (Hit, bool) {
-	heading, body := strings.ToLower(d.Title+" "+part.heading), strings.ToLower(part.text)
+	heading, body := strings.ToLower(d.Title+" "+part.heading), part.lower
 	h := Hit{Path: Root + d.Name, Title: d.Title, Heading: part.heading}
 	if part.anchor != "" {
 		h.Path += "#" + part.anchor

@@ -89,7 +89,8 @@ func checkTypes(t *testing.T, folder string) {
 		t.Fatal(err)
 	}
 	said := run(t, folder, "node", "node_modules/openapi-typescript/bin/cli.js", "openapi.json", "--output", "types.ts")
-	if lines := strings.Count(strings.TrimSpace(said), "\n") + 1; lines != 2 || !strings.Contains(said, "openapi.json → ") {
+	if lines := strings.Count(strings.TrimSpace(said), "\n") + 1; lines != 2 ||
+		!strings.Contains(said, "openapi.json → ") {
 		t.Errorf("openapi-typescript says\n%s\nwant no warning", said)
 	}
 	generated, err := os.ReadFile(filepath.Join(folder, "types.ts"))
