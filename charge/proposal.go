@@ -2,14 +2,19 @@ package charge
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
 )
 
-// maxProposals is how often a payer may name an address for the refund of a currency: the page is open to anybody who
-// has its token.
-const maxProposals = 10
+// maxProposals is how often a payer may name an address for the refund of a currency without a pause: the page is open
+// to anybody who has its token. From then on each address stands for proposalPause, so that somebody else who has the
+// token cannot keep the payer from correcting it.
+const (
+	maxProposals  = 10
+	proposalPause = 10 * time.Minute
+)
 
 // Proposal is where the payer of an invoice wants the payments of a currency refunded to.
 type Proposal struct {
@@ -47,8 +52,9 @@ func (s *Service) ProposeRefund(ctx context.Context, p Proposal) (d bursar.Invoi
 				return "", closed("a refund of %s was approved: its address cannot be changed any more", code)
 			case named && before.Address == to:
 				return "", nil
-			case before.Changes >= maxProposals:
-				return "", closed("the address was changed %d times; ask the shop", maxProposals)
+			case before.Changes >= maxProposals && tx.Now().Sub(before.At) < proposalPause:
+				return "", closed("the address was changed %d times; try again in %d minutes, or ask the shop", before.Changes,
+					proposalPause/time.Minute)
 			}
 			tx.After(func() { s.Log.Info("refund address named by a payer", "charge", d.ID, "currency", code) })
 			return bursar.MomentProposed, tx.Invoices().Propose(ctx, d.Number,

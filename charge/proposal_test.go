@@ -47,6 +47,10 @@ func TestAPayerNamesWhereToBeRefundedTo(t *testing.T) {
 			r.must(propose(charge.Proposal{Address: r.chains[bursar.Bitcoin].Named(fmt.Sprint(n))}))
 		}
 		r.refuses(propose(charge.Proposal{Address: buyer}), bursar.CodeChargeClosed, "")
+		// Somebody else who has the page has used them all up; the payer waits, and corrects it.
+		r.clock.Advance(10 * time.Minute)
+		r.must(propose(charge.Proposal{Address: buyer}))
+		r.refuses(propose(charge.Proposal{Address: other}), bursar.CodeChargeClosed, "")
 		if _, err := r.Charges.ProposeRefund(ctx, charge.Proposal{Token: d.ID, Address: buyer}); refusal(err) == nil ||
 			refusal(err).Code != bursar.CodeNotFound {
 			t.Errorf("by the charge's ID: %v, want not_found", err)

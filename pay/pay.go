@@ -60,12 +60,12 @@ type Handler struct {
 	assets  assets
 	watch   *watch
 	foreign *http.CrossOriginProtection
-	choices choices
+	choices *choices
 }
 
 // New returns the handler. It fails where the logo is no picture that may be shown.
 func New(c Config) (*Handler, error) {
-	h := &Handler{Config: c, foreign: http.NewCrossOriginProtection(), choices: choices{of: map[netip.Prefix]*count{}}}
+	h := &Handler{Config: c, foreign: http.NewCrossOriginProtection(), choices: newChoices()}
 	var err error
 	if h.texts, err = readTexts(); err != nil {
 		return nil, err
