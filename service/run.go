@@ -16,6 +16,18 @@ import (
 // unreachable node, database or receiver is waited for; an address that cannot be listened on and an address pool of
 // another seed are errors.
 func (s *Service) Run(ctx context.Context) error {
+	err := s.begin(ctx)
+	if err == nil {
+		err = s.work(ctx)
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // whatever was done just then, the start included
+		return nil
+	}
+	return err
+}
+
+// begin does what comes before every worker.
+func (s *Service) begin(ctx context.Context) error {
 	s.warnOfGas()
 	if err := s.startGuard(ctx); err != nil {
 		return err
@@ -36,9 +48,11 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.primePool(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(s.Listen(), s.judgeProposals()); err != nil {
-		return err
-	}
+	return errors.Join(s.Listen(), s.judgeProposals())
+}
+
+// work runs every worker until ctx ends or one fails, and then what ends last.
+func (s *Service) work(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, side := range s.sides {
 		side.serve(ctx, group)
@@ -68,9 +82,6 @@ func (s *Service) Run(ctx context.Context) error {
 	err := group.Wait()
 	s.stopGuard(ctx)
 	s.stopSignerLog(ctx)
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
 	return err
 }
 
