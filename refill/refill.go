@@ -26,6 +26,7 @@ const Lifetime = ceremony.Lifetime
 var (
 	ErrOther     = errors.New("the bundle is not the one that was given out for this refill")
 	ErrAbandoned = errors.New("the refill was abandoned")
+	ErrNotFinal  = errors.New("another refill of the cold wallet was sent and is not final")
 )
 
 // Chain is what is needed of an adapter.
@@ -54,7 +55,7 @@ type Request struct {
 }
 
 // Begin builds the transaction of a refill, records it and returns its bundle. The error is store.ErrRefillOpen if the
-// wallet has an open one, or one of BuildCold.
+// wallet has an open one, ErrNotFinal if it would use up what one that was sent does, or one of BuildCold.
 func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error) {
 	amount, err := s.Own.Asset.Parse(r.Amount)
 	if err != nil {
@@ -79,15 +80,15 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 		MaxFee: b.MaxFee, Uses: r.uses, Replaces: r.old}); err != nil {
 		return ceremony.Bundle{}, err
 	}
-	tx, err := s.Own.Judge(b, at)
-	if err == nil && r.revokes != "" && !shares(tx.Reservations, r.uses) {
+	built, err := s.Own.Judge(b, at)
+	if err == nil && r.revokes != "" && !shares(built.Reservations, r.uses) {
 		err = fmt.Errorf("%w: none of %v can be used up any more", ErrNothingToRevoke, r.uses)
 	}
 	if err != nil {
 		return ceremony.Bundle{}, err
 	}
 	return b, s.DB.Do(ctx, func(tx *store.Tx) error {
-		return tx.Refills().Insert(ctx, store.Refill{
+		err := tx.Refills().Insert(ctx, store.Refill{
 			ID:       b.ID,
 			Chain:    r.Wallet.Chain,
 			Wallet:   r.Wallet.Name,
@@ -97,7 +98,46 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 			Actor:    r.Actor,
 			Revokes:  r.revokes,
 		})
+		if err != nil || r.revokes != "" {
+			return err
+		}
+		// After the insert: no other refill of the wallet is open now, and so none becomes a sent one meanwhile.
+		sent, err := s.waiting(ctx, tx, r.Wallet, built.Reservations)
+		if err == nil && len(sent) > 0 {
+			err = fmt.Errorf("%w, and this one would use up the same nonce or outputs: wait until refill %s is final, or "+
+				"replace it with `bursar cold revoke %[2]s`", ErrNotFinal, sent[len(sent)-1].ID)
+		}
+		return err
 	})
+}
+
+// waiting returns the refills of a cold wallet that were sent, are not final, and use up any of some reservations, the
+// oldest first: at most one of them is ever in a block.
+func (s *Service) waiting(ctx context.Context, tx *store.Tx, wallet bursar.ColdWallet, uses []string) (
+	list []store.Refill, err error) {
+	sent, err := tx.Refills().NotFinal(ctx, wallet.Chain, wallet.Name)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range sent {
+		_, other, err := s.read(r)
+		if err != nil {
+			return nil, err
+		}
+		if shares(uses, other.Reservations) {
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// read reads the bundle of a refill as it was given out, and its transaction.
+func (s *Service) read(r store.Refill) (b ceremony.Bundle, tx chain.ColdTx, err error) {
+	if b, err = ceremony.Read(r.Bundle); err != nil {
+		return b, tx, err
+	}
+	tx, err = s.Chain.ReadCold(b.Wallet, b.Bytes)
+	return b, tx, err
 }
 
 // Broadcast judges a signed bundle, records its transaction and sends it. It may be repeated: what was sent is sent
@@ -172,11 +212,7 @@ func (s *Service) Abandon(ctx context.Context, id bursar.ID, reason string) (use
 	if err != nil {
 		return nil, err
 	}
-	b, err := ceremony.Read(r.Bundle)
-	if err != nil {
-		return nil, err
-	}
-	tx, err := s.Chain.ReadCold(b.Wallet, b.Bytes)
+	_, tx, err := s.read(r)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package refill_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +26,9 @@ type fakeChain struct {
 	combined error
 	next     string // what a transaction that is built would use up
 	outbid   error  // why nothing can offer more than what it replaces
+	built    string // what is built; empty: "0"
+	txID     string // of what is signed; empty: "id"
+	replaces string // what the last one that was built is to replace
 }
 
 func (f *fakeChain) CheckCold(bursar.ColdWallet) error { return nil }
@@ -56,18 +61,18 @@ func (f *fakeChain) FinishCold(_ bursar.ColdWallet, data []byte) (chain.SignedTx
 	if data[0] < '2' {
 		return chain.SignedTx{}, chain.ErrColdIncomplete
 	}
-	return chain.SignedTx{TxID: "id", Raw: data}, nil
+	return chain.SignedTx{TxID: cmp.Or(f.txID, "id"), Raw: data}, nil
 }
 
 func (f *fakeChain) BuildCold(_ context.Context, r chain.ColdRequest) ([]byte, error) {
-	f.pays = r.Payment
+	f.pays, f.replaces = r.Payment, string(r.Replaces)
 	if f.outbid != nil && len(r.Replaces) > 0 {
 		return nil, f.outbid
 	}
 	if f.next != "" {
 		return []byte("9"), nil
 	}
-	return []byte("0"), nil
+	return []byte(cmp.Or(f.built, "0")), nil
 }
 
 func (f *fakeChain) Broadcast(_ context.Context, tx chain.SignedTx) error {
@@ -139,6 +144,7 @@ func TestARefillIsRecordedBeforeItIsSent(t *testing.T) {
 		if _, err := s.Abandon(t.Context(), b.ID, "late"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a sent one is abandoned: got %v, want ErrNotFound", err)
 		}
+		f.next = "coin:1"
 		begin(t, s)
 	})
 }
@@ -177,6 +183,36 @@ func TestAWalletHasOneOpenRefill(t *testing.T) {
 			t.Errorf("an abandoned one: got %v and %v sent, want ErrAbandoned", err, f.sent)
 		}
 		begin(t, s)
+	})
+}
+
+// One that uses up the nonce or the outputs of a refill that nodes have would replace it unseen, or wait forever.
+func TestARefillUsesNothingOfOneThatWaits(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, f := newService(db)
+		b := begin(t, s)
+		b.Bytes = []byte("2")
+		if _, err := s.Broadcast(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		again := refill.Request{Wallet: vault, Amount: "1"}
+		want := "`bursar cold revoke " + b.ID.String() + "`"
+		if _, err := s.Begin(t.Context(), again); !errors.Is(err, refill.ErrNotFinal) || !strings.Contains(err.Error(), want) {
+			t.Errorf("the same outputs: got %v, want ErrNotFinal with %s", err, want)
+		}
+		other := again
+		other.Wallet.Name = "second"
+		if _, err := s.Begin(t.Context(), other); err != nil {
+			t.Errorf("another wallet: got %v, want a refill", err)
+		}
+		become(t, s, arrives(t, s, "id"), bursar.DepositConfirmed)
+		if _, err := s.Begin(t.Context(), again); err != nil {
+			t.Errorf("after it is final: got %v, want a refill", err)
+		}
+		if f.replaces != "" {
+			t.Errorf("a refill that revokes none is to replace %q, want nothing", f.replaces)
+		}
 	})
 }
 

@@ -20,8 +20,8 @@ var (
 
 // Revoke begins a refill that makes one impossible that was abandoned, or sent and is not final: it uses up what that
 // one would, and so at most one of the two is ever in a block. It pays the hot wallet as every refill does, by default
-// as much as the other would, and is signed and broadcast as every refill is. It offers a higher price than the other;
-// where that is above the bound, one for an abandoned refill offers the market's. The errors are ErrNotAbandoned,
+// as much as the other would, and is signed and broadcast as every refill is. It offers a higher price than the other
+// and than what was sent to revoke that; where that is above the bound, one for an abandoned refill offers the market's. The errors are ErrNotAbandoned,
 // ErrNothingToRevoke and those of Begin.
 func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony.Bundle, error) {
 	known, err := Get(ctx, s.DB, id)
@@ -31,10 +31,12 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 	if known.Status == store.RefillOpen {
 		return ceremony.Bundle{}, ErrNotAbandoned
 	}
-	if final, err := s.final(ctx, known); err != nil || final {
-		return ceremony.Bundle{}, errors.Join(err, fmt.Errorf("%w: it is final", ErrNothingToRevoke))
+	if final, err := s.final(ctx, known); err != nil {
+		return ceremony.Bundle{}, err
+	} else if final {
+		return ceremony.Bundle{}, fmt.Errorf("%w: it is final", ErrNothingToRevoke)
 	}
-	old, err := ceremony.Read(known.Bundle)
+	old, tx, err := s.read(known)
 	if err != nil {
 		return ceremony.Bundle{}, err
 	}
@@ -42,21 +44,38 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 		return ceremony.Bundle{}, fmt.Errorf("cold wallet %s is configured otherwise than when refill %s began",
 			r.Wallet.Name, id)
 	}
-	tx, err := s.Chain.ReadCold(old.Wallet, old.Bytes)
+	last, err := s.newest(ctx, known, r.Wallet, tx.Reservations)
+	if err != nil {
+		return ceremony.Bundle{}, err
+	}
+	waits, _, err := s.read(last)
 	if err != nil {
 		return ceremony.Bundle{}, err
 	}
 	if r.Amount == "" {
 		r.Amount = s.Own.Asset.Exact(old.Payment.Amount)
 	}
-	r.revokes, r.uses, r.old = id.String(), tx.Reservations, old.Bytes
+	r.revokes, r.uses, r.old = id.String(), tx.Reservations, waits.Bytes
 	b, err := s.Begin(ctx, r)
 	var limit *chain.FeeLimitError
-	if errors.As(err, &limit) && known.Status == store.RefillAbandoned {
+	if errors.As(err, &limit) && last.Status == store.RefillAbandoned {
 		r.old = nil // it was never sent from here: no node is known to have it and to want a higher price
 		return s.Begin(ctx, r)
 	}
 	return b, err
+}
+
+// newest returns what was sent last of a refill and all that use up the same, or the refill where none was sent.
+func (s *Service) newest(ctx context.Context, r store.Refill, w bursar.ColdWallet, uses []string) (store.Refill, error) {
+	var sent []store.Refill
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		sent, err = s.waiting(ctx, tx, w, uses)
+		return err
+	})
+	if err != nil || len(sent) == 0 {
+		return r, err
+	}
+	return sent[len(sent)-1], nil
 }
 
 func (s *Service) final(ctx context.Context, r store.Refill) (final bool, err error) {

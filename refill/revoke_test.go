@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ceremony"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/refill"
 	"github.com/bursar/bursar/store"
@@ -157,6 +158,47 @@ func TestARefillAtTheHighestFeeIsRevoked(t *testing.T) {
 		}
 		if _, err := s.Revoke(t.Context(), b.ID, refill.Request{Wallet: vault}); !errors.Is(err, f.outbid) {
 			t.Errorf("a sent one: got %v, want %v", err, f.outbid)
+		}
+	})
+}
+
+// A refill that waits is revoked by one that waits too: nodes that have the second want a higher price than its own.
+func TestASecondRevocationOutbidsTheFirst(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, f := newService(db)
+		old := begin(t, s)
+		send := func(b ceremony.Bundle, txID string) {
+			t.Helper()
+			b.Bytes, f.txID = []byte("2"), txID
+			if _, err := s.Broadcast(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		send(old, "first")
+		revoke := func(built string) ceremony.Bundle {
+			t.Helper()
+			f.built = built
+			b, err := s.Revoke(t.Context(), old.ID, refill.Request{Wallet: vault})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		lost := revoke("1")
+		if f.replaces != "0" {
+			t.Errorf("the first is to replace %q, want the refill", f.replaces)
+		}
+		if _, err := s.Abandon(t.Context(), lost.ID, "late"); err != nil {
+			t.Fatal(err)
+		}
+		send(revoke("5"), "second")
+		if f.replaces != "0" {
+			t.Errorf("after one that was abandoned: it is to replace %q, want the refill", f.replaces)
+		}
+		revoke("6")
+		if f.replaces != "5" {
+			t.Errorf("it is to replace %q, want the revocation that was sent", f.replaces)
 		}
 	})
 }

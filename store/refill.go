@@ -106,6 +106,14 @@ func (tx Refills) Abandon(ctx context.Context, id bursar.ID, reason string) erro
 		micros(tx.now))
 }
 
+// NotFinal returns the sent refills of a cold wallet whose transactions are not booked, the oldest first.
+func (tx Refills) NotFinal(ctx context.Context, chain bursar.ChainID, wallet string) ([]Refill, error) {
+	return refillColumns.rows(ctx, tx.Tx, "list refills that are not final", `FROM refills WHERE chain = $1
+		AND wallet = $2 AND status = 'sent' AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = refills.chain
+		AND d.tx_id = refills.tx_id AND d.purpose = 'refill' AND d.status = 'confirmed') ORDER BY created_at, id`,
+		string(chain), wallet)
+}
+
 // Revocations returns the refills that revoke one without their bundles and bytes, the oldest first.
 func (tx Refills) Revocations(ctx context.Context, id bursar.ID) ([]Refill, error) {
 	return listedRefill.rows(ctx, tx.Tx, "list what revokes a refill",

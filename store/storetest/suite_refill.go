@@ -45,7 +45,11 @@ func refills(t *testing.T, db *store.DB) {
 		if final {
 			t.Error("a refill in no block is final")
 		}
-		return errors.Join(err, err2)
+		waiting, err3 := tx.Refills().NotFinal(ctx, "bitcoin", one.Wallet)
+		if len(waiting) != 1 || waiting[0].ID != one.ID || waiting[0].Bundle != "text" {
+			t.Errorf("got %+v, want the sent refill of the wallet with its bundle", waiting)
+		}
+		return errors.Join(err, err2, err3)
 	})
 	var found []store.Refill
 	do(t, db, func(tx *store.Tx) (err error) {
