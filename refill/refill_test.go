@@ -25,7 +25,7 @@ type fakeChain struct {
 	onBroad  func()
 	combined error
 	next     string // what a transaction that is built would use up
-	outbid   error  // why nothing can offer more than what it replaces
+	capped   error  // why nothing can offer more than what it replaces
 	built    string // what is built; empty: "0"
 	txID     string // of what is signed; empty: "id"
 	replaces string // what the last one that was built is to replace
@@ -66,8 +66,8 @@ func (f *fakeChain) FinishCold(_ bursar.ColdWallet, data []byte) (chain.SignedTx
 
 func (f *fakeChain) BuildCold(_ context.Context, r chain.ColdRequest) ([]byte, error) {
 	f.pays, f.replaces = r.Payment, string(r.Replaces)
-	if f.outbid != nil && len(r.Replaces) > 0 {
-		return nil, f.outbid
+	if f.capped != nil && len(r.Replaces) > 0 {
+		return nil, f.capped
 	}
 	if f.next != "" {
 		return []byte("9"), nil

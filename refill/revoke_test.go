@@ -137,13 +137,13 @@ func TestWhatIsUsedUpIsNotRevoked(t *testing.T) {
 	})
 }
 
-// A refill that was built at the highest fee cannot be outbid. One that was never sent from here is revoked at the
+// A refill that was built at the highest fee cannot be replaced at a higher fee. One that was never sent from here is revoked at the
 // market's price; one that nodes may have is not, because they would refuse it.
 func TestARefillAtTheHighestFeeIsRevoked(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s, f := newService(db)
-		f.outbid = &chain.FeeLimitError{Fee: bursar.Units(11), Limit: bursar.Units(10)}
+		f.capped = &chain.FeeLimitError{Fee: bursar.Units(11), Limit: bursar.Units(10)}
 		old := begin(t, s)
 		if _, err := s.Abandon(t.Context(), old.ID, "a device is lost"); err != nil {
 			t.Fatal(err)
@@ -156,14 +156,14 @@ func TestARefillAtTheHighestFeeIsRevoked(t *testing.T) {
 		if _, err := s.Broadcast(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Revoke(t.Context(), b.ID, refill.Request{Wallet: vault}); !errors.Is(err, f.outbid) {
-			t.Errorf("a sent one: got %v, want %v", err, f.outbid)
+		if _, err := s.Revoke(t.Context(), b.ID, refill.Request{Wallet: vault}); !errors.Is(err, f.capped) {
+			t.Errorf("a sent one: got %v, want %v", err, f.capped)
 		}
 	})
 }
 
 // A refill that waits is revoked by one that waits too: nodes that have the second want a higher price than its own.
-func TestASecondRevocationOutbidsTheFirst(t *testing.T) {
+func TestASecondRevocationOffersMoreThanTheFirst(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s, f := newService(db)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/signer"
@@ -73,7 +74,8 @@ func readWatchOnly(cfg config.Config, log *slog.Logger) (*signer.WatchOnly, erro
 }
 
 // Meet compares the keys of the remote signer with those of this service, once: a service that knows its keys from a
-// file starts without the signer. The error is remote.ErrUnavailable while the signer is unreachable.
+// file starts without the signer. It compares the families of the file. The error is remote.ErrUnavailable while the
+// signer is unreachable.
 func (a *remoteSigner) Meet(ctx context.Context) error {
 	if !a.unmet.Load() {
 		return nil
@@ -82,8 +84,10 @@ func (a *remoteSigner) Meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	known := exported.Digests() // a signer that is newer than the file knows more families
+	maps.DeleteFunc(known, func(family bursar.Family, _ string) bool { return a.Digests()[family] == "" })
 	if exported.Public.Fingerprint != a.Fingerprint() || exported.Public.Network != a.Network() ||
-		!maps.Equal(exported.Digests(), a.Digests()) {
+		!maps.Equal(known, a.Digests()) {
 		return errors.New("the signer has other keys than signer.watch_only: make the file again with " +
 			"`bursar seed export-watch-only` on the signer's machine")
 	}

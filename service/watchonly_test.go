@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/remote"
@@ -105,6 +106,50 @@ func TestAWatchOnlyServiceMeetsItsOwnSignerAlone(t *testing.T) {
 		_, _, err = openWatchOnly(t.Context(), cfg, slog.New(slog.DiscardHandler))
 		if err == nil != (answers.want == "") {
 			t.Errorf("starting beside %s signer: got %v, want %q", name, err, answers.want)
+		}
+	}
+}
+
+// A signer that is newer than the file knows a family more, and signs for the others. Each family of the file must be
+// the signer's.
+func TestAWatchOnlyServiceComparesTheFamiliesOfItsFile(t *testing.T) {
+	t.Parallel()
+	own := seedOf(t, 1)
+	cfg := watchOnlyConfig(t, own)
+	answering(t, cfg, own)
+	other, err := seedOf(t, 2).Export()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		change func(e signer.KeyExport)
+		met    bool
+	}{
+		"the same":              {func(signer.KeyExport) {}, true},
+		"without a hot key":     {func(e signer.KeyExport) { delete(e.Hot, chain.FamilySolana) }, true},
+		"without an account":    {func(e signer.KeyExport) { delete(e.Public.Accounts, chain.FamilyTron) }, true},
+		"with another hot key":  {func(e signer.KeyExport) { e.Hot[chain.FamilySolana] = other.Hot[chain.FamilySolana] }, false},
+		"with a hot key more":   {func(e signer.KeyExport) { e.Hot["unknown"] = other.Hot[chain.FamilySolana] }, false},
+		"with another's family": {func(e signer.KeyExport) { maps.Copy(e.Public.Accounts, other.Public.Accounts) }, false},
+	} {
+		exported, err := own.Export()
+		if err != nil {
+			t.Fatal(err)
+		}
+		test.change(exported)
+		keys, err := signer.FromKeyExport(exported)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := remote.Dial(remote.Address{URL: cfg.Signer.Address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		a := &remoteSigner{WatchOnly: keys, client: client}
+		a.unmet.Store(true)
+		if err := a.Meet(t.Context()); (err == nil) != test.met || a.unmet.Load() == test.met {
+			t.Errorf("a file %s: got %v, want it met: %v", name, err, test.met)
 		}
 	}
 }
