@@ -1,12 +1,16 @@
 package screening_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/screening"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/verdict"
 )
@@ -163,6 +167,38 @@ func TestTheGateVerifiesTheAnswer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A signer that takes no pass, as one with another key, is asked ever more rarely: each time leaves an outgoing
+// transaction that paid nothing.
+func TestARefusedPassIsAskedForEverMoreRarely(t *testing.T) {
+	screenedOnce(t, func(t *testing.T, r *harness) {
+		before := r.funded()
+		to := r.Chain.Named("payee")
+		signs, refused := r.Sender.Signer, 0
+		r.Sender.Signer = bursartest.SignerFunc(func(_ context.Context, id bursar.ChainID, q chain.TxRequest,
+			_ chain.UnsignedTx) (chain.SignedTx, error) {
+			refused++
+			return chain.SignedTx{}, &signer.RefusalError{Chain: id, OutgoingID: q.ID, Reason: signer.ReasonScreened}
+		})
+		w := r.Order(50_000, to)
+		r.Trouble = true
+		var pauses []time.Duration
+		for range 12 {
+			r.screen()
+			r.Step()
+			pauses = append(pauses, r.known(w.ID).NextAt.Sub(r.clock.Now()))
+			r.clock.Advance(pauses[len(pauses)-1])
+			r.Step() // the withdrawal is queued again
+		}
+		if pauses[0] != 4*time.Second || pauses[4] != 64*time.Second || pauses[11] != 15*time.Minute || refused != 12 {
+			t.Errorf("refused %d times, with pauses of %v, want 12 times, and pauses that double up to 15m", refused, pauses)
+		}
+		r.Sender.Signer, r.Trouble = signs, false
+		r.screen()
+		r.Blocks(8)
+		r.Ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
 }
 
 // A withdrawal that is cancelled while it waits is refunded once, and its alarm closes.

@@ -24,9 +24,10 @@ import (
 
 // Limits of asking.
 const (
-	atOnce      = 16              // questions in one step, half of them about deposits
-	firstPause  = 2 * time.Second // before a question without an answer is asked again; it doubles each time
-	longPause   = time.Minute     // the longest such pause
+	atOnce      = 16               // questions in one step, half of them about deposits
+	firstPause  = 2 * time.Second  // before a question without an answer is asked again; it doubles each time
+	longPause   = time.Minute      // the longest such pause
+	refusedLong = 15 * time.Minute // the longest pause after a pass that did not count: each leaves an outgoing transaction
 	askPatience = 10 * time.Second
 	maxError    = 300 // bytes of what is noted about a question without an answer
 )
@@ -245,14 +246,16 @@ func (s *Screener) prepare(ctx context.Context, tx *store.Tx, instance string, l
 		if q.before = was; is && was.Outcome == store.ScreeningWaiting && was.Block == q.row.Block {
 			q.row.Attempts, q.row.CreatedAt, q.row.Error = was.Attempts, was.CreatedAt, was.Error
 		}
-		q.row.NextAt = tx.Now().Add(pauseAfter(q.row.Attempts))
+		q.row.NextAt = tx.Now().Add(pauseAfter(q.row.Attempts, longPause))
 		q.row.Attempts++
 	}
 	return nil
 }
 
-// pauseAfter is how long a question waits that was asked in vain so often.
-func pauseAfter(attempts int64) time.Duration { return min(firstPause<<min(attempts, 10), longPause) }
+// pauseAfter is how long a question waits that was asked in vain so often, and at most.
+func pauseAfter(attempts int64, most time.Duration) time.Duration {
+	return min(firstPause<<min(attempts, 10), most)
+}
 
 // instanceOf returns the name of the database.
 func instanceOf(ctx context.Context, tx *store.Tx) (string, error) {
