@@ -214,7 +214,7 @@ func fit(utxos []store.UTXO, sizes map[string]int, required func(store.UTXO) boo
 
 // readMissing reads from a node what the database does not have, such as what made UTXOs before this was kept, and adds
 // it to sizes. An alarm says what no node has. While there is more of it than one build reads, the build waits, so that
-// nobody is told that money is missing.
+// nobody is notified that money is missing.
 func (s *Sender) readMissing(
 	ctx context.Context, state store.ChainState, utxos []store.UTXO, sizes map[string]int,
 ) error {

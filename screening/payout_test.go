@@ -2,6 +2,7 @@ package screening_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
@@ -167,6 +169,32 @@ func TestTheGateVerifiesTheAnswer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What is rejected had been refunded before, which a reorg undid: its account was frozen for what it owed, and owes
+// nothing once the withdrawal is refunded again.
+func TestARejectionEndsTheFreezeForItsRefund(t *testing.T) {
+	screenedOnce(t, func(t *testing.T, r *harness) {
+		r.funded()
+		w := r.Order(50_000, r.Chain.Named("payee"))
+		r.lists.verdict = verdict.Review
+		r.screen()
+		frozen := store.HaltAccount(w.AccountID)
+		r.Do(func(tx *store.Tx) error {
+			return errors.Join(tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, 0, tx.Now())),
+				tx.Ledger().Post(ctx, ledger.WithdrawalUnsettled(w, 1, tx.Now())),
+				tx.Halts().Put(ctx, store.Halt{Scope: frozen, Kind: store.HaltByRefundReversal, Ref: w.ID.String(),
+					Reason: bursar.FrozenByRefundReversal}))
+		})
+		r.Must(r.decide(w.ID, false))
+		r.View(func(tx *store.Tx) error {
+			left, err := tx.Halts().Of(ctx, frozen)
+			if len(left) > 0 {
+				t.Errorf("the account is frozen by %v, want no freeze", left)
+			}
+			return err
+		})
+	})
 }
 
 // A signer that takes no pass, as one with another key, is asked ever more rarely: each time leaves an outgoing

@@ -209,7 +209,7 @@ func (m metrics) books(ctx context.Context, tx *store.Tx, out chan<- prometheus.
 	return m.solvency(ctx, tx, out)
 }
 
-// acts tells the hash that the log of acts ends with: a scraper keeps it where the database's owner cannot change it.
+// acts exports the hash that the log of acts ends with: a scraper keeps it where the database's owner cannot change it.
 func (m metrics) acts(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
 	last, err := tx.Acts().Head(ctx)
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *Service) nodes(id bursar.ChainID) (list []oversight.Node) {
 	if !known {
 		return nil
 	}
-	if adapter, tells := w.chain.(statsReporter); tells {
+	if adapter, reports := w.chain.(statsReporter); reports {
 		for _, e := range adapter.Stats() {
 			list = append(list, oversight.Node{Name: e.Name, InUse: e.PausedTill.IsZero(), Height: e.Height, Fault: e.LastFault})
 		}

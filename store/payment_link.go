@@ -75,11 +75,7 @@ func (tx PaymentLinks) ByToken(ctx context.Context, token bursar.ID) (bursar.Pay
 
 // Lock returns a link and keeps it, and the number of its charges, unchanged until the transaction ends.
 func (tx PaymentLinks) Lock(ctx context.Context, id bursar.ID) (bursar.PaymentLink, error) {
-	from := paymentLinkFrom + ` WHERE l.id = $1`
-	if tx.postgres {
-		from += ` FOR UPDATE`
-	}
-	return paymentLinkColumns.one(ctx, tx.Tx, "lock payment link", from, id)
+	return paymentLinkColumns.one(ctx, tx.Tx, "lock payment link", paymentLinkFrom+` WHERE l.id = $1`+tx.forUpdate(), id)
 }
 
 // List returns an account's links, newest first.

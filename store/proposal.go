@@ -140,11 +140,7 @@ func (tx Proposals) ByToken(ctx context.Context, token bursar.ID) (Proposal, err
 
 // Lock returns a proposal and keeps it and its votes unchanged until the transaction ends.
 func (tx Proposals) Lock(ctx context.Context, id bursar.ID) (Proposal, error) {
-	from := `FROM proposals WHERE id = $1`
-	if tx.postgres {
-		from += ` FOR UPDATE`
-	}
-	return proposedColumns.one(ctx, tx.Tx, "lock a proposal", from, id)
+	return proposedColumns.one(ctx, tx.Tx, "lock a proposal", `FROM proposals WHERE id = $1`+tx.forUpdate(), id)
 }
 
 // SetStatus changes the status of a proposal that is locked and has not ended.

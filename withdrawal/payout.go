@@ -84,8 +84,15 @@ func (p Payouts) Confirm(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 
 // Refund refunds a withdrawal that is proven never to pay. Unsettle reverses it.
 func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reason string) error {
+	return p.refund(ctx, tx, w, bursar.WithdrawalFailed, reason)
+}
+
+// refund ends a withdrawal that was not paid, and gives back what it holds.
+func (p Payouts) refund(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, end bursar.WithdrawalStatus, reason string,
+) error {
 	w.Error = reason
-	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalFailed); err != nil {
+	if err := tx.Withdrawals().SetStatus(ctx, w, end); err != nil {
 		return err
 	}
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
@@ -101,8 +108,8 @@ func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 			return err
 		}
 	}
-	w.Status, w.CompletedAt = bursar.WithdrawalFailed, tx.Now()
-	p.log(tx, "withdrawal refunded", w, w.OutgoingID, "reason", reason)
+	w.Status, w.CompletedAt = end, tx.Now()
+	p.log(tx, "withdrawal refunded", w, w.OutgoingID, "status", end, "reason", reason)
 	if err := p.credits().RefundEnded(ctx, tx, w.ID); err != nil {
 		return err
 	}

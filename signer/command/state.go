@@ -134,7 +134,7 @@ type signerThawCommand struct {
 // Help returns an example.
 func (signerThawCommand) Help() string {
 	return "Ends every freeze of the signer.\n\nExample:\n\n    bursar signer thaw --reason 'the service was installed " +
-		"anew'"
+		"again'"
 }
 
 // Run thaws the signer.

@@ -18,7 +18,7 @@ import (
 )
 
 // PolicyFile returns the file beside the seed that says which policy was in force. It is apart from the state, so that
-// a state which is lost or begun again does not take with it that there was a policy.
+// a state that is lost or started again does not take with it that there was a policy.
 func PolicyFile(cfg config.Config) string { return cfg.SeedFile + ".policy" }
 
 // NotePolicy notes beside the seed which policy is in force, durably, unless a later one is noted.
