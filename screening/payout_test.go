@@ -171,30 +171,40 @@ func TestTheGateVerifiesTheAnswer(t *testing.T) {
 	}
 }
 
-// What is rejected had been refunded before, which a reorg undid: its account was frozen for what it owed, and owes
-// nothing once the withdrawal is refunded again.
-func TestARejectionEndsTheFreezeForItsRefund(t *testing.T) {
-	screenedOnce(t, func(t *testing.T, r *harness) {
-		r.funded()
-		w := r.Order(50_000, r.Chain.Named("payee"))
-		r.lists.verdict = verdict.Review
-		r.screen()
-		frozen := store.HaltAccount(w.AccountID)
-		r.Do(func(tx *store.Tx) error {
-			return errors.Join(tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, 0, tx.Now())),
-				tx.Ledger().Post(ctx, ledger.WithdrawalUnsettled(w, 1, tx.Now())),
-				tx.Halts().Put(ctx, store.Halt{Scope: frozen, Kind: store.HaltByRefundReversal, Ref: w.ID.String(),
-					Reason: bursar.FrozenByRefundReversal}))
-		})
-		r.Must(r.decide(w.ID, false))
-		r.View(func(tx *store.Tx) error {
-			left, err := tx.Halts().Of(ctx, frozen)
-			if len(left) > 0 {
-				t.Errorf("the account is frozen by %v, want no freeze", left)
-			}
+// What ends had been refunded before, which a reorg undid: its account was frozen for what it owed, and owes nothing
+// once the withdrawal is refunded again.
+func TestARefundEndsTheFreezeForTheOneBefore(t *testing.T) {
+	for name, end := range map[string]func(r *harness, id bursar.ID) error{
+		"rejected after screening": func(r *harness, id bursar.ID) error { return r.decide(id, false) },
+		"cancelled": func(r *harness, id bursar.ID) error {
+			_, err := r.Withdrawals.Cancel(ctx, id)
 			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			screenedOnce(t, func(t *testing.T, r *harness) {
+				r.funded()
+				w := r.Order(50_000, r.Chain.Named("payee"))
+				r.lists.verdict = verdict.Review
+				r.screen()
+				frozen := store.HaltAccount(w.AccountID)
+				r.Do(func(tx *store.Tx) error {
+					return errors.Join(tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, 0, tx.Now())),
+						tx.Ledger().Post(ctx, ledger.WithdrawalUnsettled(w, 1, tx.Now())),
+						tx.Halts().Put(ctx, store.Halt{Scope: frozen, Kind: store.HaltByRefundReversal, Ref: w.ID.String(),
+							Reason: bursar.FrozenByRefundReversal}))
+				})
+				r.Must(end(r, w.ID))
+				r.View(func(tx *store.Tx) error {
+					left, err := tx.Halts().Of(ctx, frozen)
+					if len(left) > 0 {
+						t.Errorf("the account is frozen by %v, want no freeze", left)
+					}
+					return err
+				})
+			})
 		})
-	})
+	}
 }
 
 // A signer that takes no pass, as one with another key, is asked ever more rarely: each time leaves an outgoing

@@ -125,6 +125,9 @@ func (s *Service) giveBack(
 	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
 		return w, err
 	}
+	if err := endFreeze(ctx, tx, w, round); err != nil {
+		return w, err
+	}
 	if err := s.credits.RefundEnded(ctx, tx, w.ID); err != nil {
 		return w, err
 	}

@@ -102,11 +102,8 @@ func (p Payouts) refund(
 	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
 		return err
 	}
-	if round > 0 { // what was unsettled is settled again
-		if _, err := tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByRefundReversal,
-			w.ID.String()); err != nil {
-			return err
-		}
+	if err := endFreeze(ctx, tx, w, round); err != nil {
+		return err
 	}
 	w.Status, w.CompletedAt = end, tx.Now()
 	p.log(tx, "withdrawal refunded", w, w.OutgoingID, "status", end, "reason", reason)
@@ -114,6 +111,16 @@ func (p Payouts) refund(
 		return err
 	}
 	return p.notify(ctx, tx, w)
+}
+
+// endFreeze ends the freeze of an account for an earlier refund of a withdrawal that is refunded again: round says how
+// often that was unsettled.
+func endFreeze(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, round int) error {
+	if round == 0 {
+		return nil
+	}
+	_, err := tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByRefundReversal, w.ID.String())
+	return err
 }
 
 // Unsettle holds what was settled or refunded again, because its block was reorged out, and freezes an account that has
