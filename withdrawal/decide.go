@@ -122,10 +122,10 @@ func (s *Service) giveBack(
 		return w, err
 	}
 	w.Status, w.CompletedAt = next, tx.Now()
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
+	if err := endFreeze(ctx, tx, w, round); err != nil { // accounts are locked before balances
 		return w, err
 	}
-	if err := endFreeze(ctx, tx, w, round); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
 		return w, err
 	}
 	if err := s.credits.RefundEnded(ctx, tx, w.ID); err != nil {
