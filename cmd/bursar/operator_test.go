@@ -20,7 +20,8 @@ func TestCommandsAreLogged(t *testing.T) {
 	if got := d.ok("operator", "sessions", "Ada", "--json"); strings.TrimSpace(got) != "[]" {
 		t.Errorf("the sessions of a person without any are %s, want []", got)
 	}
-	if o := d.run("", "operator", "sessions", "Adda"); o.code != exitFailed || !strings.Contains(o.err, "nobody named Adda") {
+	o := d.run("", "operator", "sessions", "Adda")
+	if o.code != exitFailed || !strings.Contains(o.err, "nobody named Adda") {
 		t.Errorf("the sessions of nobody are answered %d: %s, want %d and that there is nobody of that name", o.code, o.err,
 			exitFailed)
 	}
