@@ -41,6 +41,7 @@ type deed struct {
 	fields  []field // beside the object
 	twin    string  // the command that does the same, before the object; empty: there is none
 	nav     string
+	whose   whose // nil: the act concerns the whole service
 	do      func(v *visit, object string) (to string, err error)
 }
 
@@ -136,7 +137,11 @@ func (c *Console) carryOut(v *visit, d deed) (string, error) {
 		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "token", "the form's token is missing: a UUID, new for "+
 			"each act and the same when it is sent again")
 	}
-	to, err := d.do(v, v.form.Get("object"))
+	object := v.form.Get("object")
+	if err := c.reaches(v, d, object); err != nil {
+		return "", err
+	}
+	to, err := d.do(v, object)
 	if errors.Is(err, errTwice) {
 		return "/", nil
 	}

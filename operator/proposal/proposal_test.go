@@ -106,7 +106,7 @@ func TestWhatIsNotProposed(t *testing.T) {
 			}
 		}
 		h.View(func(tx *store.Tx) error {
-			list, err := tx.Proposals().List(ctx, "", 10)
+			list, err := tx.Proposals().List(ctx, "", nil, 10)
 			if len(list) != 0 {
 				h.Errorf("recorded are %+v, want none", list)
 			}
