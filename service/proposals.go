@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/charge"
@@ -53,7 +54,8 @@ func kind(propose, approve string, c check, e execute) proposal.Kind {
 	return proposal.Kind{Propose: propose, Approve: approve, Check: c, Execute: e}
 }
 
-// objectOf returns the object of a proposal, which is an ID.
+// objectOf returns the object of a proposal, which is an ID. A check writes it back, so that two spellings of an ID are
+// one object.
 func objectOf(p store.Proposal) (bursar.ID, error) {
 	id, err := bursar.ParseID(p.Object)
 	if err != nil {
@@ -94,6 +96,7 @@ func (s *Service) checkRefund(ctx context.Context, p store.Proposal) (store.Prop
 	if err != nil {
 		return p, bursar.ErrNotFound
 	}
+	p.Object, p.Detail = id.String(), of.String()
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		d, err := tx.Deposits().ByID(ctx, id)
 		if err != nil {
@@ -192,6 +195,7 @@ func (s *Service) checkApprove(ctx context.Context, p store.Proposal) (store.Pro
 		case w.Status != bursar.WithdrawalPendingApproval:
 			return bursar.Refuse(bursar.CodeInvalidRequest, "the withdrawal is %s: it waits for no approval", w.Status)
 		}
+		p.Object = id.String()
 		p.AccountID, p.Currency, p.Amount = w.AccountID, w.Currency, w.Amount
 		p.Destination, p.Detail = w.Address.String(), "fee "+w.Fee.String()
 		return nil
@@ -236,7 +240,7 @@ func (s *Service) checkUnattributed(ctx context.Context, p store.Proposal) (stor
 			return bursar.Refuse(bursar.CodeInvalidRequest, "the deposit is %s for %s: only an unattributed one that is final "+
 				"is resolved", d.Status, d.Purpose)
 		}
-		p.Currency, p.Amount = d.Currency, d.Amount
+		p.Object, p.Currency, p.Amount = id.String(), d.Currency, d.Amount
 		return nil
 	})
 	return p, err
@@ -330,29 +334,76 @@ func voided(err error, refusals ...error) error {
 	return err
 }
 
-func (s *Service) checkResume(_ context.Context, p store.Proposal) (store.Proposal, error) {
+func (s *Service) checkResume(ctx context.Context, p store.Proposal) (_ store.Proposal, err error) {
 	p.Object = "all"
-	return p, nil
-}
-
-// checkUnfreeze completes the end of an operator's freeze. A freeze that a reorganisation caused lifts itself.
-func (s *Service) checkUnfreeze(_ context.Context, p store.Proposal) (_ store.Proposal, err error) {
-	p.AccountID, err = objectOf(p)
+	p.Detail, err = s.halted(ctx, p)
 	return p, err
 }
 
-// doEndHalts ends what an operator halted: everything, or an account.
-func (s *Service) doEndHalts(ctx context.Context, p store.Proposal, done proposal.Done) error {
-	scope := store.HaltAll
-	if p.Verb == proposeUnfreeze {
-		scope = store.HaltAccount(p.AccountID)
+// checkUnfreeze completes the end of an operator's freeze. A freeze that a reorganisation caused lifts itself.
+func (s *Service) checkUnfreeze(ctx context.Context, p store.Proposal) (_ store.Proposal, err error) {
+	if p.AccountID, err = objectOf(p); err != nil {
+		return p, err
 	}
+	p.Object = p.AccountID.String()
+	p.Detail, err = s.halted(ctx, p)
+	return p, err
+}
+
+// scopeOf returns whose halt a proposal ends: that of everything, or of an account.
+func scopeOf(p store.Proposal) store.HaltScope {
+	if p.Verb == proposeUnfreeze {
+		return store.HaltAccount(p.AccountID)
+	}
+	return store.HaltAll
+}
+
+// halted describes the operator's halt that a proposal ends: that one alone is what others approve. Empty: there is
+// none.
+func (s *Service) halted(ctx context.Context, p store.Proposal) (text string, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		h, err := operatorHalt(ctx, tx, scopeOf(p))
+		text = described(h)
+		return err
+	})
+	return text, err
+}
+
+// operatorHalt returns the halt of a scope that an operator put, of which there is one at most; zero for none.
+func operatorHalt(ctx context.Context, tx *store.Tx, scope store.HaltScope) (store.Halt, error) {
+	list, err := tx.Halts().Of(ctx, scope)
+	for _, h := range list {
+		if h.Kind == store.HaltByOperator {
+			return h, nil
+		}
+	}
+	return store.Halt{}, err
+}
+
+func described(h store.Halt) string {
+	if h.At.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("halt of %s by %s: %s", h.At.UTC().Format(time.RFC3339Nano), h.Actor, h.Reason)
+}
+
+// doEndHalts ends what an operator halted before that was proposed: everything, or an account.
+func (s *Service) doEndHalts(ctx context.Context, p store.Proposal, done proposal.Done) error {
+	scope := scopeOf(p)
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		h, err := operatorHalt(ctx, tx, scope)
+		if err != nil {
+			return err
+		}
+		if described(h) != p.Detail {
+			return fmt.Errorf("%w: the halt of %s is not the one that was there when this was proposed", proposal.ErrVoid, scope)
+		}
 		n, err := tx.Halts().End(ctx, store.Halt{
 			Scope:  scope,
 			Kind:   store.HaltByOperator,
 			Reason: p.Reason,
 			Actor:  p.Person,
+			At:     h.At,
 		})
 		if err != nil {
 			return store.AsRefusal(err)

@@ -29,7 +29,7 @@ type council struct {
 }
 
 func newCouncil(t *testing.T, db *store.DB) *council {
-	c := &council{T: t, Database: bursartest.Over(t, db), shop: bursar.ID{0: 9},
+	c := &council{T: t, Database: bursartest.Over(t, db), shop: bursar.ID{0: 0xa9},
 		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		ann:  proposal.Person{ID: bursar.ID{0: 1}, Name: "Ann"}, bob: proposal.Person{ID: bursar.ID{0: 2}, Name: "Bob"}}
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -199,6 +199,53 @@ func TestTwoPersonsEndAHalt(t *testing.T) {
 			return err
 		})
 	})
+}
+
+// What was halted after the proposal stays halted: two persons end what stood when one of them proposed that.
+func TestALaterHaltOutlivesTheProposal(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		c := newCouncil(t, db)
+		for verb, scope := range map[string]store.HaltScope{"resume.all": store.HaltAll,
+			"account.unfreeze": store.HaltAccount(c.shop)} {
+			halt := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a leak", Actor: "ann"}
+			c.Do(func(tx *store.Tx) error { return tx.Halts().Put(ctx, halt) })
+			p := c.propose(store.Proposal{Verb: verb, Object: c.shop.String()})
+			if !strings.Contains(p.Detail, "ann") || !strings.Contains(p.Detail, "a leak") {
+				t.Errorf("%s: proposed is to end %q, want who halted and why", verb, p.Detail)
+			}
+			c.Do(func(tx *store.Tx) error {
+				_, err := tx.Halts().Lift(ctx, scope, store.HaltByOperator, "")
+				return err
+			})
+			halt.Reason = "another leak"
+			c.Do(func(tx *store.Tx) error { return tx.Halts().Put(ctx, halt) })
+			c.agree(p, store.ProposalVoid)
+			c.View(func(tx *store.Tx) error {
+				left, err := tx.Halts().Of(ctx, scope)
+				if len(left) != 1 {
+					t.Errorf("%s: left are %v, want the later halt", verb, left)
+				}
+				return err
+			})
+		}
+	})
+}
+
+// An ID is one object in whichever spelling it comes: it is proposed once.
+func TestAnObjectIsProposedInOneSpelling(t *testing.T) {
+	t.Parallel()
+	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	w := c.withdraw()
+	for verb, id := range map[string]string{"withdrawal.approve": w.ID.String(), "account.unfreeze": c.shop.String()} {
+		if p := c.propose(store.Proposal{Verb: verb, Object: strings.ToUpper(id)}); p.Object != id {
+			t.Errorf("%s: the object is %q, want %q", verb, p.Object, id)
+		}
+		again := store.Proposal{Verb: verb, Object: id, Reason: "again", Token: c.IDs.Next()}
+		if _, err := c.service.Proposals.Propose(ctx, c.ann, again); !errors.Is(err, store.ErrOpen) {
+			t.Errorf("%s: the same again: got %v, want %v", verb, err, store.ErrOpen)
+		}
+	}
 }
 
 // What is no proposal of a verb is refused before anything is recorded.
