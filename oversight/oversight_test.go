@@ -232,6 +232,12 @@ func TestEachPageShowsTheState(t *testing.T) {
 				}
 			}
 		}
+		for _, beside := range []string{"status=queued", "currency=ETH", "to=2001-01-01"} {
+			got := h.text("/withdrawals", nil, "reference=order-1", beside)
+			if strings.Contains(got, bursar.ID{3, 1}.String()) {
+				t.Errorf("withdrawals of a reference and %s contain one that is not: %s", beside, got)
+			}
+		}
 		if got := h.text("/wallets", nil, "account="+other.String()); strings.Contains(got, "bitcoin-wallet") {
 			t.Errorf("the wallets of one account contain those of another: %s", got)
 		}

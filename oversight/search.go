@@ -244,7 +244,7 @@ func (f *search) byTag(ctx context.Context) error {
 
 // byReference looks for what a client has named so, or what is a customer's.
 func (f *search) byReference(ctx context.Context) error {
-	invoices, err := f.tx.Invoices().Named(ctx, f.Accounts, f.q, mostFound)
+	invoices, err := f.tx.Invoices().Named(ctx, f.Accounts, store.ChargeFilter{Reference: f.q}, mostFound)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (r *reading) walkWithdrawals(
 	case len(w.Accounts) == 1:
 		list, err = r.tx.Withdrawals().Select(ctx, w.Accounts[0], f, store.Page{Before: w.Before, Limit: w.Limit})
 	case f.Reference != "":
-		list, err = r.tx.Withdrawals().Found(ctx, w.Accounts, store.WithdrawalFilter{Reference: f.Reference}, w.Limit)
+		list, err = r.tx.Withdrawals().Found(ctx, w.Accounts, f, w.Limit)
 		return list, 0, err
 	default:
 		return r.tx.Withdrawals().Walk(ctx, f, w)
