@@ -115,16 +115,9 @@ func (r *reading) walkWithdrawals(
 }
 
 func readWithdrawal(ctx context.Context, r *reading) (s Sheet, err error) {
-	id := r.requiredID()
-	if r.err != nil {
-		return s, r.err
-	}
-	w, err := r.tx.Withdrawals().ByID(ctx, id)
+	w, err := seen(ctx, r, r.tx.Withdrawals().ByID, func(w bursar.Withdrawal) bursar.ID { return w.AccountID })
 	if err != nil {
 		return s, err
-	}
-	if !r.shows(w.AccountID) {
-		return s, store.ErrNotFound
 	}
 	s.Title = "Withdrawal of " + r.amount(w.Currency, w.Amount) + " " + string(w.Currency)
 	s.Object, s.Account = w.ID, w.AccountID

@@ -248,6 +248,28 @@ func TestAnObjectIsProposedInOneSpelling(t *testing.T) {
 	}
 }
 
+// A refund is proposed in the currency of its deposit: an amount in the decimals of another one is another amount.
+func TestARefundIsInTheCurrencyOfItsDeposit(t *testing.T) {
+	t.Parallel()
+	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	d := bursar.Deposit{ID: c.IDs.Next(), Purpose: bursar.ForAccount, AccountID: c.shop, Currency: "COIN",
+		Chain: bursar.Bitcoin, TxID: "a", Amount: bursar.Units(5000), SeenAt: c.DB.Now()}
+	c.Do(func(tx *store.Tx) error {
+		_, err := tx.Deposits().RecordAll(ctx, []store.NewDeposit{{Deposit: d}})
+		return err
+	})
+	p := store.Proposal{Verb: "charge.refund", Object: d.ID.String(), Detail: c.IDs.Next().String(), Currency: "OTHER",
+		Amount: bursar.Units(1), Destination: c.node.Named("payer"), Reason: "r", Token: c.IDs.Next()}
+	var refused *bursar.Error
+	if _, err := c.service.Proposals.Propose(ctx, c.ann, p); !errors.As(err, &refused) || refused.Field != "currency" {
+		t.Errorf("in another currency: got %v, want its currency refused", err)
+	}
+	p.Currency = "COIN"
+	if _, err := c.service.Proposals.Propose(ctx, c.ann, p); !errors.Is(err, bursar.ErrNotFound) {
+		t.Errorf("in its own: got %v, want that the charge is not there", err)
+	}
+}
+
 // What is no proposal of a verb is refused before anything is recorded.
 func TestWhatCannotBeProposed(t *testing.T) {
 	t.Parallel()
