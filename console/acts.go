@@ -187,7 +187,7 @@ func times(ctx context.Context, tx *store.Tx, v *visit) (n int, err error) {
 }
 
 // record checks that the person may do something with an account, and records it. It is the last step of its
-// transaction: whoever sends the same form twice waits here for the first one, and then does nothing.
+// transaction: anybody who sends the same form twice waits here for the first one, and then does nothing.
 func (c *Console) record(
 	ctx context.Context, tx *store.Tx, v *visit, d operator.Verb, account bursar.ID, object, was, became string,
 ) error {

@@ -171,7 +171,7 @@ func TestAFormActsOnce(t *testing.T) {
 	})
 }
 
-// Whoever lacks a verb, or is held to other accounts, changes nothing, and the answer names the verb.
+// Anybody who lacks a verb, or is held to other accounts, changes nothing, and the answer names the verb.
 func TestAnActWithoutTheRight(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		w := o.waiting()
@@ -188,7 +188,7 @@ func TestAnActWithoutTheRight(t *testing.T) {
 	})
 }
 
-// Whoever is held to some accounts learns of no object of another account that it is there: it looks like an unknown
+// Anybody who is held to some accounts learns of no object of another account that it is there: it looks like an unknown
 // one, whatever its state.
 func TestAnActOnAnotherAccount(t *testing.T) {
 	eachOffice(t, func(o *office) {

@@ -244,7 +244,7 @@ func TestEachPageShowsTheState(t *testing.T) {
 	})
 }
 
-// Whoever may see some accounts only sees nothing of another: its objects look like unknown ones.
+// Anybody who may see some accounts only sees nothing of another: its objects look like unknown ones.
 func TestOtherAccountsAreNotSeen(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		h := reader(t, db)

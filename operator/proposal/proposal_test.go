@@ -143,7 +143,7 @@ func TestAnApprovalThatDoesNotCount(t *testing.T) {
 	})
 }
 
-// Whoever proposed takes it back; others who may approve reject it.
+// Who proposed takes it back; others who may approve reject it.
 func TestARejectionEndsIt(t *testing.T) {
 	each(t, func(h *harness) {
 		for _, who := range []proposal.Person{ann, bob} {
