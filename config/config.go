@@ -53,7 +53,7 @@ const (
 // Config is a checked configuration. Printing, logging or encoding it shows no URL.
 type Config struct {
 	Listen      string  // host:port of the API
-	AdminListen string  // host:port of metrics and the dashboard; empty: not served
+	AdminListen string  // host:port of metrics and the console; empty: not served
 	Console     Console // the operator's console
 	AdminPprof  bool    // the admin address serves Go's profiles too
 	TLS         TLS     // of Listen

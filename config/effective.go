@@ -43,13 +43,11 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9 .,:%+_-]{1,100}$`)
 
 // openKeys are keys below which no secret is configured. A key that is new is secretive until it is listed here.
 var openKeys = []string{"listen", "admin_listen", "admin_pprof", "database_failover", "network", "lease",
-	"poll_interval",
-	"confirmations", "finality", "chain_id", "max_fee", "max_fee_rate", "max_fee_percent", "minimum", "withdrawal_minimum",
-	"withdrawal_maximum", "withdrawal_fee", "deposit_fee", "approval_above", "approvers", "hourly_limit", "daily_limit",
-	"weekly_limit",
-	"hot_ceiling", "hot_target", "sweep_from", "decimals", "places", "contract", "chain", "credit_quorum",
-	"allow_http", "destination_hold", "max_age", "max_spread", "refresh", "source", "policy_required", "orders_required",
-	"proxy_header", "gas_from_customers"}
+	"poll_interval", "confirmations", "finality", "chain_id", "max_fee", "max_fee_rate", "max_fee_percent", "minimum",
+	"withdrawal_minimum", "withdrawal_maximum", "withdrawal_fee", "deposit_fee", "approval_above", "approvers",
+	"hourly_limit", "daily_limit", "weekly_limit", "hot_ceiling", "hot_target", "sweep_from", "decimals", "places",
+	"contract", "chain", "credit_quorum", "allow_http", "destination_hold", "max_age", "max_spread", "refresh",
+	"source", "policy_required", "orders_required", "proxy_header", "gas_from_customers"}
 
 // openSections are sections without any secret.
 var openSections = []string{"currencies.", "limits.", "withdrawals."}

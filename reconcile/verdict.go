@@ -12,7 +12,7 @@ import (
 )
 
 // Verdict says whether all liabilities are covered and whether the books are reliable. There is only one: the
-// dashboard, doctor, the command reconcile, metrics and alarms all show it.
+// console, doctor, the command reconcile, metrics and alarms all show it.
 type Verdict struct {
 	At       time.Time
 	Lines    []Position

@@ -32,7 +32,7 @@ func (s *environment) openPeople(ctx context.Context) error {
 		return err
 	}
 	s.console = people.URL + "/console/"
-	by := operator.Act{Person: operator.Person{Name: "sandbox"}, Reason: "the sandbox began"}
+	by := operator.Act{Person: operator.Person{Name: "sandbox"}, Reason: "the sandbox started"}
 	for _, v := range visitors {
 		roles, wanted, err := missing(ctx, s.service, v.name, v.roles)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 // startInfo is what a client needs to start.
 type startInfo struct {
 	API           string                       `json:"api"`
-	Dashboard     string                       `json:"dashboard"`
+	Dashboard     string                       `json:"dashboard"` // the admin address: metrics and the console
 	Console       string                       `json:"console"`
 	Invitations   []invitation                 `json:"invitations"`
 	Control       string                       `json:"control"`
@@ -65,7 +65,7 @@ func describe(out io.Writer, flags settings, f startInfo) error {
 The sandbox is ready. Its chains run on this machine only: nothing on them has any value.
 
   API         %s/api/v1
-  Dashboard   %s
+  Admin       %s
   Control     %s
   Demo shop   %s
   Account     %s

@@ -32,7 +32,7 @@ func adminOf(cfg config.Admin) Admin {
 // minPassword is in bytes: nobody guesses 16 random characters, however fast the server answers.
 const minPassword = 16
 
-// adminGuard refuses who may not read the operator's pages.
+// adminGuard refuses who may not read what the admin address serves beside the console.
 type adminGuard struct {
 	password *[sha256.Size]byte // its hash; nil: none is asked for
 	hosts    []string

@@ -35,7 +35,7 @@ func (s *Service) Listen() error {
 	}
 	for _, wanted := range []wantedSide{
 		{"api", "listening", &s.parts.Listen, s.parts.TLS, s.apiServer},
-		{"admin", "dashboard is listening", &s.parts.AdminListen, s.parts.Admin.TLS, s.adminServer},
+		{"admin", "admin address is listening", &s.parts.AdminListen, s.parts.Admin.TLS, s.adminServer},
 	} {
 		if *wanted.address == "" {
 			continue

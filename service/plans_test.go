@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Neither a scrape of the metrics, nor the operator's page, nor what the workers look up while nothing happens reads
+// Neither a scrape of the metrics, nor the console, nor what the workers look up while nothing happens reads
 // all of a table that grows.
 func TestAScrapeReadsNoTableAsAWhole(t *testing.T) {
 	t.Parallel()

@@ -145,7 +145,7 @@ func TestEVMBundlesAreSignedOffline(t *testing.T) {
 	}
 }
 
-// Whoever has the machine that faces the network has the offline machine sign more.
+// Anyone who has the machine that faces the network has the offline machine sign more.
 func TestAttacksOnEVMBundles(t *testing.T) {
 	t.Parallel()
 	v := newEVMVault(t)

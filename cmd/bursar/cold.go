@@ -292,7 +292,7 @@ type coldAbandonCommand struct {
 
 // Help returns an example.
 func (coldAbandonCommand) Help() string {
-	return "Whoever has the signed bundle can still broadcast it elsewhere, until something else uses up what it " +
+	return "Anyone who has the signed bundle can still broadcast it elsewhere, until something else uses up what it " +
 		"spends: it would pay the hot wallet. The command prints what that is.\n\nExample:\n\n" +
 		"    bursar cold abandon 0193a6a0-0000-7000-8000-000000000000 --reason 'a device is lost'"
 }

@@ -50,7 +50,7 @@ func (cmd *docsCommand) Run(c *call) error {
 		return c.PrintJSON(lines)
 	}
 	if cmd.Search != "" && len(lines) == 0 {
-		return errors.New("no section has all of these words")
+		c.Note("No section has all of these words.")
 	}
 	return printDocs(c, lines)
 }

@@ -18,4 +18,10 @@ func TestDocsPrintsWhatTheServiceServes(t *testing.T) {
 	if len(hits) == 0 || hits[0].Page != "errors" || !strings.Contains(hits[0].Section, "below_minimum") {
 		t.Errorf("found are %+v, want the error's section first", hits)
 	}
+	for _, flags := range [][]string{{}, {"--json"}} {
+		if o := b.run("", append([]string{"docs", "--search", "nowhere-at-all"}, flags...)...); o.code != 0 {
+			t.Errorf("a search that finds nothing, with %v, ends with %d: %s, want 0 as any empty list", flags, o.code,
+				o.err)
+		}
+	}
 }

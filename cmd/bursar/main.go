@@ -68,7 +68,7 @@ type commands struct {
 	Archive      archiveCommand       `cmd:"" help:"Move delivered webhook events from the database into a verified file."`
 	Recovery     recoveryCommands     `cmd:"" help:"Recover a database that is older than its chains."`
 	Restore      restoreCommand       `cmd:"" help:"Replace the database with a backup."`
-	API          apiCommand           `cmd:"" name:"api" help:"Call the HTTP API, for whoever integrates."`
+	API          apiCommand           `cmd:"" name:"api" help:"Call the HTTP API with an API key."`
 	Listen       listenCommand        `cmd:"" help:"Print an account's events as they come, and forward them to a receiver of yours."`
 	Docs         docsCommand          `cmd:"" help:"Print the documentation, and search it."`
 	About        versionCommand       `cmd:"" name:"version" help:"Print the version."`

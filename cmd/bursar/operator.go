@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -14,7 +15,7 @@ import (
 )
 
 type operatorCommands struct {
-	Invite   operatorInviteCommand   `cmd:"" help:"Print a link with which somebody makes a passkey: a new person, or one who lost theirs."`
+	Invite   operatorInviteCommand   `cmd:"" help:"Print a link with which a new person, or one who lost theirs, makes a passkey."`
 	List     operatorListCommand     `cmd:"" help:"List people, by name."`
 	Roles    operatorRolesCommand    `cmd:"" help:"Set the roles of a person."`
 	Revoke   operatorRevokeCommand   `cmd:"" help:"End a person's access permanently."`
@@ -37,6 +38,20 @@ func (c *call) people(ctx context.Context) (*operator.Service, *store.DB, error)
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	return s, db, nil
+}
+
+// everybody opens the people of the console for one look at all of them.
+func (c *call) everybody(ctx context.Context, look func(*operator.Service, []operator.Person) error) error {
+	s, db, err := c.people(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	all, err := s.List(ctx)
+	if err != nil {
+		return err
+	}
+	return look(s, all)
 }
 
 // here returns an act of the system user.
@@ -112,19 +127,17 @@ func (operatorListCommand) Help() string { return "Example:\n\n    bursar operat
 
 // Run lists people.
 func (cmd *operatorListCommand) Run(ctx context.Context, c *call) error {
-	s, db, err := c.people(ctx)
+	var listed []listedPerson
+	err := c.everybody(ctx, func(_ *operator.Service, all []operator.Person) error {
+		listed = make([]listedPerson, len(all))
+		for i, p := range all {
+			listed[i] = listedPerson{p.ID, p.Name, p.Roles, p.Accounts, p.NextRoles, optional(p.ChangesAt), p.CreatedAt,
+				optional(p.RevokedAt)}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
-	}
-	defer db.Close()
-	people, err := s.List(ctx)
-	if err != nil {
-		return err
-	}
-	listed := make([]listedPerson, len(people))
-	for i, p := range people {
-		listed[i] = listedPerson{p.ID, p.Name, p.Roles, p.Accounts, p.NextRoles, optional(p.ChangesAt), p.CreatedAt,
-			optional(p.RevokedAt)}
 	}
 	return list(c, cmd.JSON, listed, "NAME ROLES ACCOUNTS NEXT FROM CREATED REVOKED", func(p listedPerson) []any {
 		accounts := "all"
@@ -153,7 +166,7 @@ type operatorRolesCommand struct {
 func (operatorRolesCommand) Help() string {
 	return "What is taken away ends immediately; what is added counts once console.role_hold has " +
 		"passed.\n\nExample:\n\n    " +
-		"bursar operator roles Ada --role viewer --role approver --reason 'stands in for Grace'"
+		"bursar operator roles Ada --role viewer --role approver --reason 'Grace is on leave'"
 }
 
 // Run sets roles.
@@ -219,29 +232,22 @@ func (operatorSessionsCommand) Help() string { return "Example:\n\n    bursar op
 
 // Run lists sessions that run.
 func (cmd *operatorSessionsCommand) Run(ctx context.Context, c *call) error {
-	s, db, err := c.people(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	people, err := s.List(ctx)
-	if err != nil {
-		return err
-	}
 	listed := []listedSession{}
-	for _, p := range people {
-		if p.Name != cmd.Name {
-			continue
+	err := c.everybody(ctx, func(s *operator.Service, all []operator.Person) error {
+		i := slices.IndexFunc(all, func(p operator.Person) bool { return p.Name == cmd.Name })
+		if i < 0 {
+			return fmt.Errorf("there is nobody named %s; `bursar operator list` lists people", cmd.Name)
 		}
-		sessions, err := s.Sessions(ctx, p.ID)
-		if err != nil {
-			return err
-		}
+		sessions, err := s.Sessions(ctx, all[i].ID)
 		for _, one := range sessions {
 			listed = append(listed, listedSession{one.ID, one.Address, one.Agent, one.Created, one.Used})
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return list(c, cmd.JSON, listed, "ID FROM BROWSER BEGAN USED", func(l listedSession) []any {
+	return list(c, cmd.JSON, listed, "ID FROM BROWSER CREATED USED", func(l listedSession) []any {
 		return []any{l.ID, l.Address, l.Agent, l.Created, l.Used}
 	})
 }

@@ -17,6 +17,14 @@ func TestCommandsAreLogged(t *testing.T) {
 		t.Errorf("the invitation says %q, want a link", link)
 	}
 	d.ok("operator", "roles", "Ada", "--role", "viewer", "--reason", "a drill")
+	if got := d.ok("operator", "sessions", "Ada", "--json"); strings.TrimSpace(got) != "[]" {
+		t.Errorf("the sessions of a person without any are %s, want []", got)
+	}
+	o := d.run("", "operator", "sessions", "Adda")
+	if o.code != exitFailed || !strings.Contains(o.err, "nobody named Adda") {
+		t.Errorf("the sessions of nobody are answered %d: %s, want %d and that there is nobody of that name", o.code, o.err,
+			exitFailed)
+	}
 	acts := parse[[]listedAct](d, "audit", "acts", "list", "--json")
 	if len(acts) != 3 {
 		t.Fatalf("the log holds %+v, want three acts", acts)

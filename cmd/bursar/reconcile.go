@@ -19,7 +19,7 @@ type reconcileCommand struct {
 func (reconcileCommand) Help() string {
 	return "Exits with 1 if a chain holds more or less than the books say, if more is owed than is held, or " +
 		"if the books are inconsistent: " +
-		"the same verdict as `bursar doctor`, the dashboard, the metrics and the alarms. Amounts are decimals " +
+		"the same verdict as `bursar doctor`, the console, the metrics and the alarms. Amounts are decimals " +
 		"of the currency.\n\n" +
 		"Example:\n\n    bursar reconcile --json"
 }

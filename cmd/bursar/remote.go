@@ -6,7 +6,7 @@ import (
 	"github.com/bursar/bursar/client"
 )
 
-// remote says which service a command of whoever integrates talks to, and with which key. Keys come from the
+// remote says which service a command that uses the HTTP API talks to, and with which key. Keys come from the
 // environment alone: what is on a command line can be read by every user of the machine.
 type remote struct {
 	API string `name:"api" placeholder:"URL" help:"The service, without /api/v1. Default: BURSAR_API, or http://127.0.0.1:8080. The API key is read from BURSAR_API_KEY."`

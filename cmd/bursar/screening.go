@@ -19,7 +19,7 @@ type screeningCommands struct {
 }
 
 type screeningListCommand struct {
-	All   bool `help:"List whatever was screened, with its outcome."`
+	All   bool `help:"List everything that was screened, with its outcome."`
 	Limit int  `default:"100" help:"Maximum number of rows, 1 to 10000."`
 	JSON  bool `name:"json" help:"Print a JSON array."`
 }

@@ -80,7 +80,7 @@ func (s *Site) folder(folder string, placed map[string]bool) (list []*document) 
 // addContents adds the page of contents.
 func (s *Site) addContents() error {
 	var b strings.Builder
-	b.WriteString("<h1>Documentation</h1>\n<p>The HTTP API stands on <a href=\"/docs\">a page of its own</a>.</p>\n")
+	b.WriteString("<h1>Documentation</h1>\n<p>The HTTP API has <a href=\"/docs\">a page of its own</a>.</p>\n")
 	for _, g := range s.groups {
 		fmt.Fprintf(&b, "<h2>%s</h2>\n<ul>\n", g.Name)
 		for _, d := range g.Pages {

@@ -1,7 +1,7 @@
 // Package follower assembles the follower of a chain with the handlers of its blocks.
 //
 // It owns no state and starts nothing. It is apart from the rest of the wiring so that what follows a single chain, as
-// most tests do, is linked without the API, the operator's page and the adapters of every chain.
+// most tests do, is linked without the API, the console and the adapters of every chain.
 package follower
 
 import (

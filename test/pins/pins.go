@@ -2,7 +2,7 @@
 // name: the one place where such a version is raised. TestVersionsStandHereAlone keeps others out of the sources.
 //
 // Node packages with many dependencies have a lock file instead (sandbox/clients/javascript), and the Go that builds
-// releases stands in release/toolchain.txt, which scripts read too.
+// releases is in release/toolchain.txt, which scripts read too.
 package pins
 
 // Programs and libraries in the cache folder, by the version that is installed. Their folders are named after it.
