@@ -44,9 +44,11 @@ var consoleSettings = []setting[Console]{
 		}
 		at, err := url.Parse(text)
 		here := err == nil && at.Scheme == "http" && at.Hostname() == "localhost"
-		if err != nil || !here && at.Scheme != "https" || at.Hostname() == "" || text != at.Scheme+"://"+at.Host {
-			r.fail(n, "%.80q is no URL of a console: it is https:// and a host name, such as https://bursar.example, without a "+
-				"path", text)
+		usual := map[string]string{"https": "443", "http": "80"} // browsers leave these ports out of an origin
+		if err != nil || !here && at.Scheme != "https" || at.Hostname() == "" || text != at.Scheme+"://"+at.Host ||
+			text != strings.ToLower(text) || strings.HasSuffix(text, ":") || at.Port() == usual[at.Scheme] && at.Port() != "" {
+			r.fail(n, "%.80q is no URL of a console: it is https:// and a host name in lower case, such as https://bursar.example, "+
+				"without a path or the usual port", text)
 			return
 		}
 		if _, err := netip.ParseAddr(at.Hostname()); err == nil {

@@ -41,6 +41,7 @@ type deed struct {
 	fields  []field // beside the object
 	twin    string  // the command that does the same, before the object; empty: there is none
 	nav     string
+	whose   whose // nil: the act concerns the whole service
 	do      func(v *visit, object string) (to string, err error)
 }
 
@@ -136,7 +137,11 @@ func (c *Console) carryOut(v *visit, d deed) (string, error) {
 		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "token", "the form's token is missing: a UUID, new for "+
 			"each act and the same when it is sent again")
 	}
-	to, err := d.do(v, v.form.Get("object"))
+	object := v.form.Get("object")
+	if err := c.reaches(v, d, object); err != nil {
+		return "", err
+	}
+	to, err := d.do(v, object)
 	if errors.Is(err, errTwice) {
 		return "/", nil
 	}
@@ -182,7 +187,7 @@ func times(ctx context.Context, tx *store.Tx, v *visit) (n int, err error) {
 }
 
 // record checks that the person may do something with an account, and records it. It is the last step of its
-// transaction: whoever sends the same form twice waits here for the first one, and then does nothing.
+// transaction: anybody who sends the same form twice waits here for the first one, and then does nothing.
 func (c *Console) record(
 	ctx context.Context, tx *store.Tx, v *visit, d operator.Verb, account bursar.ID, object, was, became string,
 ) error {

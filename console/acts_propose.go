@@ -18,12 +18,14 @@ func (c *Console) proposed() []deed {
 	currency := field{Name: "currency", Label: "Currency", Hint: "Its code, such as BTC."}
 	list := []deed{
 		{name: "charge.refund", verb: operator.VerbRefundPropose, title: "Propose a refund", nav: "Charges",
+			whose: ofDeposit,
 			does: "Once others approve, the amount is paid back from the customer's balance to the address, as a withdrawal " +
 				"with its limits and fee.",
 			fields: []field{{Name: "charge", Label: "Charge", Hint: "Its ID."}, currency, amountField,
 				to("Address", "Ask the payer: never the sender by default, which may be an exchange."), reasonField}},
 		{name: "treasury.withdraw", verb: operator.VerbTreasuryPropose, title: "Propose a withdrawal of operator funds",
-			nav: "Balances", does: "Once others approve, operator funds are paid to a destination of the treasury's list.",
+			nav: "Balances", whose: theTreasury,
+			does:   "Once others approve, operator funds are paid to a destination of the treasury's list.",
 			fields: []field{currency, amountField, to("Destination", "An address of the list, or its label."), reasonField}},
 		{name: "unattributed.assign", verb: operator.VerbUnattributedResolve, title: "Propose to assign a deposit",
 			nav: "Unattributed", does: "Once others approve, the customer has an ordinary confirmed deposit. That cannot be " +
@@ -37,11 +39,13 @@ func (c *Console) proposed() []deed {
 			nav: "Unattributed", does: "Once others approve, the deposit is operator funds. That cannot be undone.",
 			fields: []field{reasonField}},
 		{name: "withdrawal.approve", verb: operator.VerbWithdrawalApprove, title: "Propose to approve a withdrawal",
-			nav: "Withdrawals", does: "Once another approver agrees, the withdrawal is paid as it is shown there.",
+			nav: "Withdrawals", whose: ofWithdrawal,
+			does:   "Once another approver agrees, the withdrawal is paid as it is shown there.",
 			fields: []field{reasonField}},
 		{name: "resume.all", verb: operator.VerbResume, title: "Propose to end the halt of everything", nav: "Chains",
 			does: "Once others approve, payments are built and signed again.", fields: []field{reasonField}},
 		{name: "account.unfreeze", verb: operator.VerbAccountFreeze, title: "Propose to end a freeze", nav: "Accounts",
+			whose:  accountItself,
 			does:   "Once others approve, the account may withdraw again, unless it is frozen for another reason.",
 			fields: []field{reasonField}},
 	}
@@ -207,11 +211,9 @@ const mostProposals = 200
 func (c *Console) listProposals(v *visit) (any, error) {
 	list := []proposalView{}
 	err := c.DB.View(v.ctx, func(tx *store.Tx) error {
-		found, err := tx.Proposals().List(v.ctx, store.ProposalStatus(v.form.Get("status")), mostProposals)
+		found, err := tx.Proposals().List(v.ctx, store.ProposalStatus(v.form.Get("status")), v.person.Accounts, mostProposals)
 		for _, p := range found {
-			if v.person.Sees(p.AccountID) {
-				list = append(list, c.proposalOf(v, p, nil))
-			}
+			list = append(list, c.proposalOf(v, p, nil))
 		}
 		return err
 	})
@@ -219,30 +221,36 @@ func (c *Console) listProposals(v *visit) (any, error) {
 }
 
 func (c *Console) oneProposal(v *visit) (d any, err error) {
-	id, err := v.id("id")
+	p, err := c.seenProposal(v)
 	if err != nil {
 		return nil, err
 	}
 	err = c.DB.View(v.ctx, func(tx *store.Tx) error {
-		p, err := tx.Proposals().Get(v.ctx, id)
-		if err != nil {
-			return store.AsRefusal(err)
-		}
-		if !v.person.Sees(p.AccountID) {
-			return bursar.ErrNotFound
-		}
-		votes, err := tx.Proposals().Votes(v.ctx, id)
+		votes, err := tx.Proposals().Votes(v.ctx, p.ID)
 		d = c.proposalOf(v, p, votes)
 		return err
 	})
 	return d, err
 }
 
+// seenProposal returns the proposal of the path; one of an account that the person may not see is not there.
+func (c *Console) seenProposal(v *visit) (store.Proposal, error) {
+	id, err := v.id("id")
+	if err != nil {
+		return store.Proposal{}, err
+	}
+	p, err := c.Acts.Proposals.Get(v.ctx, id)
+	if err == nil && !v.person.Sees(p.AccountID) {
+		err = bursar.ErrNotFound
+	}
+	return p, err
+}
+
 func (c *Console) proposalActions() []action {
 	form := c.proposalPage()
 	return []action{
 		{path: "/proposals/{id}/approve", form: &form, do: func(v *visit) (string, error) {
-			id, err := v.id("id")
+			p, err := c.seenProposal(v)
 			if err != nil {
 				return "", err
 			}
@@ -251,16 +259,16 @@ func (c *Console) proposalActions() []action {
 				return "", bursar.RefuseField(bursar.CodeInvalidRequest, "hash", "the hash of the text is missing")
 			}
 			_, err = c.Acts.Proposals.Approve(of(v), proposer(v),
-				proposal.Approval{Proposal: id, Hash: hash, Evidence: v.form.Get("evidence")})
-			return "/proposals/" + id.String(), refusalOf(err)
+				proposal.Approval{Proposal: p.ID, Hash: hash, Evidence: v.form.Get("evidence")})
+			return "/proposals/" + p.ID.String(), refusalOf(err)
 		}},
 		{path: "/proposals/{id}/reject", form: &form, do: func(v *visit) (string, error) {
-			id, err := v.id("id")
+			p, err := c.seenProposal(v)
 			if err != nil {
 				return "", err
 			}
-			_, err = c.Acts.Proposals.Reject(of(v), proposer(v), id, v.form.Get("reason"))
-			return "/proposals/" + id.String(), refusalOf(err)
+			_, err = c.Acts.Proposals.Reject(of(v), proposer(v), p.ID, v.form.Get("reason"))
+			return "/proposals/" + p.ID.String(), refusalOf(err)
 		}},
 	}
 }

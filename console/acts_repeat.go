@@ -16,12 +16,13 @@ import (
 func (c *Console) repeats() []deed {
 	return []deed{
 		{name: "webhook.redeliver", verb: operator.VerbWebhookRedeliver, title: "Send an event again", nav: "Webhooks",
-			does:   "The event is sent again with its ID, to the webhook that is set now, and its attempts begin anew.",
-			button: "Send it again", twin: "bursar webhook redeliver", do: c.redeliver},
+			does:   "The event is sent again with its ID, to the webhook that is set now, and its attempts start again.",
+			button: "Send it again", twin: "bursar webhook redeliver", whose: ofEvent, do: c.redeliver},
 		{name: "webhook.test", verb: operator.VerbWebhookRedeliver, title: "Send a test event", nav: "Webhooks",
 			does:   "A test event is sent to the account's webhook, or to the URL, signed as every event is.",
 			button: "Send a test event", twin: "bursar webhook test --account",
-			fields: []field{{Name: "url", Label: "URL", Optional: true, Hint: "Empty: the account's own webhook."}}, do: c.test},
+			fields: []field{{Name: "url", Label: "URL", Optional: true, Hint: "Empty: the account's own webhook."}},
+			whose:  accountItself, do: c.test},
 	}
 }
 
@@ -37,7 +38,8 @@ func (c *Console) settlements() []deed {
 				"the charge as it is.",
 			warning: "A payment is resolved once.", button: "Resolve the payment", twin: "bursar charge resolve",
 			fields: []field{{Name: "charge", Label: "Charge", Hint: "Its ID."},
-				{Name: "resolution", Label: "Resolution", Options: []string{"accept", "credit"}}, reasonField}, do: c.resolve},
+				{Name: "resolution", Label: "Resolution", Options: []string{"accept", "credit"}}, reasonField},
+			whose: ofDeposit, do: c.resolve},
 		{name: "unattributed.cancel", verb: operator.VerbUnattributedResolve, title: "Cancel a refund to a sender",
 			nav:    "Unattributed",
 			does:   "A refund that is not signed yet is not paid, and the deposit waits for a resolution again.",
@@ -63,7 +65,7 @@ func (c *Console) redeliver(v *visit, object string) (string, error) {
 		if err != nil {
 			return err
 		}
-		return c.record(v.ctx, tx, v, operator.VerbWebhookRedeliver, d.AccountID, "event "+object, d.Status, "due")
+		return c.record(v.ctx, tx, v, operator.VerbWebhookRedeliver, d.AccountID, "event "+id.String(), d.Status, "due")
 	})
 	c.wake(err)
 	return "/webhooks", err
@@ -124,7 +126,7 @@ func (c *Console) resolve(v *visit, object string) (string, error) {
 	_, err = c.Acts.Charges.Resolve(v.ctx, charge.Resolution{Deposit: id, Kind: kind,
 		Change: charge.Change{Account: d.AccountID, Charge: of,
 			Done: func(ctx context.Context, tx *store.Tx, _ bursar.InvoiceDetail) error {
-				return c.record(ctx, tx, v, operator.VerbChargeResolve, d.AccountID, "deposit "+object, "", string(kind))
+				return c.record(ctx, tx, v, operator.VerbChargeResolve, d.AccountID, "deposit "+id.String(), "", string(kind))
 			}}})
 	return "/charges/" + of.String(), err
 }
@@ -136,7 +138,7 @@ func (c *Console) cancelReturn(v *visit, object string) (string, error) {
 	}
 	_, err = c.Acts.Unattributed.Cancel(v.ctx, id, v.form.Get("reason"),
 		func(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
-			return c.record(ctx, tx, v, operator.VerbUnattributedResolve, bursar.ID{}, "deposit "+object, "refund",
+			return c.record(ctx, tx, v, operator.VerbUnattributedResolve, bursar.ID{}, "deposit "+id.String(), "refund",
 				"cancelled")
 		})
 	return "/unattributed", err

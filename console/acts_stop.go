@@ -17,17 +17,18 @@ func (c *Console) stops() []deed {
 				"sees the reason.",
 			warning: "A rejected withdrawal cannot be approved any more.", button: "Reject the withdrawal",
 			fields: []field{{Name: "reason", Label: "Reason", Hint: "The customer sees it."}},
-			twin:   "bursar withdrawal reject --reason TEXT", do: c.reject},
+			twin:   "bursar withdrawal reject --reason TEXT", whose: ofWithdrawal, do: c.reject},
 		{name: "withdrawal.cancel", verb: operator.VerbWithdrawalCancel, title: "Cancel a withdrawal", nav: "Withdrawals",
 			does: "A withdrawal that is not signed yet is not paid. Its amount and its fee return to the customer's balance. " +
 				"One that is signed is refused here: it may be paid.",
 			warning: "A cancelled withdrawal cannot be paid any more.", button: "Cancel the withdrawal",
-			fields: []field{reasonField}, twin: "bursar withdrawal cancel", do: c.cancel},
+			fields: []field{reasonField}, twin: "bursar withdrawal cancel", whose: ofWithdrawal,
+			do: c.cancel},
 		{name: "account.freeze", verb: operator.VerbAccountFreeze, title: "Freeze an account", nav: "Accounts",
 			does: "The account's withdrawals are refused, and those that wait are not signed. Its deposits are credited. Two " +
 				"persons end the freeze.",
 			button: "Freeze the account", fields: []field{reasonField}, twin: "bursar account freeze --reason TEXT",
-			do: c.freeze},
+			whose: accountItself, do: c.freeze},
 		{name: "halt", verb: operator.VerbHalt, title: "Halt payments", nav: "Chains",
 			does: "Nothing of the scope is built, signed or bumped any more, and the signer refuses it. Addresses, deposits " +
 				"and credits go on; withdrawals are accepted and wait. The scope is all, chain:NAME or currency:CODE.",
@@ -35,7 +36,7 @@ func (c *Console) stops() []deed {
 		{name: "key.revoke", verb: operator.VerbKeyRevoke, title: "Revoke an API key", nav: "Accounts",
 			does:    "Requests with the key are refused from now on.",
 			warning: "A revoked key stays revoked.", button: "Revoke the key", fields: []field{reasonField},
-			twin: "bursar key revoke", do: c.revokeKey},
+			twin: "bursar key revoke", whose: ofKey, do: c.revokeKey},
 	}
 }
 
@@ -45,7 +46,7 @@ func (c *Console) reject(v *visit, object string) (string, error) {
 		return "", err
 	}
 	_, err = c.Acts.Withdrawals.Reject(v.ctx, id, v.form.Get("reason"), c.decided(v, operator.VerbWithdrawalReject))
-	return "/withdrawals/" + object, err
+	return "/withdrawals/" + id.String(), err
 }
 
 func (c *Console) cancel(v *visit, object string) (string, error) {
@@ -54,7 +55,7 @@ func (c *Console) cancel(v *visit, object string) (string, error) {
 		return "", err
 	}
 	_, err = c.Acts.Withdrawals.Cancel(v.ctx, id, c.decided(v, operator.VerbWithdrawalCancel))
-	return "/withdrawals/" + object, err
+	return "/withdrawals/" + id.String(), err
 }
 
 // decided records a decision about a withdrawal.
@@ -69,7 +70,7 @@ func (c *Console) freeze(v *visit, object string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "/accounts/" + object, c.put(v, operator.VerbAccountFreeze, store.HaltAccount(id), id)
+	return "/accounts/" + id.String(), c.put(v, operator.VerbAccountFreeze, store.HaltAccount(id), id)
 }
 
 func (c *Console) halt(v *visit, object string) (string, error) {
@@ -118,6 +119,6 @@ func (c *Console) revokeKey(v *visit, object string) (string, error) {
 		if err != nil {
 			return err
 		}
-		return c.record(v.ctx, tx, v, operator.VerbKeyRevoke, key.AccountID, "key "+object, "", "revoked")
+		return c.record(v.ctx, tx, v, operator.VerbKeyRevoke, key.AccountID, "key "+id.String(), "", "revoked")
 	})
 }

@@ -171,7 +171,7 @@ func TestAFormActsOnce(t *testing.T) {
 	})
 }
 
-// Whoever lacks a verb, or is held to other accounts, changes nothing, and the answer names the verb.
+// Anybody who lacks a verb, or is held to other accounts, changes nothing, and the answer names the verb.
 func TestAnActWithoutTheRight(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		w := o.waiting()
@@ -181,12 +181,75 @@ func TestAnActWithoutTheRight(t *testing.T) {
 			"withdrawal.reject")
 		o.here = me
 		o.here.Accounts = []bursar.ID{o.OneChain.Accounts[1]}
-		o.answers("of another account", o.sends("withdrawal.reject", "object", w.ID.String()), http.StatusForbidden,
-			"withdrawal.reject")
 		o.answers("a halt of everything", o.sends("halt", "object", "all"), http.StatusForbidden, "chain.halt")
 		if got := o.status(w.ID); got != bursar.WithdrawalPendingApproval || len(o.acts()) != 0 {
 			o.T.Errorf("the withdrawal is %s and recorded are %v, want nothing changed", got, o.acts())
 		}
+	})
+}
+
+// Anybody who is held to some accounts learns of no object of another account that it is there: it looks like an unknown
+// one, whatever its state.
+func TestAnActOnAnotherAccount(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		ctx := context.Background()
+		shop := o.OneChain.Accounts[0]
+		waiting, rejected := o.waiting(), o.waiting()
+		o.answers("a rejection", o.sends("withdrawal.reject", "object", rejected.ID.String()), http.StatusSeeOther)
+		issued, err := o.console.Acts.Accounts.NewKey(ctx, account.Grant{Account: shop, Scopes: account.AllScopes()})
+		o.Must(err)
+		event := bursar.Event{ID: o.IDs.Next(), AccountID: shop, Kind: bursar.EventDeposit,
+			Subject: o.IDs.Next(), Body: []byte("{}"), CreatedAt: o.DB.Now()}
+		o.Do(func(tx *store.Tx) error { return tx.Events().Insert(ctx, event) })
+		o.here.Accounts = []bursar.ID{o.OneChain.Accounts[1]}
+		for _, act := range [][2]string{
+			{"withdrawal.reject", waiting.ID.String()}, {"withdrawal.reject", rejected.ID.String()},
+			{"withdrawal.cancel", rejected.ID.String()}, {"withdrawal.approve", rejected.ID.String()},
+			{"webhook.redeliver", event.ID.String()}, {"webhook.test", shop.String()},
+			{"key.revoke", issued.KeyID.String()}, {"account.freeze", shop.String()}, {"account.unfreeze", shop.String()},
+		} {
+			for _, object := range []string{act[1], o.token(), "x"} {
+				o.answers(act[0], o.sends(act[0], "object", object), http.StatusNotFound, "there is no such thing")
+			}
+		}
+		o.answers("an alarm", o.sends("alarm.close", "object", "1"), http.StatusForbidden, "alarm.close")
+		if len(o.acts()) != 1 {
+			o.T.Errorf("recorded are %v, want the rejection alone", o.acts())
+		}
+		o.here.Accounts = []bursar.ID{shop}
+		o.answers("of their own account", o.sends("key.revoke", "object", issued.KeyID.String()), http.StatusSeeOther)
+		o.answers("of their own account", o.sends("withdrawal.reject", "object", strings.ToUpper(waiting.ID.String())),
+			http.StatusSeeOther)
+	})
+}
+
+// The list and the page have the proposals of the person's accounts alone, however many others there are, and an approval
+// or a rejection of another one says no more than that there is none.
+func TestProposalsOfOtherAccounts(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		shop, other := o.OneChain.Accounts[0], o.OneChain.Accounts[1]
+		propose := func(n int, account bursar.ID) store.Proposal {
+			p := store.Proposal{ID: o.IDs.Next(), Verb: "resume.all", Object: strconv.Itoa(n), AccountID: account,
+				Token: o.IDs.Next(), Hash: []byte{1}, PersonID: bursar.ID{1}, CreatedAt: o.DB.Now(),
+				ExpiresAt: o.DB.Now().Add(proposal.Life)}
+			o.Do(func(tx *store.Tx) error { return tx.Proposals().Insert(context.Background(), p) })
+			return p
+		}
+		own := propose(0, shop)
+		theirs := propose(1, other)
+		for n := range mostProposals {
+			propose(n+2, other)
+		}
+		o.here.Accounts = []bursar.ID{shop}
+		var list []proposalView
+		o.Must(json.Unmarshal(got(o.T, o.console, apiBase+"/proposals").Body.Bytes(), &list))
+		if len(list) != 1 || list[0].ID != own.ID.String() {
+			o.T.Errorf("listed are %d proposals, want the one of the account", len(list))
+		}
+		at := base + "/proposals/" + theirs.ID.String()
+		o.answers("the page", got(o.T, o.console, at), http.StatusNotFound)
+		o.answers("an approval", posted(o.T, o.console, at+"/approve", "hash=00"), http.StatusNotFound)
+		o.answers("a rejection", posted(o.T, o.console, at+"/reject", "reason=no"), http.StatusNotFound)
 	})
 }
 

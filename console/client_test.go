@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Behind a proxy everybody would share the connection's address, and one stranger's attempts would lock all out.
+// Behind a proxy everybody would share the connection's address, and one attacker's attempts would lock all out.
 func TestAttemptsAreCountedByTheClientBehindAProxy(t *testing.T) {
 	t.Parallel()
 	behind := netip.MustParseAddr("203.0.113.7")

@@ -38,25 +38,18 @@ func (c *Console) enter(w http.ResponseWriter, r *http.Request, verb operator.Ve
 
 // page answers GET with a page, or with the file that it made.
 func (c *Console) page(p page) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := c.enter(w, r, p.verb)
-		if v == nil {
-			return
-		}
-		data, err := p.serve(v)
-		switch {
-		case err != nil:
-			c.fail(w, r, v, err)
-		case v.file != nil:
-			v.file.write(w)
-		default:
-			c.show(w, v, p, data)
-		}
-	})
+	return c.served(p, func(w http.ResponseWriter, v *visit, data any) { c.show(w, v, p, data) })
 }
 
 // pageJSON answers GET with what the page shows.
 func (c *Console) pageJSON(p page) http.Handler {
+	return c.served(p, func(w http.ResponseWriter, v *visit, data any) {
+		writeJSON(w, max(v.status, http.StatusOK), data)
+	})
+}
+
+// served answers GET with what a page shows, in one of its forms, or with the file that it made.
+func (c *Console) served(p page, show func(w http.ResponseWriter, v *visit, data any)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := c.enter(w, r, p.verb)
 		if v == nil {
@@ -69,7 +62,7 @@ func (c *Console) pageJSON(p page) http.Handler {
 		case v.file != nil:
 			v.file.write(w)
 		default:
-			writeJSON(w, max(v.status, http.StatusOK), data)
+			show(w, v, data)
 		}
 	})
 }

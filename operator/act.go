@@ -23,7 +23,7 @@ type Act struct {
 }
 
 // Record appends an act to the log, in the transaction of the act itself: no act without its row, and no row without
-// its act. Call it last in the transaction: whoever records an act then waits until this transaction ends.
+// its act. Call it last in the transaction: anybody who records an act then waits until this transaction ends.
 func Record(ctx context.Context, tx *store.Tx, a Act) error {
 	from := ""
 	if a.From.IsValid() {

@@ -284,7 +284,7 @@ func TestAnAdminApprovesNothing(t *testing.T) {
 	}
 }
 
-// A session alone adds no passkey: whoever took it over would approve with theirs. One that was begun before a recovery
+// A session alone adds no passkey: anybody who took it over would approve with theirs. One that was begun before a recovery
 // is not finished after it.
 func TestAnotherPasskeyNeedsOneOfThePersons(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -306,9 +306,9 @@ func TestAnotherPasskeyNeedsOneOfThePersons(t *testing.T) {
 			}
 			return s.BeginAnother(t.Context(), session, asked.Ceremony, with.signed(t, asked))
 		}
-		stranger := newAuthenticator(t)
-		stranger.handle = a.handle
-		for what, with := range map[string]*authenticator{"a new key": stranger, "another person's": mallory} {
+		unknown := newAuthenticator(t)
+		unknown.handle = a.handle
+		for what, with := range map[string]*authenticator{"a new key": unknown, "another person's": mallory} {
 			if _, err := another(with); !errors.Is(err, operator.ErrRefused) {
 				t.Errorf("%s: got %v, want %v", what, err, operator.ErrRefused)
 			}

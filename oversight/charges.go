@@ -145,7 +145,7 @@ func (r *reading) walkCharges(
 ) (list []store.WalkedCharge, next int64, err error) {
 	switch {
 	case f.Reference != "":
-		found, err := r.tx.Invoices().Named(ctx, w.Accounts, f.Reference, w.Limit)
+		found, err := r.tx.Invoices().Named(ctx, w.Accounts, f, w.Limit)
 		return sums(found), 0, err
 	case len(w.Accounts) == 1 && f.SumOnly():
 		found, err := r.tx.Invoices().List(ctx, w.Accounts[0], f, store.Page{Before: w.Before, Limit: w.Limit})

@@ -106,16 +106,9 @@ func nextOf[T any](list []T, limit int, number func(T) int64) int64 {
 }
 
 func readDeposit(ctx context.Context, r *reading) (s Sheet, err error) {
-	id := r.requiredID()
-	if r.err != nil {
-		return s, r.err
-	}
-	d, err := r.tx.Deposits().ByID(ctx, id)
+	d, err := seen(ctx, r, r.tx.Deposits().ByID, func(d bursar.Deposit) bursar.ID { return d.AccountID })
 	if err != nil {
 		return s, err
-	}
-	if !r.shows(d.AccountID) {
-		return s, store.ErrNotFound
 	}
 	s.Title = "Deposit of " + r.amount(d.Currency, d.Amount) + " " + string(d.Currency)
 	s.Object, s.Account = d.ID, d.AccountID

@@ -2,7 +2,7 @@
 // through it.
 //
 // It owns what a sheet says and none of its data: it only reads, asks no node, and changes nothing. Its invariants: a
-// sheet is read in one transaction, so that what it says fits together; every list is bounded; whoever may see some
+// sheet is read in one transaction, so that what it says fits together; every list is bounded; anybody who may see some
 // accounts only never learns of another one, whose objects look like unknown ones.
 package oversight
 

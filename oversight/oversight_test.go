@@ -232,13 +232,19 @@ func TestEachPageShowsTheState(t *testing.T) {
 				}
 			}
 		}
+		for _, beside := range []string{"status=queued", "currency=ETH", "to=2001-01-01"} {
+			got := h.text("/withdrawals", nil, "reference=order-1", beside)
+			if strings.Contains(got, bursar.ID{3, 1}.String()) {
+				t.Errorf("withdrawals of a reference and %s contain one that is not: %s", beside, got)
+			}
+		}
 		if got := h.text("/wallets", nil, "account="+other.String()); strings.Contains(got, "bitcoin-wallet") {
 			t.Errorf("the wallets of one account contain those of another: %s", got)
 		}
 	})
 }
 
-// Whoever may see some accounts only sees nothing of another: its objects look like unknown ones.
+// Anybody who may see some accounts only sees nothing of another: its objects look like unknown ones.
 func TestOtherAccountsAreNotSeen(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		h := reader(t, db)

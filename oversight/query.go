@@ -1,6 +1,7 @@
 package oversight
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strconv"
@@ -127,6 +128,20 @@ func (a *asked) walk() store.Walk {
 // shows reports whether an account's objects may be shown.
 func (q Query) shows(account bursar.ID) bool {
 	return len(q.Accounts) == 0 || slices.Contains(q.Accounts, account)
+}
+
+// seen returns the object that a page is of. One of an account whose objects may not be shown is not there.
+func seen[T any](
+	ctx context.Context, r *reading, read func(context.Context, bursar.ID) (T, error), account func(T) bursar.ID,
+) (object T, err error) {
+	id := r.requiredID()
+	if r.err != nil {
+		return object, r.err
+	}
+	if object, err = read(ctx, id); err == nil && !r.shows(account(object)) {
+		err = store.ErrNotFound
+	}
+	return object, err
 }
 
 // field returns a filter with what was given.

@@ -222,7 +222,7 @@ func (f *search) whose(ours, paid bool) {
 		is += " Withdrawals went there."
 	}
 	if len(f.Accounts) == 0 {
-		is += " It may be a stranger's, of another service, or of a database before a restore. If value of ours arrived at " +
+		is += " It may be somebody else's, of another service, or of a database before a restore. If value of ours arrived at " +
 			"an address of ours and is not shown, search the blocks again: `bursar chain rescan --chain " + string(f.on[0]) +
 			" --from HEIGHT`"
 	}
@@ -244,7 +244,7 @@ func (f *search) byTag(ctx context.Context) error {
 
 // byReference looks for what a client has named so, or what is a customer's.
 func (f *search) byReference(ctx context.Context) error {
-	invoices, err := f.tx.Invoices().Named(ctx, f.Accounts, f.q, mostFound)
+	invoices, err := f.tx.Invoices().Named(ctx, f.Accounts, store.ChargeFilter{Reference: f.q}, mostFound)
 	if err != nil {
 		return err
 	}

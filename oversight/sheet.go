@@ -13,7 +13,7 @@ type Kind string
 // The kinds of texts.
 const (
 	Plain   Kind = "text"    // the service's own words
-	Written Kind = "written" // by a customer or another stranger: shown as text, isolated from what is around it
+	Written Kind = "written" // by a customer or somebody else: shown as text, isolated from what is around it
 	Ident   Kind = "id"      // an ID, an address or a hash: shown in full, and can be copied
 	Figure  Kind = "figure"  // an amount or a number
 	Moment  Kind = "time"    // RFC 3339, in UTC

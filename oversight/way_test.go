@@ -166,7 +166,7 @@ func TestTheSearchFindsEachKind(t *testing.T) {
 			"order-2":                          bursar.ID{3, 2}.String(),
 			"0.15 btc":                         pending.ID.String(),
 			"1.50":                             bursar.ID{3, 1}.String(),
-			"ethereum-stranger":                "It is a valid address of ethereum, and no wallet or charge has it here.",
+			"ethereum-unknown":                 "It is a valid address of ethereum, and no wallet or charge has it here.",
 			"bitcoin-hot":                      "It is the hot wallet's address on bitcoin.",
 			"bitcoin-cold":                     "the address of a cold wallet on bitcoin",
 			strings.Repeat("12", 32):           "bursar chain rescan --chain CHAIN --tx " + strings.Repeat("12", 32),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
 )
 
@@ -120,16 +121,9 @@ func (r *reading) walkDeliveries(
 }
 
 func readWebhook(ctx context.Context, r *reading) (s Sheet, err error) {
-	id := r.requiredID()
-	if r.err != nil {
-		return s, r.err
-	}
-	d, err := r.tx.Deliveries().ByID(ctx, id)
+	d, err := seen(ctx, r, r.tx.Deliveries().ByID, func(d store.Delivery) bursar.ID { return d.AccountID })
 	if err != nil {
 		return s, err
-	}
-	if !r.shows(d.AccountID) {
-		return s, store.ErrNotFound
 	}
 	s.Title, s.Object, s.Account = "Event "+string(d.Kind), d.ID, d.AccountID
 	s.fact("id", "Event", Ident, d.ID.String())

@@ -106,7 +106,7 @@ func (r *reading) walkWithdrawals(
 	case len(w.Accounts) == 1:
 		list, err = r.tx.Withdrawals().Select(ctx, w.Accounts[0], f, store.Page{Before: w.Before, Limit: w.Limit})
 	case f.Reference != "":
-		list, err = r.tx.Withdrawals().Found(ctx, w.Accounts, store.WithdrawalFilter{Reference: f.Reference}, w.Limit)
+		list, err = r.tx.Withdrawals().Found(ctx, w.Accounts, f, w.Limit)
 		return list, 0, err
 	default:
 		return r.tx.Withdrawals().Walk(ctx, f, w)
@@ -115,16 +115,9 @@ func (r *reading) walkWithdrawals(
 }
 
 func readWithdrawal(ctx context.Context, r *reading) (s Sheet, err error) {
-	id := r.requiredID()
-	if r.err != nil {
-		return s, r.err
-	}
-	w, err := r.tx.Withdrawals().ByID(ctx, id)
+	w, err := seen(ctx, r, r.tx.Withdrawals().ByID, func(w bursar.Withdrawal) bursar.ID { return w.AccountID })
 	if err != nil {
 		return s, err
-	}
-	if !r.shows(w.AccountID) {
-		return s, store.ErrNotFound
 	}
 	s.Title = "Withdrawal of " + r.amount(w.Currency, w.Amount) + " " + string(w.Currency)
 	s.Object, s.Account = w.ID, w.AccountID

@@ -53,7 +53,8 @@ func kind(propose, approve string, c check, e execute) proposal.Kind {
 	return proposal.Kind{Propose: propose, Approve: approve, Check: c, Execute: e}
 }
 
-// objectOf returns the object of a proposal, which is an ID.
+// objectOf returns the object of a proposal, which is an ID. A check writes it back, so that two spellings of an ID are
+// one object.
 func objectOf(p store.Proposal) (bursar.ID, error) {
 	id, err := bursar.ParseID(p.Object)
 	if err != nil {
@@ -94,6 +95,7 @@ func (s *Service) checkRefund(ctx context.Context, p store.Proposal) (store.Prop
 	if err != nil {
 		return p, bursar.ErrNotFound
 	}
+	p.Object, p.Detail = id.String(), of.String()
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		d, err := tx.Deposits().ByID(ctx, id)
 		if err != nil {
@@ -192,6 +194,7 @@ func (s *Service) checkApprove(ctx context.Context, p store.Proposal) (store.Pro
 		case w.Status != bursar.WithdrawalPendingApproval:
 			return bursar.Refuse(bursar.CodeInvalidRequest, "the withdrawal is %s: it waits for no approval", w.Status)
 		}
+		p.Object = id.String()
 		p.AccountID, p.Currency, p.Amount = w.AccountID, w.Currency, w.Amount
 		p.Destination, p.Detail = w.Address.String(), "fee "+w.Fee.String()
 		return nil
@@ -236,7 +239,7 @@ func (s *Service) checkUnattributed(ctx context.Context, p store.Proposal) (stor
 			return bursar.Refuse(bursar.CodeInvalidRequest, "the deposit is %s for %s: only an unattributed one that is final "+
 				"is resolved", d.Status, d.Purpose)
 		}
-		p.Currency, p.Amount = d.Currency, d.Amount
+		p.Object, p.Currency, p.Amount = id.String(), d.Currency, d.Amount
 		return nil
 	})
 	return p, err
@@ -328,38 +331,4 @@ func voided(err error, refusals ...error) error {
 		}
 	}
 	return err
-}
-
-func (s *Service) checkResume(_ context.Context, p store.Proposal) (store.Proposal, error) {
-	p.Object = "all"
-	return p, nil
-}
-
-// checkUnfreeze completes the end of an operator's freeze. A freeze that a reorganisation caused lifts itself.
-func (s *Service) checkUnfreeze(_ context.Context, p store.Proposal) (_ store.Proposal, err error) {
-	p.AccountID, err = objectOf(p)
-	return p, err
-}
-
-// doEndHalts ends what an operator halted: everything, or an account.
-func (s *Service) doEndHalts(ctx context.Context, p store.Proposal, done proposal.Done) error {
-	scope := store.HaltAll
-	if p.Verb == proposeUnfreeze {
-		scope = store.HaltAccount(p.AccountID)
-	}
-	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		n, err := tx.Halts().End(ctx, store.Halt{
-			Scope:  scope,
-			Kind:   store.HaltByOperator,
-			Reason: p.Reason,
-			Actor:  p.Person,
-		})
-		if err != nil {
-			return store.AsRefusal(err)
-		}
-		if n == 0 {
-			return fmt.Errorf("%w: no operator's halt of %s is left", proposal.ErrVoid, scope)
-		}
-		return done(ctx, tx, "ended")
-	})
 }

@@ -29,7 +29,7 @@ type council struct {
 }
 
 func newCouncil(t *testing.T, db *store.DB) *council {
-	c := &council{T: t, Database: bursartest.Over(t, db), shop: bursar.ID{0: 9},
+	c := &council{T: t, Database: bursartest.Over(t, db), shop: bursar.ID{0: 0xa9},
 		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		ann:  proposal.Person{ID: bursar.ID{0: 1}, Name: "Ann"}, bob: proposal.Person{ID: bursar.ID{0: 2}, Name: "Bob"}}
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -199,6 +199,75 @@ func TestTwoPersonsEndAHalt(t *testing.T) {
 			return err
 		})
 	})
+}
+
+// What was halted after the proposal stays halted: two persons end what stood when one of them proposed that.
+func TestALaterHaltOutlivesTheProposal(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		c := newCouncil(t, db)
+		for verb, scope := range map[string]store.HaltScope{"resume.all": store.HaltAll,
+			"account.unfreeze": store.HaltAccount(c.shop)} {
+			halt := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a leak", Actor: "ann"}
+			c.Do(func(tx *store.Tx) error { return tx.Halts().Put(ctx, halt) })
+			p := c.propose(store.Proposal{Verb: verb, Object: c.shop.String()})
+			if !strings.Contains(p.Detail, "ann") || !strings.Contains(p.Detail, "a leak") {
+				t.Errorf("%s: proposed is to end %q, want who halted and why", verb, p.Detail)
+			}
+			c.Do(func(tx *store.Tx) error {
+				_, err := tx.Halts().Lift(ctx, scope, store.HaltByOperator, "")
+				return err
+			})
+			halt.Reason = "another leak"
+			c.Do(func(tx *store.Tx) error { return tx.Halts().Put(ctx, halt) })
+			c.agree(p, store.ProposalVoid)
+			c.View(func(tx *store.Tx) error {
+				left, err := tx.Halts().Of(ctx, scope)
+				if len(left) != 1 {
+					t.Errorf("%s: left are %v, want the later halt", verb, left)
+				}
+				return err
+			})
+		}
+	})
+}
+
+// An ID is one object in whichever spelling it comes: it is proposed once.
+func TestAnObjectIsProposedInOneSpelling(t *testing.T) {
+	t.Parallel()
+	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	w := c.withdraw()
+	for verb, id := range map[string]string{"withdrawal.approve": w.ID.String(), "account.unfreeze": c.shop.String()} {
+		if p := c.propose(store.Proposal{Verb: verb, Object: strings.ToUpper(id)}); p.Object != id {
+			t.Errorf("%s: the object is %q, want %q", verb, p.Object, id)
+		}
+		again := store.Proposal{Verb: verb, Object: id, Reason: "again", Token: c.IDs.Next()}
+		if _, err := c.service.Proposals.Propose(ctx, c.ann, again); !errors.Is(err, store.ErrOpen) {
+			t.Errorf("%s: the same again: got %v, want %v", verb, err, store.ErrOpen)
+		}
+	}
+}
+
+// A refund is proposed in the currency of its deposit: an amount in the decimals of another one is another amount.
+func TestARefundIsInTheCurrencyOfItsDeposit(t *testing.T) {
+	t.Parallel()
+	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	d := bursar.Deposit{ID: c.IDs.Next(), Purpose: bursar.ForAccount, AccountID: c.shop, Currency: "COIN",
+		Chain: bursar.Bitcoin, TxID: "a", Amount: bursar.Units(5000), SeenAt: c.DB.Now()}
+	c.Do(func(tx *store.Tx) error {
+		_, err := tx.Deposits().RecordAll(ctx, []store.NewDeposit{{Deposit: d}})
+		return err
+	})
+	p := store.Proposal{Verb: "charge.refund", Object: d.ID.String(), Detail: c.IDs.Next().String(), Currency: "OTHER",
+		Amount: bursar.Units(1), Destination: c.node.Named("payer"), Reason: "r", Token: c.IDs.Next()}
+	var refused *bursar.Error
+	if _, err := c.service.Proposals.Propose(ctx, c.ann, p); !errors.As(err, &refused) || refused.Field != "currency" {
+		t.Errorf("in another currency: got %v, want its currency refused", err)
+	}
+	p.Currency = "COIN"
+	if _, err := c.service.Proposals.Propose(ctx, c.ann, p); !errors.Is(err, bursar.ErrNotFound) {
+		t.Errorf("in its own: got %v, want that the charge is not there", err)
+	}
 }
 
 // What is no proposal of a verb is refused before anything is recorded.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 )
 
 // HaltEvent is the beginning or the end of a halt. Reason and Actor are those of the beginning or of the end.
@@ -13,13 +14,18 @@ type HaltEvent struct {
 var haltEventColumns = columnsWithin(haltColumns, func(e *HaltEvent) *Halt { return &e.Halt },
 	column[HaltEvent]{"resumed", func(e *HaltEvent) any { return &e.Resumed }})
 
-// End is Resume with who ended the halts of a scope, kind and ref, and why.
+// End is Lift with who ended the halts of a scope, kind and ref, and why. With a time it ends only what was put at that
+// time or before.
 func (tx Halts) End(ctx context.Context, h Halt) (int64, error) {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return 0, err
 	}
-	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`,
-		string(h.Scope), string(h.Kind), h.Ref)
+	until := int64(math.MaxInt64)
+	if !h.At.IsZero() {
+		until = micros(h.At)
+	}
+	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')
+		AND at <= $4`, string(h.Scope), string(h.Kind), h.Ref, until)
 	if err != nil || n == 0 {
 		return 0, err
 	}

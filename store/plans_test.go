@@ -316,7 +316,7 @@ var everybody = []read{
 		return tx.Invoices().ByID(ctx, something)
 	}),
 	reading("charges named by anybody", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Invoices().Named(ctx, nil, "a", 10)
+		return tx.Invoices().Named(ctx, nil, store.ChargeFilter{Reference: "a"}, 10)
 	}),
 	reading("charges of a customer", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().OfCustomer(ctx, nil, "a", 10)

@@ -161,10 +161,14 @@ func (tx Proposals) Expire(ctx context.Context) error {
 	return err
 }
 
-// List returns proposals, newest first: with a status only those, and otherwise all.
-func (tx Proposals) List(ctx context.Context, status ProposalStatus, limit int) ([]Proposal, error) {
-	return proposedColumns.rows(ctx, tx.Tx, "list proposals", `FROM proposals WHERE ($1 = '' OR status = $1)
-		ORDER BY created_at DESC, id DESC LIMIT $2`, string(status), limit)
+// List returns proposals, newest first: with a status only those, and of accounts only theirs; no accounts are all.
+func (tx Proposals) List(
+	ctx context.Context, status ProposalStatus, accounts []bursar.ID, limit int,
+) ([]Proposal, error) {
+	q := condition{args: []any{limit, string(status)}}
+	q.of(tx.Tx, "account_id", accounts)
+	return proposedColumns.rows(ctx, tx.Tx, "list proposals", `FROM proposals WHERE ($2 = '' OR status = $2)`+q.text+
+		` ORDER BY created_at DESC, id DESC LIMIT $1`, q.args...)
 }
 
 // Vote adds what a person says about a locked proposal. The error is ErrVoted where they have said something before.

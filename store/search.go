@@ -44,7 +44,8 @@ func (tx Deposits) ToWallets(ctx context.Context, wallets []int64, limit int) ([
 		depositFrom+` WHERE TRUE`+q.text+` ORDER BY d.number + 0 DESC LIMIT $1`, q.args...)
 }
 
-// Found returns withdrawals by their transactions, addresses or reference, newest first. One of the three is set.
+// Found returns withdrawals by their transactions, addresses or reference, newest first. One of the three is set; status,
+// currency and period may be.
 func (tx Withdrawals) Found(
 	ctx context.Context, accounts []bursar.ID, f WithdrawalFilter, limit int,
 ) ([]bursar.Withdrawal, error) {
@@ -67,6 +68,7 @@ func (tx Withdrawals) Found(
 		return nil, nil
 	}
 	q.of(tx.Tx, "account_id", accounts)
+	f.narrow(&q)
 	return withdrawalColumns.rows(ctx, tx.Tx, "find withdrawals",
 		`FROM withdrawals WHERE TRUE`+q.text+` ORDER BY number + 0 DESC LIMIT $1`, q.args...)
 }
@@ -102,12 +104,14 @@ func (tx Invoices) ByID(ctx context.Context, id bursar.ID) (bursar.Invoice, erro
 	return invoiceColumns.one(ctx, tx.Tx, "read invoice", invoiceFrom+` WHERE i.id = $1`, id)
 }
 
-// Named returns invoices of a reference, which each account gives once, newest first.
+// Named returns invoices of a filter's reference, which each account gives once, newest first. A status is the one that
+// is recorded.
 func (tx Invoices) Named(
-	ctx context.Context, accounts []bursar.ID, reference string, limit int,
+	ctx context.Context, accounts []bursar.ID, f ChargeFilter, limit int,
 ) ([]bursar.Invoice, error) {
-	q := condition{args: []any{limit, reference}}
+	q := condition{args: []any{limit, f.Reference}}
 	q.of(tx.Tx, "i.account_id", accounts)
+	f.narrow(&q)
 	return invoiceColumns.rows(ctx, tx.Tx, "find invoices by reference", invoiceFrom+
 		` WHERE i.reference = $2 AND i.reference <> ''`+q.text+` ORDER BY i.number + 0 DESC LIMIT $1`, q.args...)
 }

@@ -66,12 +66,6 @@ func (tx Withdrawals) Select(
 		return nil, nil
 	}
 	q := condition{args: []any{account, page.bound(), page.Limit}}
-	if f.Status != "" {
-		q.and(`status = $?`, string(f.Status))
-	}
-	if f.Currency != "" {
-		q.and(`currency = $?`, string(f.Currency))
-	}
 	if f.Reference != "" {
 		q.and(`reference = $? AND reference <> ''`, f.Reference)
 	}
@@ -88,9 +82,20 @@ func (tx Withdrawals) Select(
 		q.in(tx.Tx, "base", distinct(bases))
 		q.in(tx.Tx, "memo", distinct(memos)) // of several addresses the text is the same, and the memo none
 	}
-	q.between("created_at", f.From, f.To)
+	f.narrow(&q)
 	return withdrawalColumns.rows(ctx, tx.Tx, "select withdrawals", `FROM withdrawals WHERE account_id = $1
 		AND number < $2`+q.text+` ORDER BY number DESC LIMIT $3`, q.args...)
+}
+
+// narrow adds the status, the currency and the period of a filter.
+func (f WithdrawalFilter) narrow(q *condition) {
+	if f.Status != "" {
+		q.and(`status = $?`, string(f.Status))
+	}
+	if f.Currency != "" {
+		q.and(`currency = $?`, string(f.Currency))
+	}
+	q.between("created_at", f.From, f.To)
 }
 
 // Referred names a withdrawal by its account and the account's reference.

@@ -94,16 +94,10 @@ func (tx Withdrawals) Walk(
 		return nil, 0, err
 	}
 	q := w.condition(tx.Tx, "", top, floor)
-	if f.Status != "" {
-		q.and(`status = $?`, string(f.Status))
-	}
-	if f.Currency != "" {
-		q.and(`currency = $?`, string(f.Currency))
-	}
 	if !f.Amount.IsZero() {
 		q.and(`amount = $?`, f.Amount)
 	}
-	q.between("created_at", f.From, f.To)
+	f.narrow(&q)
 	list, err = withdrawalColumns.rows(ctx, tx.Tx, "walk withdrawals", `FROM withdrawals`+q.within(""), q.args...)
 	if err != nil || len(list) == 0 {
 		return nil, w.next(0, 0, floor), err
@@ -212,6 +206,12 @@ func (tx Charges) walk(ctx context.Context, f ChargeFilter, w Walk, top, floor i
 
 func (tx Invoices) walk(ctx context.Context, f ChargeFilter, w Walk, top, floor int64) ([]bursar.Invoice, error) {
 	q := w.condition(tx.Tx, "i.", top, floor)
+	f.narrow(&q)
+	return invoiceColumns.rows(ctx, tx.Tx, "walk invoices", invoiceFrom+q.within("i."), q.args...)
+}
+
+// narrow adds what a filter says beside the reference, by what is recorded of the invoices.
+func (f ChargeFilter) narrow(q *condition) {
 	if f.Status != "" {
 		q.and(`i.status = $?`, string(f.Status))
 	}
@@ -225,5 +225,4 @@ func (tx Invoices) walk(ctx context.Context, f ChargeFilter, w Walk, top, floor 
 		q.and(`EXISTS (SELECT 1 FROM invoice_options o WHERE o.invoice = i.number AND o.currency = $?)`, string(f.Currency))
 	}
 	q.between("i.created_at", f.From, f.To)
-	return invoiceColumns.rows(ctx, tx.Tx, "walk invoices", invoiceFrom+q.within("i."), q.args...)
 }

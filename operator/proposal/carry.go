@@ -41,10 +41,10 @@ func (s *Service) CarryOut(ctx context.Context) error {
 	var open []store.Proposal
 	late := false
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if open, err = tx.Proposals().List(ctx, store.ProposalApproved, most); err != nil {
+		if open, err = tx.Proposals().List(ctx, store.ProposalApproved, nil, most); err != nil {
 			return err
 		}
-		waiting, err := tx.Proposals().List(ctx, store.ProposalPending, most)
+		waiting, err := tx.Proposals().List(ctx, store.ProposalPending, nil, most)
 		late = slices.ContainsFunc(waiting, func(p store.Proposal) bool { return !tx.Now().Before(p.ExpiresAt) })
 		return err
 	})

@@ -106,7 +106,7 @@ func TestWhatIsNotProposed(t *testing.T) {
 			}
 		}
 		h.View(func(tx *store.Tx) error {
-			list, err := tx.Proposals().List(ctx, "", 10)
+			list, err := tx.Proposals().List(ctx, "", nil, 10)
 			if len(list) != 0 {
 				h.Errorf("recorded are %+v, want none", list)
 			}
@@ -143,7 +143,7 @@ func TestAnApprovalThatDoesNotCount(t *testing.T) {
 	})
 }
 
-// Whoever proposed takes it back; others who may approve reject it.
+// Who proposed takes it back; others who may approve reject it.
 func TestARejectionEndsIt(t *testing.T) {
 	each(t, func(h *harness) {
 		for _, who := range []proposal.Person{ann, bob} {

@@ -87,7 +87,7 @@ func TestTheLastMoment(t *testing.T) {
 var errCrash = errors.New("the process ends")
 
 // A process that ends between the last approval and the act leaves the record that the act is due: it is done by
-// whoever looks next, in time, and never after its end.
+// the process that looks next, in time, and never after its end.
 func TestACrashBeforeTheAct(t *testing.T) {
 	each(t, func(h *harness) {
 		crash := func() error { return errCrash }

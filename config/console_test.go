@@ -1,0 +1,31 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/config"
+)
+
+// The console's URL is the origin that browsers send: they write a host in lower case, and leave out the usual port.
+func TestTheConsole(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"https://bursar.example", "https://bursar.example:8443", "http://localhost:8081",
+		"http://localhost", "https://localhost"} {
+		got := parse(t, "console: {url: '"+url+"', role_hold: 36h}").Console
+		if want := (config.Console{URL: url, RoleHold: 36 * time.Hour}); got != want {
+			t.Errorf("%s: got %+v, want %+v", url, got, want)
+		}
+	}
+	for _, text := range []string{"url: https://Bursar.example", "url: 'https://bursar.example:443'",
+		"url: 'http://localhost:80'", "url: HTTPS://bursar.example", "url: http://bursar.example",
+		"url: https://bursar.example/", "url: https://bursar.example/console", "url: https://ann@bursar.example",
+		"url: 'https://bursar.example:'", "url: https://192.0.2.1", "url: 'https://[2001:db8::1]'", "url: bursar.example",
+		"role_hold: -1h", "role_hold: soon", "role_hold: 999999h"} {
+		_, err := config.Parse("bursar.yaml", []byte("console: {"+text+"}"), nil)
+		if key, _, _ := strings.Cut(text, ":"); err == nil || !strings.Contains(err.Error(), "console."+key) {
+			t.Errorf("%s: got %v, want a refusal that names the setting", text, err)
+		}
+	}
+}
