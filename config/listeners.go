@@ -47,8 +47,8 @@ var consoleSettings = []setting[Console]{
 		usual := map[string]string{"https": "443", "http": "80"} // browsers leave these ports out of an origin
 		if err != nil || !here && at.Scheme != "https" || at.Hostname() == "" || text != at.Scheme+"://"+at.Host ||
 			text != strings.ToLower(text) || strings.HasSuffix(text, ":") || at.Port() == usual[at.Scheme] && at.Port() != "" {
-			r.fail(n, "%.80q is no URL of a console: it is https:// and a host name in lower case, such as https://bursar.example, "+
-				"without a path or the usual port", text)
+			r.fail(n, "%.80q is no URL of a console: it is https:// and a host name in lower case, such as "+
+				"https://bursar.example, without a path or the usual port", text)
 			return
 		}
 		if _, err := netip.ParseAddr(at.Hostname()); err == nil {

@@ -188,8 +188,8 @@ func TestAnActWithoutTheRight(t *testing.T) {
 	})
 }
 
-// Anybody who is held to some accounts learns of no object of another account that it is there: it looks like an unknown
-// one, whatever its state.
+// Anybody who is held to some accounts learns of no object of another account that it is there: it looks like an
+// unknown one, whatever its state.
 func TestAnActOnAnotherAccount(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		ctx := context.Background()
@@ -223,8 +223,8 @@ func TestAnActOnAnotherAccount(t *testing.T) {
 	})
 }
 
-// The list and the page have the proposals of the person's accounts alone, however many others there are, and an approval
-// or a rejection of another one says no more than that there is none.
+// The list and the page have the proposals of the person's accounts alone, however many others there are, and an
+// approval or a rejection of another one says no more than that there is none.
 func TestProposalsOfOtherAccounts(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		shop, other := o.OneChain.Accounts[0], o.OneChain.Accounts[1]

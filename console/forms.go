@@ -40,8 +40,8 @@ var offered = map[string][]string{
 	"/":             {"alarm.close"},
 }
 
-// forms returns the changes that a page offers to anybody who looks at it. They lead to a page that says what will happen
-// and has the rest of the form: nothing is done by one press on a page of facts.
+// forms returns the changes that a page offers to anybody who looks at it. They lead to a page that says what will
+// happen and has the rest of the form: nothing is done by one press on a page of facts.
 func (c *Console) forms(v *visit, path string, s oversight.Sheet) (list []form) {
 	place := path
 	if !s.Object.IsZero() {

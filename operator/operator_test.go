@@ -284,8 +284,8 @@ func TestAnAdminApprovesNothing(t *testing.T) {
 	}
 }
 
-// A session alone adds no passkey: anybody who took it over would approve with theirs. One that was begun before a recovery
-// is not finished after it.
+// A session alone adds no passkey: anybody who took it over would approve with theirs. One that was begun before a
+// recovery is not finished after it.
 func TestAnotherPasskeyNeedsOneOfThePersons(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := opened(t, db, time.Hour)

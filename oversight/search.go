@@ -222,9 +222,9 @@ func (f *search) whose(ours, paid bool) {
 		is += " Withdrawals went there."
 	}
 	if len(f.Accounts) == 0 {
-		is += " It may be somebody else's, of another service, or of a database before a restore. If value of ours arrived at " +
-			"an address of ours and is not shown, search the blocks again: `bursar chain rescan --chain " + string(f.on[0]) +
-			" --from HEIGHT`"
+		is += " It may be somebody else's, of another service, or of a database before a restore. If value of ours " +
+			"arrived at an address of ours and is not shown, search the blocks again: `bursar chain rescan --chain " +
+			string(f.on[0]) + " --from HEIGHT`"
 	}
 	f.notes = append(f.notes, is)
 }

@@ -198,7 +198,8 @@ func TestARefillUsesNothingOfOneThatWaits(t *testing.T) {
 		}
 		again := refill.Request{Wallet: vault, Amount: "1"}
 		want := "`bursar cold revoke " + b.ID.String() + "`"
-		if _, err := s.Begin(t.Context(), again); !errors.Is(err, refill.ErrNotFinal) || !strings.Contains(err.Error(), want) {
+		if _, err := s.Begin(t.Context(), again); !errors.Is(err, refill.ErrNotFinal) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("the same outputs: got %v, want ErrNotFinal with %s", err, want)
 		}
 		other := again

@@ -21,8 +21,8 @@ var (
 // Revoke begins a refill that makes one impossible that was abandoned, or sent and is not final: it uses up what that
 // one would, and so at most one of the two is ever in a block. It pays the hot wallet as every refill does, by default
 // as much as the other would, and is signed and broadcast as every refill is. It offers a higher price than the other
-// and than what was sent to revoke that; where that is above the bound, one for an abandoned refill offers the market's. The errors are ErrNotAbandoned,
-// ErrNothingToRevoke and those of Begin.
+// and than what was sent to revoke that; where that is above the bound, one for an abandoned refill offers the
+// market's. The errors are ErrNotAbandoned, ErrNothingToRevoke and those of Begin.
 func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony.Bundle, error) {
 	known, err := Get(ctx, s.DB, id)
 	if err != nil {
@@ -66,7 +66,9 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 }
 
 // newest returns what was sent last of a refill and all that use up the same, or the refill where none was sent.
-func (s *Service) newest(ctx context.Context, r store.Refill, w bursar.ColdWallet, uses []string) (store.Refill, error) {
+func (s *Service) newest(
+	ctx context.Context, r store.Refill, w bursar.ColdWallet, uses []string,
+) (store.Refill, error) {
 	var sent []store.Refill
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		sent, err = s.waiting(ctx, tx, w, uses)

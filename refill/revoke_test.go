@@ -137,8 +137,8 @@ func TestWhatIsUsedUpIsNotRevoked(t *testing.T) {
 	})
 }
 
-// A refill that was built at the highest fee cannot be replaced at a higher fee. One that was never sent from here is revoked at the
-// market's price; one that nodes may have is not, because they would refuse it.
+// A refill that was built at the highest fee cannot be replaced at a higher fee. One that was never sent from here is
+// revoked at the market's price; one that nodes may have is not, because they would refuse it.
 func TestARefillAtTheHighestFeeIsRevoked(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -66,8 +66,8 @@ func (g Gate) read(
 
 // Again has the service asked again about what an outgoing transaction pays and its passes do not cover: they are
 // forged, of another payment, or, where all of them count here, too old for the signer. The pause before that doubles
-// each time, since a signer that never takes a pass, such as one with another key, is asked each time. What an operator released is
-// not asked about. It is outgoing.ScreenAgain.
+// each time, since a signer that never takes a pass, such as one with another key, is asked each time. What an operator
+// released is not asked about. It is outgoing.ScreenAgain.
 func (g Gate) Again(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why string) error {
 	known, lacks, err := g.read(ctx, tx, outgoing)
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	atOnce      = 16               // questions in one step, half of them about deposits
 	firstPause  = 2 * time.Second  // before a question without an answer is asked again; it doubles each time
 	longPause   = time.Minute      // the longest such pause
-	refusedLong = 15 * time.Minute // the longest pause after a pass that did not count: each leaves an outgoing transaction
+	refusedLong = 15 * time.Minute // the longest pause after a pass that did not count: each leaves a row
 	askPatience = 10 * time.Second
 	maxError    = 300 // bytes of what is noted about a question without an answer
 )

@@ -125,10 +125,11 @@ func TestAWatchOnlyServiceComparesTheFamiliesOfItsFile(t *testing.T) {
 		change func(e signer.KeyExport)
 		met    bool
 	}{
-		"the same":              {func(signer.KeyExport) {}, true},
-		"without a hot key":     {func(e signer.KeyExport) { delete(e.Hot, chain.FamilySolana) }, true},
-		"without an account":    {func(e signer.KeyExport) { delete(e.Public.Accounts, chain.FamilyTron) }, true},
-		"with another hot key":  {func(e signer.KeyExport) { e.Hot[chain.FamilySolana] = other.Hot[chain.FamilySolana] }, false},
+		"the same":           {func(signer.KeyExport) {}, true},
+		"without a hot key":  {func(e signer.KeyExport) { delete(e.Hot, chain.FamilySolana) }, true},
+		"without an account": {func(e signer.KeyExport) { delete(e.Public.Accounts, chain.FamilyTron) }, true},
+		"with another hot key": {func(e signer.KeyExport) { e.Hot[chain.FamilySolana] = other.Hot[chain.FamilySolana] },
+			false},
 		"with a hot key more":   {func(e signer.KeyExport) { e.Hot["unknown"] = other.Hot[chain.FamilySolana] }, false},
 		"with another's family": {func(e signer.KeyExport) { maps.Copy(e.Public.Accounts, other.Public.Accounts) }, false},
 	} {

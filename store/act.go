@@ -74,8 +74,8 @@ var actColumns = columnsOf([]column[Act]{
 	{"hash", func(a *Act) any { return sha{&a.Hash} }},
 })
 
-// Append adds an act behind the last one. It sets number, time and hashes. Anybody who appends waits until the transactions
-// of those before have ended.
+// Append adds an act behind the last one. It sets number, time and hashes. Anybody who appends waits until the
+// transactions of those before have ended.
 func (tx Acts) Append(ctx context.Context, a Act) error {
 	tx.acted = true
 	before, err := tx.take(ctx, "acts", 1)

@@ -44,8 +44,8 @@ func (tx Deposits) ToWallets(ctx context.Context, wallets []int64, limit int) ([
 		depositFrom+` WHERE TRUE`+q.text+` ORDER BY d.number + 0 DESC LIMIT $1`, q.args...)
 }
 
-// Found returns withdrawals by their transactions, addresses or reference, newest first. One of the three is set; status,
-// currency and period may be.
+// Found returns withdrawals by their transactions, addresses or reference, newest first. One of the three is set;
+// status, currency and period may be.
 func (tx Withdrawals) Found(
 	ctx context.Context, accounts []bursar.ID, f WithdrawalFilter, limit int,
 ) ([]bursar.Withdrawal, error) {
