@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"chain/chaintest":            {".", "chain"},
 	"signer":                     {".", "chain", "signer/memory", "signer/orders", "signer/people"},
 	"signer/orders":              {".", "approval", "chain", "orderkey", "signer/memory"},
-	"signer/people":              {".", "approval", "chain", "orderkey", "roster", "signer/memory", "verdict"},
+	"signer/people":              {".", "approval", "chain", "orderkey", "passkey", "roster", "signer/memory", "verdict"},
 	"signer/memory":              {"."},
 	"signer/remote":              {".", "chain", "signer", "signer/memory", "marks"},
 	"signer/host": {".", "ceremony", "chain", "chain/registry", "chain/rpc", "config", "marks", "signer", "signer/memory",
@@ -60,7 +60,9 @@ var mayImport = map[string][]string{
 	"approval":              {"."},
 	"orderkey":              {},
 	"account":               {".", "approval", "netpolicy", "orderkey", "store"},
-	"roster":                {".", "approval", "sshsig"},
+	"passkey":               {},
+	"passkey/passkeytest":   nil,
+	"roster":                {".", "approval", "passkey", "sshsig"},
 	"operator/proposal":     {".", "store"},
 	"relay":                 {".", "approval", "chain", "outgoing", "roster", "store"},
 	"screening":             {".", "approval", "netpolicy", "store", "verdict"},
@@ -114,7 +116,7 @@ var mayImport = map[string][]string{
 	"simulation":           nil,
 	"cmd/bursar":           nil,
 	"cmd/bursar-signer":    {"signer/command", "signer/host"},
-	"cmd/bursar-approve":   {".", "approval", "orderkey", "roster", "sshsig"},
+	"cmd/bursar-approve":   {".", "approval", "orderkey", "passkey", "roster", "sshsig"},
 }
 
 // plan returns which packages a package may import, and whether it is known at all; nil means all.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/passkey"
 	"github.com/bursar/bursar/sshsig"
 )
 
@@ -47,6 +48,8 @@ type Policy struct {
 
 	Screeners []ed25519.PublicKey // of screening services whose pass counts; sorted by their text
 
+	Site passkey.Origin // where people's passkeys sign; zero: there are none
+
 	Assets []Asset  // by name
 	People []Person // by name
 	Rules  []Rule
@@ -70,6 +73,8 @@ type Person struct {
 	Until time.Time // from then on their signatures do not count
 	Roles []string
 	Keys  []sshsig.Key
+	// Passkeys approve payments under rules that count them, and sign nothing else.
+	Passkeys []passkey.Key
 }
 
 // Has reports whether a person has a role at a time.
@@ -110,8 +115,10 @@ type Rule struct {
 	Windows []Window // shortest first
 	Need    int      // approvals by different persons
 	Role    string   // in which they approve; empty without Need
-	Hold    time.Duration
-	Hours   Hours
+	// Keys are the kinds of keys whose approvals count, sorted; nil: those of SSH.
+	Keys  []KeyKind
+	Hold  time.Duration
+	Hours Hours
 	// Screened is for how long a pass of the screening service counts; zero: none is needed.
 	Screened time.Duration
 

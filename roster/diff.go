@@ -34,6 +34,7 @@ func Diff(old, next Policy) (list []Change) {
 		add(next.Hold < old.Hold, "destination_hold: %s instead of %s", span(next.Hold), span(old.Hold))
 	}
 	diffScreeners(old, next, add)
+	diffSite(old, next, add)
 	diffAssets(old, next, add)
 	diffPeople(old, next, add)
 	diffRules(old, next, add)
@@ -81,6 +82,7 @@ func diffPeople(old, next Policy, add adder) {
 		}
 		compareSets(before.Roles, one.Roles, "person "+one.Name+": role %s", true, add)
 		compareSets(keysOf(before), keysOf(one), "person "+one.Name+": key %s", true, add)
+		compareSets(passkeysOf(before), passkeysOf(one), "person "+one.Name+": passkey %s", true, add)
 	}
 	for _, one := range old.People {
 		if _, found := next.Person(one.Name); !found {
@@ -180,6 +182,7 @@ func diffAllow(old, next Rule, add adder) {
 		add(next.Need < old.Need || next.Role != old.Role && old.Need > 0, "%s: need %d %s instead of %d %s", name, next.Need,
 			next.Role, old.Need, old.Role)
 	}
+	compareSets(textsOf(old.Counts()), textsOf(next.Counts()), name+": approvals by keys of kind %s", true, add)
 	if old.Hold != next.Hold {
 		add(next.Hold < old.Hold, "%s: hold %s instead of %s", name, span(next.Hold), span(old.Hold))
 	}

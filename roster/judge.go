@@ -20,7 +20,9 @@ type Question struct {
 	Listed bool                // its destination is signed and past its hold
 	Passed time.Time           // when a screening service of the policy passed it; zero: none did, or it has expired
 	Signed map[string][]string // by role, the persons whose approvals count; each once
-	Again  bool                // it was allowed before, in another transaction: only people allow it again
+	// With says with which kind of key each of them signed; one who is missing signed by SSH.
+	With  map[string]KeyKind
+	Again bool // it was allowed before, in another transaction: only people allow it again
 	// Since is when the signer first saw what a rule needs; zero: not before now.
 	Since func(rule string) time.Time
 	// Used is what left by a rule from a time on.
@@ -125,7 +127,7 @@ func (r Rule) judge(q Question, p Policy, worth Value) Answer {
 	lacks := func(c Condition, format string, args ...any) Answer {
 		return Answer{Rule: r.ID, Worth: worth, Lacks: c, Detail: "rule " + r.ID + ": " + fmt.Sprintf(format, args...)}
 	}
-	signed := q.Signed[r.Role]
+	signed := r.Counted(q.Signed[r.Role], q.With)
 	since := r.since(q)
 	switch {
 	case !r.Each.IsZero() && r.Each.Less(worth):
@@ -136,7 +138,8 @@ func (r Rule) judge(q Question, p Policy, worth Value) Answer {
 	case q.Again && r.Need == 0:
 		return lacks(Approved, "it was allowed before in another transaction, and nobody is asked by this rule")
 	case len(signed) < r.Need:
-		return lacks(Approved, "%d of %d approvals by different persons of role %s", len(signed), r.Need, r.Role)
+		return lacks(Approved, "%d of %d approvals by different persons of role %s%s", len(signed), r.Need, r.Role,
+			r.others(q, len(signed)))
 	case r.Hold > 0 && since.IsZero():
 		return lacks(Held, "its approvals are complete, and it is held for %s from now on", span(r.Hold))
 	case r.Hold > 0 && q.Now.Before(since.Add(r.Hold)):

@@ -26,7 +26,8 @@ func (p Policy) sound() error {
 	case p.NotBefore.Before(p.Created):
 		return unsound("it begins before it is made")
 	}
-	for _, check := range []func() error{p.soundAssets, p.soundPeople, p.soundRules, p.soundScreening} {
+	for _, check := range []func() error{p.soundAssets, p.soundPeople, p.soundRules, p.soundScreening,
+		p.soundPasskeys} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func (p Policy) soundPeople() error {
 			owner[key] = one.Name
 			keys = append(keys, key.String())
 		}
-		if len(keys) == 0 || !sorted(keys) || !sorted(one.Roles) ||
+		if len(keys)+len(one.Passkeys) == 0 || !sorted(keys) || !sorted(one.Roles) ||
 			slices.ContainsFunc(one.Roles, func(role string) bool { return !approval.IsName(role) }) {
 			return unsound("%s must have keys and roles, both sorted", one.Name)
 		}
@@ -75,16 +76,17 @@ func (p Policy) soundPeople() error {
 	if !sorted(names) {
 		return unsound("the people must be sorted by name, each once")
 	}
-	if err := p.enough(RoleAuthor, p.Authors, "the next version"); err != nil {
+	if err := p.enough(RoleAuthor, p.Authors, usualKinds, "the next version"); err != nil {
 		return err
 	}
-	return p.enough(RoleApprover, p.Destinations, "a destination")
+	return p.enough(RoleApprover, p.Destinations, usualKinds, "a destination")
 }
 
-func (p Policy) enough(role string, need int, what string) error {
+// enough refuses what fewer persons than needed could sign with the keys that count.
+func (p Policy) enough(role string, need int, kinds []KeyKind, what string) error {
 	n := 0
 	for _, one := range p.People {
-		if slices.Contains(one.Roles, role) {
+		if slices.Contains(one.Roles, role) && one.signsBy(kinds) {
 			n++
 		}
 	}
@@ -137,7 +139,7 @@ func (p Policy) soundRule(r Rule) error {
 		}
 	}
 	if r.Need > 0 {
-		return p.enough(r.Role, r.Need, "rule "+r.ID)
+		return p.enough(r.Role, r.Need, r.Counts(), "rule "+r.ID)
 	}
 	return nil
 }

@@ -33,6 +33,9 @@ func (p Policy) Text() string {
 	for _, key := range p.Screeners {
 		w.Field("screening_key", ScreeningKeyText(key))
 	}
+	if p.Site.String() != "" { // policies from before this have no such line
+		w.Field("passkey_origin", p.Site.String())
+	}
 	for _, a := range p.Assets {
 		w.Field("asset", fmt.Sprintf("%s %s %s %d %s", a.Name, a.Chain, approval.AssetText(a.Contract), a.Decimals,
 			valueText(a.Price)))
@@ -43,6 +46,9 @@ func (p Policy) Text() string {
 		w.Field("roles", strings.Join(one.Roles, ","))
 		for _, key := range one.Keys {
 			w.Field("key", key.String())
+		}
+		for _, key := range one.Passkeys {
+			w.Field("passkey", key.String())
 		}
 	}
 	for _, r := range p.Rules {
@@ -81,6 +87,9 @@ func (r Rule) write(w *approval.Writer) {
 	w.Optional("hours", string(r.Hours))
 	if r.Screened > 0 { // policies from before this have no such line
 		w.Field("screened", span(r.Screened))
+	}
+	if r.Keys != nil {
+		w.Field("keys", strings.Join(textsOf(r.Keys), ","))
 	}
 }
 
@@ -136,6 +145,9 @@ func Read(text string) (p Policy, err error) {
 	for r.Has("screening_key") {
 		p.Screeners = append(p.Screeners, readScreeningKey(r))
 	}
+	if r.Has("passkey_origin") {
+		p.Site = readSite(r)
+	}
 	for r.Has("asset") {
 		p.Assets = append(p.Assets, readAsset(r))
 	}
@@ -185,6 +197,9 @@ func readPerson(r *approval.Reader) Person {
 		r.Demand(err == nil, "a key of %s: %v", one.Name, err)
 		one.Keys = append(one.Keys, key)
 	}
+	for r.Has("passkey") {
+		one.Passkeys = append(one.Passkeys, readPasskey(r, one.Name))
+	}
 	return one
 }
 
@@ -223,6 +238,9 @@ func readRule(r *approval.Reader) (rule Rule) {
 	}
 	if r.Has("screened") {
 		rule.Screened = readSpan(r, "screened", r.Line("screened"))
+	}
+	if r.Has("keys") {
+		rule.Keys = readKinds(r, rule.ID)
 	}
 	return rule
 }

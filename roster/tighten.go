@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursar/bursar/passkey"
 	"github.com/bursar/bursar/sshsig"
 )
 
-// Tightened returns a policy as it holds while later versions wait to begin. Whom a later version removes, which keys
-// and roles it takes away which screening keys it takes away, whose time it
-// shortens, and what it denies, holds at once: a key that was stolen must not
-// count for a day because the same text also loosens something. Whatever else later versions change waits for their
+// Tightened returns a policy as it holds while later versions wait to begin. Whom a later version removes, which keys,
+// roles, screening keys and site of passkeys it takes away, whose time it shortens, and what it denies, holds at once: a
+// key that was stolen must not count for a day because the same text also loosens something. Whatever else later versions change waits for their
 // beginning. The policy keeps its version and its hash, under which it is approved.
 func (p Policy) Tightened(later []Policy) Policy {
 	if len(later) == 0 {
@@ -23,6 +23,9 @@ func (p Policy) Tightened(later []Policy) Policy {
 		p.People = slices.DeleteFunc(p.People, func(one Person) bool { _, stays := next.Person(one.Name); return !stays })
 		for i, one := range p.People {
 			p.People[i] = one.limitedTo(next)
+			if next.Site != p.Site { // the old site is given up, and the new one has not begun
+				p.People[i].Passkeys = nil
+			}
 		}
 		p.Screeners = slices.DeleteFunc(slices.Clone(p.Screeners),
 			func(k ed25519.PublicKey) bool { return !hasScreener(next.Screeners, k) })
@@ -40,6 +43,8 @@ func (p Policy) Tightened(later []Policy) Policy {
 func (p Person) limitedTo(next Policy) Person {
 	after, _ := next.Person(p.Name)
 	p.Keys = slices.DeleteFunc(slices.Clone(p.Keys), func(k sshsig.Key) bool { return !slices.Contains(after.Keys, k) })
+	p.Passkeys = slices.DeleteFunc(slices.Clone(p.Passkeys),
+		func(k passkey.Key) bool { return !slices.Contains(after.Passkeys, k) })
 	p.Roles = slices.DeleteFunc(slices.Clone(p.Roles), func(r string) bool { return !slices.Contains(after.Roles, r) })
 	if after.Until.Before(p.Until) {
 		p.Until = after.Until
@@ -57,10 +62,10 @@ func (p Policy) By() string {
 
 // Unreachable says which quorums cannot meet at a time, because too few of the people who could are left.
 func (p Policy) Unreachable(now time.Time) (list []string) {
-	lacks := func(role string, need int, what string) {
+	lacks := func(role string, need int, kinds []KeyKind, what string) {
 		n := 0
 		for _, one := range p.People {
-			if one.Has(role, now) && len(one.Keys) > 0 {
+			if one.Has(role, now) && one.signsBy(kinds) {
 				n++
 			}
 		}
@@ -68,11 +73,11 @@ func (p Policy) Unreachable(now time.Time) (list []string) {
 			list = append(list, fmt.Sprintf("%s needs %d of role %s, and there are %d", what, need, role, n))
 		}
 	}
-	lacks(RoleAuthor, p.Authors, "the next version, or a thaw,")
-	lacks(RoleApprover, p.Destinations, "a destination")
+	lacks(RoleAuthor, p.Authors, usualKinds, "the next version, or a thaw,")
+	lacks(RoleApprover, p.Destinations, usualKinds, "a destination")
 	for _, r := range p.Rules {
 		if !r.Deny && r.Need > 0 {
-			lacks(r.Role, r.Need, "rule "+r.ID)
+			lacks(r.Role, r.Need, r.Counts(), "rule "+r.ID)
 		}
 		if r.Screened > 0 && len(p.Screeners) == 0 {
 			list = append(list, "rule "+r.ID+" needs a pass of a screening service, and no screening key is left")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/passkey"
 	"github.com/bursar/bursar/sshsig"
 )
 
@@ -39,9 +40,8 @@ func (p Policy) SignedBy(namespace, text, signature string, now time.Time) (Pers
 	if i < 0 {
 		return Person{}, fmt.Errorf("%w: %s", ErrNobody, key.Fingerprint())
 	}
-	if !now.Before(p.People[i].Until) {
-		return Person{}, fmt.Errorf("%w: %s counted until %s", ErrExpired, p.People[i].Name,
-			approval.Moment(p.People[i].Until))
+	if err := p.People[i].lasts(now); err != nil {
+		return Person{}, err
 	}
 	return p.People[i], nil
 }
@@ -128,7 +128,10 @@ type Signed struct {
 // Vote is an approval that counts.
 type Vote struct {
 	approval.Approval
-	Person string
+	Person  string
+	With    KeyKind
+	Passkey passkey.Key // as Voice has it
+	Counter uint32
 }
 
 // Votes returns the approvals of an order that count at a time, and why the others do not. Each person has one: what
@@ -170,7 +173,7 @@ func (p Policy) vote(o approval.Order, hash approval.Hash, s Signed, now time.Ti
 	if err != nil {
 		return v, err
 	}
-	who, err := p.SignedBy(approval.NamespaceApproval, s.Text, s.Signature, now)
+	who, err := p.ApprovedBy(s.Text, s.Signature, now)
 	if err != nil {
 		return v, err
 	}
@@ -190,7 +193,7 @@ func (p Policy) vote(o approval.Order, hash approval.Hash, s Signed, now time.Ti
 	case !no && who.Name == o.Requester:
 		return v, fmt.Errorf("%w: %s ordered it", ErrNobody, who.Name)
 	}
-	return Vote{a, who.Name}, nil
+	return Vote{a, who.Name, who.With, who.Passkey, who.Counter}, nil
 }
 
 // Tally sorts votes: by role, the persons who say yes; and those who say no.
