@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -228,5 +229,38 @@ func TestBeginAgainKeepsWhichPolicyWasInForce(t *testing.T) {
 			t.Errorf("got %+v, want version 5", known)
 		}
 		return err
+	})
+}
+
+// The newest approvals of each passkey are remembered, each once, whatever the sequence they came in.
+func TestTheNewestTouchesAreRemembered(t *testing.T) {
+	t.Parallel()
+	bothKinds(t, func(t *testing.T, k Keeper) {
+		touch := func(n int) Touch {
+			return Touch{Passkey: "a", Nonce: strconv.Itoa(n), Made: noon.Add(time.Duration(n) * time.Second),
+				Counter: 1<<32 - 1 - uint32(n)}
+		}
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			err := errors.Join(tx.AddTouch(ctx, touch(2)), tx.AddTouch(ctx, touch(1)), tx.AddTouch(ctx, touch(2)),
+				tx.AddTouch(ctx, Touch{Passkey: "b", Nonce: "1", Made: noon, Counter: 1}))
+			list, failed := tx.Touches(ctx, "a")
+			if len(list) != 2 || list[0].Nonce != "1" || list[1].Counter != touch(2).Counter || !list[1].Made.Equal(
+				touch(2).Made) {
+				t.Errorf("got %+v, want two, oldest first", list)
+			}
+			return errors.Join(err, failed)
+		})
+		do(t, k, func(ctx context.Context, tx Tx) error {
+			for n := 3; n <= MostTouches+2; n++ {
+				if err := tx.AddTouch(ctx, touch(n)); err != nil {
+					return err
+				}
+			}
+			list, err := tx.Touches(ctx, "a")
+			if len(list) != MostTouches || list[0].Nonce != "3" {
+				t.Errorf("got %d from %q on, want the newest %d", len(list), list[0].Nonce, MostTouches)
+			}
+			return err
+		})
 	})
 }

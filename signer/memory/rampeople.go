@@ -19,6 +19,7 @@ type ramPeople struct {
 	known        KnownPolicy
 	removed      map[ramKey]time.Time
 	denials      map[Digest][]Denial
+	touches      map[string][]Touch // by passkey
 }
 
 type ramHeld struct {

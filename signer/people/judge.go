@@ -68,7 +68,8 @@ type Granted struct {
 	// 0: our own money.
 	Payment int64
 
-	nonces []string
+	nonces  []string
+	touches []memory.Touch
 }
 
 // Judge returns what the policy allows of a transaction, or a *Refusal. Without a policy it allows everything, unless
@@ -119,9 +120,10 @@ func (q Question) chains(id bursar.ChainID) (roster.Spelling, bool) {
 // judging is one transaction that is judged.
 type judging struct {
 	Question
-	policy roster.Policy
-	tx     memory.Tx
-	used   map[string]bursar.Amount // by rule, what earlier orders of the transaction are worth
+	policy  roster.Policy
+	tx      memory.Tx
+	used    map[string]bursar.Amount // by rule, what earlier orders of the transaction are worth
+	touched []memory.Touch           // approvals of this transaction by passkeys
 }
 
 // ordersOf reads the orders and compares them with the payments, one for one.
@@ -191,13 +193,18 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 		return err
 	}
 	yes, _ := roster.Tally(votes)
+	with := map[string]roster.KeyKind{}
+	for _, v := range votes {
+		with[v.Person] = v.With
+	}
 	listed, err := j.listed(ctx, o)
 	if err != nil {
 		return err
 	}
 	passed, why := j.passed(o, evidence.Screening)
 	a, err := j.ask(ctx, digest, payment, roster.Question{Kind: string(j.Request.Kind), Chain: o.Chain,
-		Contract: o.Contract, To: o.To, Units: o.Units, Listed: listed, Signed: yes, Again: payment > 1, Passed: passed})
+		Contract: o.Contract, To: o.To, Units: o.Units, Listed: listed, Signed: yes, With: with, Again: payment > 1,
+		Passed: passed})
 	if err != nil {
 		return err
 	}
@@ -205,34 +212,42 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 		a.Detail += ": " + why.Error()
 	}
 	if !a.Allowed {
-		return j.refused(o, a, digest, payment, yes, problems)
+		return j.refused(o, a, digest, payment, approvers{yes, with}, problems)
 	}
 	granted := Granted{Order: digest, ID: o.ID, Rule: a.Rule, Worth: a.Worth, Payment: payment}
-	if need, role := j.need(a.Rule); need > 0 {
-		granted.By = yes[role]
-		for _, v := range votes {
-			if v.Role == role {
-				granted.nonces = append(granted.nonces, v.Nonce.String())
-			}
+	if r := j.rule(a.Rule); r.Need > 0 {
+		granted.By = r.Counted(yes[r.Role], with)
+		counted := slices.DeleteFunc(votes, func(v roster.Vote) bool {
+			return v.Role != r.Role || !slices.Contains(granted.By, v.Person)
+		})
+		for _, v := range counted {
+			granted.nonces = append(granted.nonces, v.Nonce.String())
 		}
+		granted.touches = touches(counted)
 	}
 	g.List = append(g.List, granted)
 	return nil
 }
 
-// need returns how many approvals a rule needs, and in which role.
-func (j *judging) need(rule string) (int, string) {
+// approvers are the persons who approved an order, by role, and the kinds of their keys.
+type approvers struct {
+	yes  map[string][]string
+	with map[string]roster.KeyKind
+}
+
+// rule returns an allow by its ID.
+func (j *judging) rule(id string) roster.Rule {
 	for _, r := range j.policy.Rules {
-		if r.ID == rule && !r.Deny {
-			return r.Need, r.Role
+		if r.ID == id && !r.Deny {
+			return r
 		}
 	}
-	return 0, ""
+	return roster.Rule{}
 }
 
 // refused returns the refusal of an order, with why approvals of it do not count.
 func (j *judging) refused(
-	o approval.Order, a roster.Answer, digest memory.Digest, payment int64, yes map[string][]string, problems []error,
+	o approval.Order, a roster.Answer, digest memory.Digest, payment int64, by approvers, problems []error,
 ) error {
 	r := &Refusal{Rule: Rule(a.Lacks), Detail: fmt.Sprintf("order %s: %s", o.ID, a.Detail)}
 	if a.Lacks == roster.Approved {
@@ -243,9 +258,9 @@ func (j *judging) refused(
 			r.Detail += "; " + p.Error()
 		}
 	}
-	for _, rule := range a.Holds {
-		_, role := j.need(rule)
-		r.Holds = append(r.Holds, Held{digest, j.heldAs(rule, payment), yes[role]})
+	for _, id := range a.Holds {
+		rule := j.rule(id)
+		r.Holds = append(r.Holds, Held{digest, j.heldAs(id, payment), rule.Counted(by.yes[rule.Role], by.with)})
 	}
 	return r
 }
@@ -332,6 +347,11 @@ func (g Grants) Write(ctx context.Context, tx memory.Tx, flow int64, now time.Ti
 	for _, one := range g.List {
 		for _, nonce := range one.nonces {
 			if err := tx.AddNonce(ctx, nonce, flow); err != nil {
+				return err
+			}
+		}
+		for _, touch := range one.touches {
+			if err := tx.AddTouch(ctx, touch); err != nil {
 				return err
 			}
 		}

@@ -45,7 +45,14 @@ func (j *judging) votes(
 		case found && (j.Flow == 0 || flow != j.Flow):
 			problems = append(problems, fmt.Errorf("%w: the approval by %s, for another transaction", ErrUsed, v.Person))
 		default:
-			votes = append(votes, v)
+			switch err := j.uncopied(ctx, v); {
+			case errors.Is(err, ErrCopied):
+				problems = append(problems, err)
+			case err != nil:
+				return nil, nil, err
+			default:
+				votes = append(votes, v)
+			}
 		}
 	}
 	return votes, problems, nil
