@@ -36,14 +36,25 @@ func (c *lyingCore) screens() {
 		Assets:    []roster.Asset{{Name: "MATIC", Chain: bursar.Polygon, Decimals: 18, Price: bursar.Units(1e6)}},
 		Rules: []roster.Rule{{ID: "passed", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Each: bursar.Units(1e9),
 			Screened: time.Hour}}}
+	c.govern(p, nil)
+}
+
+// govern has ann and bob sign a policy and installs it on the signer's machine. change adds to what the policy says of
+// each of them.
+func (c *lyingCore) govern(p roster.Policy, change func(i int, one *roster.Person)) {
+	c.t.Helper()
 	var signatures []string
 	for i, name := range []string{"ann", "bob"} {
 		key, err := ssh.NewSignerFromKey(clientKey(byte(annsKey + i)))
 		c.must(err)
 		public, err := sshsig.NewKey(key.PublicKey())
 		c.must(err)
-		p.People = append(p.People, roster.Person{Name: name, Until: now.AddDate(1, 0, 0),
-			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{public}})
+		one := roster.Person{Name: name, Until: p.Created.AddDate(1, 0, 0),
+			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{public}}
+		if change != nil {
+			change(i, &one)
+		}
+		p.People = append(p.People, one)
 	}
 	for i, name := range []string{"ann", "bob"} {
 		key, err := ssh.NewSignerFromKey(clientKey(byte(annsKey + i)))
