@@ -105,9 +105,9 @@ var mayImport = map[string][]string{
 		domain...),
 	"oversight":           {".", "ledger", "chain", "reconcile", "store"},
 	"console/consoletest": nil,
-	"operator":            {".", "store"},
-	"console": append([]string{".", "wire", "netpolicy", "ledger", "chain", "operator", "operator/proposal", "oversight",
-		"signer", "store"}, domain...),
+	"operator":            {".", "passkey", "store"},
+	"console": append([]string{".", "approval", "wire", "netpolicy", "ledger", "chain", "operator", "operator/proposal",
+		"oversight", "passkey", "relay", "roster", "signer", "store"}, domain...),
 	"service":              nil, // wiring: everything
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory

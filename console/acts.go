@@ -13,6 +13,7 @@ import (
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/operator"
 	"github.com/bursar/bursar/operator/proposal"
+	"github.com/bursar/bursar/relay"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
 	"github.com/bursar/bursar/webhook"
@@ -27,7 +28,8 @@ type Acts struct {
 	Accounts       *account.Service
 	TestDeliveries *webhook.TestDeliveries
 	Proposals      *proposal.Service
-	Wake           func() // has events that are due delivered now; nil: within their usual time
+	Approvals      *relay.Relay // nil: nobody approves here for the signer
+	Wake           func()       // has events that are due delivered now; nil: within their usual time
 }
 
 // deed is one act of a person: a form that says what will happen, and what does it. Its path is /do/NAME.
@@ -69,7 +71,7 @@ func (c *Console) actPages() (pages []page) {
 	for _, d := range c.deeds() {
 		pages = append(pages, c.formOf(d))
 	}
-	return append(pages, c.proposalPages()...)
+	return joined(pages, c.proposalPages(), c.approvalPages())
 }
 
 // actActions lists the acts.
@@ -80,7 +82,7 @@ func (c *Console) actActions() (actions []action) {
 			return c.carryOut(v, d)
 		}})
 	}
-	return append(actions, c.proposalActions()...)
+	return joined(actions, c.proposalActions(), c.approvalActions())
 }
 
 // deedForm is what the page of a form shows.
@@ -211,7 +213,8 @@ func refusalOf(err error) error {
 	for _, known := range []error{withdrawal.ErrTooLate, withdrawal.ErrRecovering, unattributed.ErrNotUnattributed,
 		unattributed.ErrNotFinal, unattributed.ErrTarget, unattributed.ErrDestination, unattributed.ErrTooLate,
 		unattributed.ErrNote, unattributed.ErrRecovering, store.ErrDecided, store.ErrOpen, proposal.ErrOwn,
-		proposal.ErrEnded, proposal.ErrOther, proposal.ErrReason, proposal.ErrUnknownVerb, proposal.ErrEvidence} {
+		proposal.ErrEnded, proposal.ErrOther, proposal.ErrReason, proposal.ErrUnknownVerb, proposal.ErrEvidence,
+		relay.ErrRefused} {
 		if errors.Is(err, known) {
 			return bursar.Refuse(bursar.CodeInvalidRequest, "%s", err.Error())
 		}

@@ -231,6 +231,7 @@ var navigation = []struct{ Name, Path string }{
 	{"Ledger", "/ledger"},
 	{"Accounts", "/accounts"},
 	{"Proposals", "/proposals"},
+	{"Approvals", "/approvals"},
 	{"People", "/people"},
 	{"Audit", "/audit"},
 	{"Settings", "/settings"},

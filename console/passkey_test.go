@@ -15,27 +15,27 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// passkey is an authenticator with one key, by Web Authentication Level 3.
-type passkey struct {
+// authenticator has one key, by Web Authentication Level 3.
+type authenticator struct {
 	private *ecdsa.PrivateKey
 	person  bursar.ID
 }
 
 // keyOf returns the passkey of a person, always the same.
-func keyOf(person bursar.ID) passkey {
+func keyOf(person bursar.ID) authenticator {
 	d := sha256.Sum256(person[:])
 	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), d[:])
 	if err != nil {
 		panic(err) // a digest is above the group's order once in 2^32
 	}
-	return passkey{private, person}
+	return authenticator{private, person}
 }
 
 // id is the ID of the credential.
-func (k passkey) id() []byte { return k.person[:] }
+func (k authenticator) id() []byte { return k.person[:] }
 
 // stored returns the passkey as the service keeps it.
-func (k passkey) stored(person bursar.ID) store.Passkey {
+func (k authenticator) stored(person bursar.ID) store.Passkey {
 	public := []byte{0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20} // COSE, RFC 9053: EC2, ES256, P-256
 	public = append(public, k.private.X.FillBytes(make([]byte, 32))...)
 	public = append(append(public, 0x22, 0x58, 0x20), k.private.Y.FillBytes(make([]byte, 32))...)
@@ -60,7 +60,7 @@ type touch struct {
 }
 
 // signs returns the JSON of an assertion over a challenge.
-func (k passkey) signs(challenge string, change func(*touch)) string {
+func (k authenticator) signs(challenge string, change func(*touch)) string {
 	t := touch{kind: "webauthn.get", challenge: challenge, origin: "http://localhost:8081", host: "localhost",
 		flags: present | verified}
 	if change != nil {

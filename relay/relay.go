@@ -312,6 +312,13 @@ func (r *Relay) addPending(ctx context.Context, tx *store.Tx, w *Waiting) error 
 // Add keeps an approval of a payment that waits, and returns who signed it. The error is ErrRefused with the reason, or
 // one of the database.
 func (r *Relay) Add(ctx context.Context, text, signature string) (who string, a approval.Approval, err error) {
+	return r.AddRecorded(ctx, text, signature, func(context.Context, *store.Tx, roster.Vote) error { return nil })
+}
+
+// AddRecorded is Add with what is recorded of it, last in the same transaction.
+func (r *Relay) AddRecorded(
+	ctx context.Context, text, signature string, record func(context.Context, *store.Tx, roster.Vote) error,
+) (who string, a approval.Approval, err error) {
 	if a, err = approval.ParseApproval(text); err != nil {
 		return "", a, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
@@ -332,7 +339,11 @@ func (r *Relay) Add(ctx context.Context, text, signature string) (who string, a 
 		return "", a, fmt.Errorf("%w: %w", ErrRefused, errors.Join(problems...))
 	}
 	err = r.DB.Do(ctx, func(tx *store.Tx) error {
-		return keep(ctx, tx, votes[0], store.Approval{OrderID: waiting.Orders[i].of, Text: text, Signature: signature})
+		one := store.Approval{OrderID: waiting.Orders[i].of, Text: text, Signature: signature}
+		if err := keep(ctx, tx, votes[0], one); err != nil {
+			return err
+		}
+		return record(ctx, tx, votes[0])
 	})
 	if err == nil && r.Added != nil {
 		r.Added(a.Order.Chain)

@@ -59,6 +59,7 @@ func (s *Service) console() (*console.Console, error) {
 			Accounts:       s.Accounts,
 			TestDeliveries: s.TestDeliveries,
 			Proposals:      s.Proposals,
+			Approvals:      s.Approvals,
 			Wake:           s.Deliverer.Wake,
 		},
 	})

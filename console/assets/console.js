@@ -41,8 +41,19 @@ async function approve() {
   return { see: location.pathname };
 }
 
+// sign has the passkey sign the text of an approval, which the signer verifies itself.
+async function sign(button) {
+  const about = button.closest("[data-sign]").dataset;
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    { challenge: about.challenge, userVerification: "required" });
+  const signed = await navigator.credentials.get({ publicKey });
+  const done = await ask(about.sign, { text: about.text, evidence: JSON.stringify(signed.toJSON()) });
+  return { see: done.see.replace("/admin/v1", "/console") };
+}
+
 const ways = {
   "approve": approve,
+  "sign": sign,
   "sign-in": signIn,
   "invited": () => make("/invited/begin", { token: location.hash.slice(1) }),
   "passkeys": async () => make("/passkeys/begin", await prove()),
@@ -64,7 +75,7 @@ for (const button of document.querySelectorAll("button[data-passkey]")) {
     said.hidden = true;
     button.disabled = true;
     try {
-      const done = await ways[button.dataset.passkey]();
+      const done = await ways[button.dataset.passkey](button);
       location.assign(done.see);
     } catch (problem) {
       said.textContent = problem.name === "NotAllowedError" ? "Nothing was done: the passkey was not used." : problem.message;

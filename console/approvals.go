@@ -1,0 +1,304 @@
+package console
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/passkey"
+	"github.com/bursar/bursar/relay"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/store"
+)
+
+// How long an approval counts, and how long its page may be open before a passkey signs it: the signer compares the
+// counters of approvals that were made ten minutes apart.
+const (
+	approvalLife = 8 * time.Hour
+	approvalAge  = 5 * time.Minute
+)
+
+// approvalsView is what waits for approvals that the signer verifies.
+type approvalsView struct {
+	Policy string // its version; empty: the signer has none
+	Origin string // where its passkeys sign
+	Why    string // why nobody approves with a passkey here; empty: they may
+	Orders []orderView
+	Keys   []registeredView
+}
+
+// registeredView is a passkey of the reader, as this service recorded it.
+type registeredView struct {
+	Line, Fingerprint string
+	Person            string // whose it is in the policy; empty: nobody's
+}
+
+// orderView is one payment that waits.
+type orderView struct {
+	ID, Account, Chain, Asset  string
+	Amount                     string // in whole units by the policy's decimals; empty: it has no such asset
+	Units, To, Tag             string
+	Requester, Created, Until  string
+	Reason, TxID, Status, Text string
+	Votes                      []saidView
+	Says                       []sayView
+	Why, Problem               string
+}
+
+// saidView is an approval that was given.
+type saidView struct{ Person, Decision, With, At, Until string }
+
+// sayView is an approval that may be given.
+type sayView struct{ Decision, Role, Text, Challenge string }
+
+func (c *Console) approvalPages() []page {
+	return []page{
+		{path: "/approvals", verb: operator.VerbRead, title: "Approvals for the signer", nav: "Approvals",
+			serve: c.listApprovals},
+		c.approvalPage(),
+	}
+}
+
+func (c *Console) approvalPage() page {
+	return page{path: "/approvals/{id}", verb: operator.VerbRead, title: "Approval for the signer", nav: "Approvals",
+		serve: c.oneApproval}
+}
+
+func (c *Console) approvalActions() []action {
+	form := c.approvalPage()
+	return []action{{path: "/approvals/{id}/sign", verb: operator.VerbWithdrawalApprove, form: &form, do: c.takeApproval}}
+}
+
+// waiting returns what waits for approvals that the person may see, with the policy; false: the signer has none.
+func (c *Console) waiting(v *visit) (p roster.Policy, list []relay.Order, has bool, err error) {
+	if c.Acts.Approvals == nil {
+		return p, nil, false, nil
+	}
+	w, err := c.Acts.Approvals.Waiting(v.ctx)
+	if err != nil || w.Policy == "" {
+		return p, nil, false, err
+	}
+	if p, err = roster.Read(w.Policy); err != nil {
+		return p, nil, false, err
+	}
+	for _, one := range w.Orders {
+		o, err := approval.ParseOrder(one.Text)
+		if err == nil && v.person.Sees(o.Account) {
+			list = append(list, one)
+		}
+	}
+	return p, list, true, nil
+}
+
+func (c *Console) listApprovals(v *visit) (any, error) {
+	p, list, has, err := c.waiting(v)
+	if err != nil || !has {
+		return approvalsView{Orders: []orderView{}}, err
+	}
+	d := approvalsView{
+		Policy: fmt.Sprintf("%d, %s", p.Version, p.Hash()),
+		Origin: p.Site.String(),
+		Why:    c.cannotSign(p),
+		Orders: []orderView{},
+	}
+	for _, one := range list {
+		d.Orders = append(d.Orders, c.orderOf(p, one))
+	}
+	err = c.DB.View(v.ctx, func(tx *store.Tx) error {
+		keys, err := c.People.PublicKeys(v.ctx, tx, v.person.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		for _, key := range keys {
+			d.Keys = append(d.Keys, registeredView{key.String(), key.Fingerprint(), personWith(p, key)})
+		}
+		return err
+	})
+	return d, err
+}
+
+func personWith(p roster.Policy, key passkey.Key) string {
+	for _, one := range p.People {
+		if slices.Contains(one.Passkeys, key) {
+			return one.Name
+		}
+	}
+	return ""
+}
+
+// cannotSign says why no passkey that signs here could count; "" if one could.
+func (c *Console) cannotSign(p roster.Policy) string {
+	switch {
+	case p.Site.String() == "":
+		return "the policy has no passkeys"
+	case p.Site.String() != c.People.URL:
+		return "the policy's passkeys sign at " + p.Site.String() + ", and this is " + c.People.URL
+	case len(rolesWithPasskeys(p)) == 0:
+		return "no rule of the policy counts passkeys"
+	}
+	return ""
+}
+
+// rolesWithPasskeys returns the roles in which some rule counts passkeys, each once.
+func rolesWithPasskeys(p roster.Policy) (list []string) {
+	for _, r := range p.Rules {
+		if !r.Deny && slices.Contains(r.Counts(), roster.KeyPasskey) && !slices.Contains(list, r.Role) {
+			list = append(list, r.Role)
+		}
+	}
+	return list
+}
+
+// orderOf shows an order from its very text.
+func (c *Console) orderOf(p roster.Policy, one relay.Order) orderView {
+	o, err := approval.ParseOrder(one.Text)
+	if err != nil {
+		return orderView{Text: one.Text, Why: err.Error()}
+	}
+	d := orderView{
+		ID:        o.ID.String(),
+		Chain:     string(o.Chain),
+		Asset:     approval.AssetText(o.Contract),
+		Units:     o.Units.String(),
+		To:        o.To.Base,
+		Requester: o.Requester,
+		Created:   moment(o.Created),
+		Until:     moment(o.Expires),
+		Reason:    one.Reason,
+		TxID:      one.TxID,
+		Status:    one.Status,
+		Text:      one.Text,
+		Why:       c.cannotSign(p),
+	}
+	if !o.Account.IsZero() {
+		d.Account = o.Account.String()
+	}
+	if o.To.HasMemo {
+		d.Tag = fmt.Sprint(o.To.Memo)
+	}
+	for _, a := range p.Assets {
+		if a.Chain == o.Chain && a.Contract == o.Contract {
+			d.Amount, d.Asset = o.Units.Decimal(a.Decimals, 0), a.Name
+		}
+	}
+	for _, s := range one.Approvals {
+		d.Votes = append(d.Votes, c.saidOf(p, o, s.Text, s.Signature))
+	}
+	return d
+}
+
+func (c *Console) saidOf(p roster.Policy, o approval.Order, text, signature string) saidView {
+	who, err := p.ApprovedBy(text, signature, c.DB.Now())
+	a, failed := approval.ParseApproval(text)
+	if err != nil || failed != nil || a.Order != o {
+		return saidView{Person: "nobody who counts"}
+	}
+	return saidView{who.Name, string(a.Decision), string(who.With), moment(a.Created), moment(a.Expires)}
+}
+
+func (c *Console) oneApproval(v *visit) (any, error) {
+	p, one, err := c.seenOrder(v)
+	if err != nil {
+		return nil, err
+	}
+	d := c.orderOf(p, one)
+	d.Problem = v.problem
+	o, err := approval.ParseOrder(one.Text)
+	if err != nil || d.Why != "" || v.person.May(operator.VerbWithdrawalApprove, o.Account) != nil {
+		return d, err
+	}
+	now := c.DB.Now().UTC().Truncate(time.Second)
+	for _, role := range rolesWithPasskeys(p) {
+		for _, decision := range []approval.Decision{approval.Yes, approval.No} {
+			a := approval.Approval{
+				Instance: o.Instance,
+				Decision: decision,
+				Payment:  1, // another one is a matter for bursar-approve, which knows what its person signed before
+				Role:     role,
+				Version:  p.Version,
+				Policy:   p.Hash(),
+				Created:  now,
+				Expires:  now.Add(approvalLife),
+				Nonce:    approval.NewNonce(),
+				Order:    o,
+			}
+			challenge := passkey.Challenge(approval.NamespaceApproval, a.Text())
+			d.Says = append(d.Says, sayView{string(decision), role, a.Text(),
+				base64.RawURLEncoding.EncodeToString(challenge[:])})
+		}
+	}
+	return d, nil
+}
+
+// seenOrder returns the order of the path; one that does not wait, or of an account that the person may not see, is not
+// there.
+func (c *Console) seenOrder(v *visit) (p roster.Policy, one relay.Order, err error) {
+	id, err := v.id("id")
+	if err != nil {
+		return p, one, err
+	}
+	p, list, _, err := c.waiting(v)
+	if err != nil {
+		return p, one, err
+	}
+	for _, one := range list {
+		if o, err := approval.ParseOrder(one.Text); err == nil && o.ID == id {
+			return p, one, nil
+		}
+	}
+	return p, one, bursar.ErrNotFound
+}
+
+// takeApproval hands on what a passkey signed. The signer judges it again: what is checked here keeps mistakes out.
+func (c *Console) takeApproval(v *visit) (string, error) {
+	p, one, err := c.seenOrder(v)
+	if err != nil {
+		return "", err
+	}
+	text := v.form.Get("text")
+	a, err := approval.ParseApproval(text)
+	if err != nil || a.Order.Text() != one.Text {
+		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "text", "the text is not an approval of this payment")
+	}
+	if now := c.DB.Now(); now.Sub(a.Created) > approvalAge || a.Created.After(now.Add(approvalAge)) {
+		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "text", "the page is older than %d minutes: load it again",
+			int(approvalAge.Minutes()))
+	}
+	signature, err := assertionOf(p, v.form.Get("evidence"))
+	if err != nil {
+		return "", err
+	}
+	record := func(ctx context.Context, tx *store.Tx, vote roster.Vote) error {
+		if err := v.person.May(operator.VerbWithdrawalApprove, a.Order.Account); err != nil {
+			return err
+		}
+		act := v.act(operator.VerbWithdrawalApprove, "order "+a.Order.ID.String())
+		act.After, act.Evidence = fmt.Sprintf("%s says %s to the signer", vote.Person, a.Decision), signature
+		return operator.Record(ctx, tx, act)
+	}
+	_, _, err = c.Acts.Approvals.AddRecorded(v.ctx, text, signature, record)
+	return "/approvals", refusalOf(err)
+}
+
+// assertionOf returns what a browser's passkey signed, with its key, which one of the policy must be.
+func assertionOf(p roster.Policy, evidence string) (string, error) {
+	made, err := passkey.FromBrowser(evidence)
+	if err != nil {
+		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "evidence", "%s", err.Error())
+	}
+	var keys []passkey.Key
+	for _, one := range p.People {
+		keys = append(keys, one.Passkeys...)
+	}
+	signed, found := made.By(keys)
+	if !found {
+		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "evidence", "no passkey of the policy signed this")
+	}
+	return signed.Text(), nil
+}
