@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // Packages of this module that it may contain: no chain, no API, no database.
-var parts = []string{"", "approval", "cmd/bursar-approve", "orderkey", "roster", "sshsig"}
+var parts = []string{"", "approval", "cmd/bursar-approve", "orderkey", "passkey", "roster", "sshsig"}
 
 // Modules of others that it may contain, by the beginnings of their packages.
 var modules = []string{"github.com/alecthomas/kong", "golang.org/x/crypto/", "golang.org/x/sys/cpu"}

@@ -56,6 +56,7 @@ type commands struct {
 	Sign        signCommand        `cmd:"" help:"Sign a policy, a destination, a client's key, a freeze or a thaw."`
 	Destination destinationCommand `cmd:"" help:"Write the text of a destination, to be signed."`
 	OrderKey    orderKeyCommand    `cmd:"" name:"order-key" help:"Write the text of a client's key, to be signed."`
+	Passkey     passkeyCommand     `cmd:"" help:"Show the fingerprint of a passkey, and its line for the policy."`
 	Freeze      freezeCommand      `cmd:"" help:"Write the text of a freeze, to be signed."`
 	Thaw        thawCommand        `cmd:"" help:"Write the text of a thaw, to be signed."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`

@@ -275,7 +275,7 @@ func TestWhatWasSignedBeforeIsShown(t *testing.T) {
 	d := newDesk(t, 1, order(1))
 	d.waiting.Orders[0].Approvals = append(first.taken, signedText{first.taken[0].Text, "forged"})
 	d.keyed("\n", "yes", d.url)
-	d.wantSays("Signed     yes by bob at 2026-11-24T13:00:00Z until 2026-11-24T21:00:00Z", "by nobody who counts")
+	d.wantSays("Signed     yes by bob with ssh at 2026-11-24T13:00:00Z until 2026-11-24T21:00:00Z", "by nobody who counts")
 }
 
 func TestANoIsSigned(t *testing.T) {

@@ -87,7 +87,7 @@ func (s *session) history(policy roster.Policy, one asked) error {
 		s.say("           \"It failed, please sign again\" is how people are robbed: find out why it failed first.")
 	}
 	for _, signed := range one.Approvals {
-		who, err := policy.SignedBy(approval.NamespaceApproval, signed.Text, signed.Signature, time.Time{})
+		who, err := policy.ApprovedBy(signed.Text, signed.Signature, time.Time{})
 		a, parseErr := approval.ParseApproval(signed.Text)
 		if err != nil || parseErr != nil || a.Order != one.order {
 			s.say("Signed     by nobody who counts: an approval that is not valid")
@@ -97,7 +97,7 @@ func (s *session) history(policy roster.Policy, one asked) error {
 		if !s.now().Before(a.Expires) {
 			ended = ", which has ended"
 		}
-		s.say("Signed     %s by %s at %s until %s%s", a.Decision, who.Name, approval.Moment(a.Created),
+		s.say("Signed     %s by %s with %s at %s until %s%s", a.Decision, who.Name, who.With, approval.Moment(a.Created),
 			approval.Moment(a.Expires), ended)
 	}
 	lines, err := s.signedBefore(one.order)

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 var parts = []string{"", "approval", "ceremony", "chain", "chain/bitcoin",
 	"chain/bitcoin/descriptor", "chain/bitcoin/psbt", "chain/ethkey", "chain/evm", "chain/registry", "chain/rpc",
 	"chain/rpc/push", "chain/solana", "chain/tron", "chain/xrpl", "cmd/bursar-signer", "config", "marks", "orderkey",
-	"netpolicy", "verdict",
+	"netpolicy", "passkey", "verdict",
 	"roster", "signer", "signer/command", "signer/host", "signer/memory", "signer/orders", "signer/people", "signer/proof",
 	"signer/remote",
 	"signer/token", "signer/tpm", "slip39", "sshsig"}

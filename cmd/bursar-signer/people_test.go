@@ -115,6 +115,8 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 	b.want(0, "allowed by rule large", "policy", "test", "order", "--listed", "--approved", "ann", "--approved", "cat",
 		"--held")
 	b.want(2, "the policy has no eve", "policy", "test", "order", "--approved", "eve")
+	b.want(2, "ann has no passkey", "policy", "test", "order", "--passkey", "ann")
+	b.want(2, "ann has one approval", "policy", "test", "order", "--approved", "ann", "--approved", "ann")
 
 	place := approval.Destination{Instance: state.Instance, Chain: "bitcoin", Any: true, To: order.To, Created: now,
 		Expires: now.Add(time.Hour), Until: now.AddDate(1, 0, 0), Nonce: approval.NewNonce()}

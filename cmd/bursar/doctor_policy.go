@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
@@ -45,6 +46,7 @@ func (e *healthCheck) policyOfPeople(ctx context.Context, db *store.DB) {
 	for _, rule := range p.Unlimited() {
 		e.advise(check, resultWarning, "give the rule `each` and windows, unless that is meant", "%s", rule)
 	}
+	e.siteOfPasskeys(check, p)
 	for _, one := range p.People {
 		if time.Until(one.Until) < soon {
 			e.advise(check, resultWarning, "sign a policy with another end date, or without the person",
@@ -52,6 +54,16 @@ func (e *healthCheck) policyOfPeople(ctx context.Context, db *store.DB) {
 		}
 	}
 	e.note(check, resultOK, "version %d, people: %d, rules: %d", p.Version, len(p.People), len(p.Rules))
+}
+
+// siteOfPasskeys compares where the policy's passkeys sign with where this service has them asked.
+func (e *healthCheck) siteOfPasskeys(check string, p roster.Policy) {
+	at := service.ConsoleURL(e.cfg.Console.URL, e.cfg.AdminListen, e.cfg.Admin.TLS != config.TLS{})
+	if p.Site.String() == "" || p.Site.String() == at || e.cfg.AdminListen == "" && e.cfg.Console.URL == "" {
+		return
+	}
+	e.advise(check, resultWarning, "set console.url, or sign a policy with another passkey_origin",
+		"its passkeys sign at %s, and the console is at %s: nobody approves with one there", p.Site, at)
 }
 
 // policyText returns the text of the policy, "" if there is none.

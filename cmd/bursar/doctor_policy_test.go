@@ -13,6 +13,7 @@ import (
 
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/passkey"
 	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/signer/host"
@@ -31,7 +32,7 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	if f := found[check]; f.Result != resultWarning || !strings.Contains(f.Advice, "docs/operations/approvals.md") {
 		t.Errorf("on mainnet doctor finds %+v", f)
 	}
-	d := newSeededHarness(t)
+	d := newSeededHarness(t, "console: {url: https://bursar.example}")
 	d.ok("signer", "init", "--unused")
 	found, _ = d.findings()
 	if f, is := found[check]; is {
@@ -52,7 +53,11 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	}
 	now := time.Now().UTC().Truncate(time.Second)
 	status := parse[command.SignerStatus](d, "signer", "status", "--json")
-	text := roster.Policy{Instance: status.Instance, Network: "regtest", Version: 1, Created: now, NotBefore: now,
+	site, err := passkey.ParseOrigin("https://console.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := roster.Policy{Instance: status.Instance, Site: site, Network: "regtest", Version: 1, Created: now, NotBefore: now,
 		Authors: 1, Destinations: 1, Reference: "EUR", Rules: []roster.Rule{{ID: "open",
 			For: []string{roster.KindWithdrawal}, To: roster.ToListed}},
 		People: []roster.Person{{Name: "ann", Until: now.AddDate(0, 0, 20),
@@ -82,6 +87,7 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	}
 	if got := look(); !strings.Contains(got, "warning: ann counts until ") ||
 		!strings.Contains(got, "warning: rule open has no limit") ||
+		!strings.Contains(got, "warning: its passkeys sign at https://console.example.com, and the console is at https://bursar.example") ||
 		!strings.HasSuffix(got, "ok: version 1, people: 1, rules: 1") {
 		t.Errorf("doctor finds %q", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar/approval"
@@ -158,6 +159,7 @@ type signerPolicyTestCommand struct {
 	Order    string    `arg:"" placeholder:"FILE" help:"The text of an order, or of an approval of one."`
 	Policy   string    `placeholder:"FILE" help:"The policy. Default: the one in force."`
 	Approved []string  `placeholder:"PERSON" help:"Who has approved it."`
+	Passkey  []string  `placeholder:"PERSON" help:"Who has approved it with a passkey."`
 	Held     bool      `help:"Its hold has passed."`
 	Listed   bool      `help:"Its destination is signed and past its hold."`
 	Screened bool      `help:"The screening service has just passed it."`
@@ -196,17 +198,9 @@ func (cmd *signerPolicyTestCommand) Run(ctx context.Context, c *Call) error {
 	}
 	c.warnOf(p)
 	q := roster.Question{Kind: roster.KindWithdrawal, Chain: o.Chain, Contract: o.Contract, To: o.To, Units: o.Units,
-		Now: cmd.At, Listed: cmd.Listed, Signed: map[string][]string{}}
-	for _, name := range cmd.Approved {
-		one, found := p.Person(name)
-		if !found {
-			return Wrong("the policy has no %s", name)
-		}
-		for _, role := range one.Roles {
-			if one.Has(role, cmd.At) && name != o.Requester {
-				q.Signed[role] = append(q.Signed[role], name)
-			}
-		}
+		Now: cmd.At, Listed: cmd.Listed, Signed: map[string][]string{}, With: map[string]roster.KeyKind{}}
+	if err := cmd.approve(p, o, &q); err != nil {
+		return err
 	}
 	if cmd.Screened {
 		q.Passed = cmd.At
@@ -222,6 +216,36 @@ func (cmd *signerPolicyTestCommand) Run(ctx context.Context, c *Call) error {
 		return err
 	}
 	return errNotAllowed
+}
+
+// approve says who approved, with what: by SSH with the best key that the person has.
+func (cmd *signerPolicyTestCommand) approve(p roster.Policy, o approval.Order, q *roster.Question) error {
+	for i, name := range slices.Concat(cmd.Approved, cmd.Passkey) {
+		one, found := p.Person(name)
+		if !found {
+			return Wrong("the policy has no %s", name)
+		}
+		if _, twice := q.With[name]; twice {
+			return Wrong("%s has one approval, the last", name)
+		}
+		q.With[name] = roster.KeySSH
+		switch {
+		case i >= len(cmd.Approved) && len(one.Passkeys) == 0:
+			return Wrong("%s has no passkey", name)
+		case i >= len(cmd.Approved):
+			q.With[name] = roster.KeyPasskey
+		case len(one.Keys) == 0:
+			return Wrong("%s has no SSH key", name)
+		case slices.ContainsFunc(one.Keys, sshsig.Key.Hardware):
+			q.With[name] = roster.KeyHardware
+		}
+		for _, role := range one.Roles {
+			if one.Has(role, cmd.At) && name != o.Requester {
+				q.Signed[role] = append(q.Signed[role], name)
+			}
+		}
+	}
+	return nil
 }
 
 // orderIn reads an order, or the order in an approval.
