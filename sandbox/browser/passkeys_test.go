@@ -29,6 +29,7 @@ func (p *payer) acts(t *testing.T) {
 	p.signsInFirst(o.invite("Ada", operator.Roles()...))
 	at := p.proposes(o)
 	p.cannotApproveAlone(at)
+	p.approvesForSigner(t, o, token)
 	p.signsOut()
 	call(p, webauthn.RemoveVirtualAuthenticator, webauthn.RemoveVirtualAuthenticatorParams{AuthenticatorID: token})
 
