@@ -81,7 +81,8 @@ func TestAPageHasPasskeysApproveForTheSigner(t *testing.T) {
 				o.T.Fatalf("the page shows %+v, want a yes and a no, and %d approvals", shown, i)
 			}
 			yes := shown.Says[0]
-			if status, text := o.said(w.ID, yes.Text, keyOf(o.here.ID).signs(yes.Challenge, nil)); status != http.StatusSeeOther {
+			evidence := keyOf(o.here.ID).signs(yes.Challenge, nil)
+			if status, text := o.said(w.ID, yes.Text, evidence); status != http.StatusSeeOther {
 				o.T.Fatalf("answered %d: %s, want 303", status, text)
 			}
 		}
@@ -121,15 +122,19 @@ func TestAnApprovalThatNoSignerWouldCount(t *testing.T) {
 		mine := keyOf(o.here.ID)
 		changed := strings.Replace(yes.Text, "decision: yes", "decision: no", 1)
 		for what, c := range map[string]struct{ text, evidence, want string }{
-			"no text":               {"", mine.signs(yes.Challenge, nil), "not an approval of this payment"},
-			"another order's":       {elsewhere.Text, mine.signs(elsewhere.Challenge, nil), "not an approval of this payment"},
-			"a changed text":        {changed, mine.signs(yes.Challenge, nil), "its challenge is not of this text"},
-			"nothing":               {yes.Text, "", "not the assertion of a passkey"},
-			"no assertion":          {yes.Text, "{}", "not the assertion of a passkey"},
-			"a stranger's passkey":  {yes.Text, keyOf(bursar.ID{1}).signs(yes.Challenge, nil), "no passkey of the policy"},
-			"one that is spoilt":    {yes.Text, mine.signs(yes.Challenge, func(t *touch) { t.spoilt = true }), "no passkey of the policy"},
-			"nobody was verified":   {yes.Text, mine.signs(yes.Challenge, func(t *touch) { t.flags = present }), "did not verify its owner"},
-			"made at another site":  {yes.Text, mine.signs(yes.Challenge, func(t *touch) { t.origin = "http://localhost:1" }), "another site"},
+			"no text":         {"", mine.signs(yes.Challenge, nil), "not an approval of this payment"},
+			"another order's": {elsewhere.Text, mine.signs(elsewhere.Challenge, nil), "not an approval of this payment"},
+			"a changed text":  {changed, mine.signs(yes.Challenge, nil), "its challenge is not of this text"},
+			"nothing":         {yes.Text, "", "not the assertion of a passkey"},
+			"no assertion":    {yes.Text, "{}", "not the assertion of a passkey"},
+			"a stranger's passkey": {yes.Text, keyOf(bursar.ID{1}).signs(yes.Challenge, nil),
+				"no passkey of the policy"},
+			"one that is spoilt": {yes.Text, mine.signs(yes.Challenge, func(t *touch) { t.spoilt = true }),
+				"no passkey of the policy"},
+			"nobody was verified": {yes.Text, mine.signs(yes.Challenge, func(t *touch) { t.flags = present }),
+				"did not verify its owner"},
+			"made at another site": {yes.Text, mine.signs(yes.Challenge, func(t *touch) { t.origin = "http://localhost:1" }),
+				"another site"},
 			"over another approval": {yes.Text, mine.signs(elsewhere.Challenge, nil), "its challenge is not of this text"},
 		} {
 			status, answer := o.said(w.ID, c.text, c.evidence)

@@ -89,9 +89,9 @@ func Parse(text string) (a Assertion, err error) {
 	return a, nil
 }
 
-// Verify checks an assertion over a text for a purpose, made at an origin; Web Authentication Level 3, section 7.2. With
-// ErrInvalid the key is the one that is said to have made it, and did not. Whether the counter goes on from where it was
-// is for the caller, who knows where it was.
+// Verify checks an assertion over a text for a purpose, made at an origin; Web Authentication Level 3, section 7.2.
+// With ErrInvalid the key is the one that is said to have made it, and did not. Whether the counter goes on from where
+// it was is for the caller, who knows where it was.
 func Verify(assertion string, origin Origin, namespace, text string) (Said, error) {
 	a, err := Parse(assertion)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// FromBrowser reads an assertion as browsers write it: AuthenticationResponseJSON of Web Authentication Level 3, section
-// 5.1. It names no key: By finds that. The error is ErrMalformed.
+// FromBrowser reads an assertion as browsers write it: AuthenticationResponseJSON of Web Authentication Level 3,
+// section 5.1. It names no key: By finds that. The error is ErrMalformed.
 func FromBrowser(text string) (a Assertion, err error) {
 	var made struct {
 		Response struct {

@@ -30,7 +30,7 @@ func ParseOrigin(text string) (Origin, error) {
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !local):
 		return Origin{}, fmt.Errorf("the origin %.100q is not https", text)
-	case u.Port() == usual || u.Scheme+"://"+u.Host != text || strings.ToLower(text) != text || strings.HasSuffix(text, ":"):
+	case u.Port() == usual, u.Scheme+"://"+u.Host != text, strings.ToLower(text) != text, strings.HasSuffix(text, ":"):
 		return Origin{}, fmt.Errorf("%.100q is not written as browsers write an origin", text)
 	case strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }):
 		return Origin{}, fmt.Errorf("the origin %.100q has other characters than printable ASCII", text)

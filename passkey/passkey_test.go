@@ -79,8 +79,8 @@ func TestWhatAPasskeySignedOtherwiseIsRefused(t *testing.T) {
 		"other letters of a member":  {func(o *touch) { o.Client = []byte(`{"Type":"webauthn.get"}`) }, passkey.ErrMalformed},
 		"nothing":                    {func(o *touch) { o.Client = []byte{} }, passkey.ErrMalformed},
 		"no UTF-8":                   {func(o *touch) { o.More = ",\"a\":\"\xff\"" }, passkey.ErrMalformed},
-		"a member nobody knows": {func(o *touch) { o.More = `,"crossOrigin":false,"other_keys_can_be_added_here":{"a":[1]}` },
-			nil},
+		"a member nobody knows": {
+			func(o *touch) { o.More = `,"crossOrigin":false,"other_keys_can_be_added_here":{"a":[1]}` }, nil},
 		"no word of frames":       {func(o *touch) { o.More = "" }, nil},
 		"of a key that is synced": {func(o *touch) { o.Flags |= 0x18 }, nil},
 	} {

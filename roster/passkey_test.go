@@ -62,9 +62,11 @@ func TestAPolicyWithPasskeysHasOneSpelling(t *testing.T) {
 func TestUnsoundPasskeysAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(p *Policy){
-		"no site":                     func(p *Policy) { p.Site = passkey.Origin{} },
-		"one for two persons":         func(p *Policy) { p.People[1].Passkeys = p.People[0].Passkeys },
-		"one twice":                   func(p *Policy) { p.People[0].Passkeys = append(p.People[0].Passkeys, p.People[0].Passkeys...) },
+		"no site":             func(p *Policy) { p.Site = passkey.Origin{} },
+		"one for two persons": func(p *Policy) { p.People[1].Passkeys = p.People[0].Passkeys },
+		"one twice": func(p *Policy) {
+			p.People[0].Passkeys = append(p.People[0].Passkeys, p.People[0].Passkeys...)
+		},
 		"kinds that are not sorted":   func(p *Policy) { p.Rules[1].Keys = []KeyKind{KeySSH, KeyHardware} },
 		"no kinds":                    func(p *Policy) { p.Rules[1].Keys = []KeyKind{} },
 		"kinds without approvals":     func(p *Policy) { p.Rules[0].Keys = []KeyKind{KeySSH} },
@@ -114,11 +116,15 @@ func TestWhichPasskeysApprove(t *testing.T) {
 			func(o *touch) { o.Origin = "https://console.example.net" })}, passkey.ErrSite},
 		"of another signer": {replayed(func(a *approval.Approval) { a.Instance, a.Order.Instance = "OTHER", "OTHER" }),
 			ErrReplayed},
-		"of another chain":     {replayed(func(a *approval.Approval) { a.Order.Chain = "litecoin" }), ErrReplayed},
-		"of another amount":    {replayed(func(a *approval.Approval) { a.Order.Units = a.Order.Units.SubOrZero(value("1")) }), ErrReplayed},
+		"of another chain": {replayed(func(a *approval.Approval) { a.Order.Chain = "litecoin" }), ErrReplayed},
+		"of another amount": {replayed(func(a *approval.Approval) {
+			a.Order.Units = a.Order.Units.SubOrZero(value("1"))
+		}), ErrReplayed},
 		"under another policy": {replayed(func(a *approval.Approval) { a.Policy = again.Hash() }), ErrReplayed},
 		"in another role":      {replayed(func(a *approval.Approval) { a.Role = RoleAuthor + "s" }), ErrNobody},
-		"expired":              {replayed(func(a *approval.Approval) { a.Created, a.Expires = noon.Add(-time.Hour), noon }), ErrExpired},
+		"expired": {replayed(func(a *approval.Approval) {
+			a.Created, a.Expires = noon.Add(-time.Hour), noon
+		}), ErrExpired},
 	} {
 		votes, problems := p.Votes(order(), []Signed{test.signed}, noon)
 		if err := errors.Join(problems...); !errors.Is(err, test.want) || len(votes) != 1-len(problems) ||

@@ -27,7 +27,9 @@ func newPasskeyDesk(t *testing.T, keys ...roster.KeyKind) *desk {
 }
 
 // touched adds an approval by a passkey to a request.
-func (d *desk) touched(r request, seed byte, change func(a *approval.Approval), touch ...func(*passkeytest.Touch)) request {
+func (d *desk) touched(
+	r request, seed byte, change func(a *approval.Approval), touch ...func(*passkeytest.Touch),
+) request {
 	d.t.Helper()
 	evidence := r.unsigned.Orders[0]
 	o, err := approval.ParseOrder(evidence.Text)
@@ -63,7 +65,8 @@ func TestPasskeysApproveWhereTheyCount(t *testing.T) {
 
 	usual := newPasskeyDesk(t)
 	r := usual.touched(usual.ordered(1, 11, ann), bob, nil)
-	usual.wantReason(r, ReasonApproved, "1 of 2", "1 more with keys of a kind that does not count here, which are sk and ssh")
+	usual.wantReason(r, ReasonApproved, "1 of 2",
+		"1 more with keys of a kind that does not count here, which are sk and ssh")
 	usual.wantReason(usual.touched(usual.ordered(2, 11, ann, bob), cat, no), ReasonApproved, "cat said no")
 	usual.wantReason(usual.touched(usual.ordered(3, 11, ann, bob), cat, nil), "")
 }

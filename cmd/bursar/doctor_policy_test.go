@@ -57,8 +57,8 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := roster.Policy{Instance: status.Instance, Site: site, Network: "regtest", Version: 1, Created: now, NotBefore: now,
-		Authors: 1, Destinations: 1, Reference: "EUR", Rules: []roster.Rule{{ID: "open",
+	text := roster.Policy{Instance: status.Instance, Site: site, Network: "regtest", Version: 1, Created: now,
+		NotBefore: now, Authors: 1, Destinations: 1, Reference: "EUR", Rules: []roster.Rule{{ID: "open",
 			For: []string{roster.KindWithdrawal}, To: roster.ToListed}},
 		People: []roster.Person{{Name: "ann", Until: now.AddDate(0, 0, 20),
 			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}}}}.Text()
@@ -87,7 +87,8 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	}
 	if got := look(); !strings.Contains(got, "warning: ann counts until ") ||
 		!strings.Contains(got, "warning: rule open has no limit") ||
-		!strings.Contains(got, "warning: its passkeys sign at https://console.example.com, and the console is at https://bursar.example") ||
+		!strings.Contains(got, "warning: its passkeys sign at https://console.example.com, and the console is at "+
+			"https://bursar.example") ||
 		!strings.HasSuffix(got, "ok: version 1, people: 1, rules: 1") {
 		t.Errorf("doctor finds %q", got)
 	}

@@ -37,7 +37,8 @@ type People interface {
 	// AddNonce uses a nonce, which may be used for the same flow already.
 	AddNonce(ctx context.Context, nonce string, flow int64) error
 
-	// Touches returns the approvals of a passkey that counted, of which the newest MostTouches are remembered, oldest first.
+	// Touches returns the approvals of a passkey that counted, of which the newest MostTouches are remembered, oldest
+	// first.
 	Touches(ctx context.Context, passkey string) ([]Touch, error)
 	// AddTouch remembers an approval of a passkey, which may be remembered already.
 	AddTouch(ctx context.Context, t Touch) error

@@ -45,8 +45,8 @@ func (tx *sqlTx) Touches(ctx context.Context, passkey string) (list []Touch, err
 
 // AddTouch implements Tx.
 func (tx *sqlTx) AddTouch(ctx context.Context, t Touch) error {
-	_, err := tx.exec(ctx, `INSERT INTO touches(passkey, nonce, made, counter) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		t.Passkey, t.Nonce, millis(t.Made), int64(t.Counter))
+	_, err := tx.exec(ctx, `INSERT INTO touches(passkey, nonce, made, counter) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, t.Passkey, t.Nonce, millis(t.Made), int64(t.Counter))
 	if err != nil {
 		return err
 	}
