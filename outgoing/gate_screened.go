@@ -20,16 +20,36 @@ type ScreenAgain func(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why
 // signed: they are requeued, and asked about again. As with a freeze, a signed transaction is sent and its fee is
 // bumped. So is one that may be signed: a pass that has expired since is not asked for again while the transaction pays
 // for it, and what it pays must not be refunded.
+//
+// A process that screens nothing, since before screening was on, signs nothing that others screen.
 func (s *Sender) screened(ctx context.Context, tx *store.Tx, p passage) error {
-	if s.Screened == nil || p.outgoingTx.Kind != string(chain.KindWithdrawal) ||
-		p.step != stepBuild && p.step != stepSign || s.mayBeOut(p.outgoingTx) {
+	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign ||
+		s.mayBeOut(p.outgoingTx) {
 		return nil
+	}
+	if s.Screened == nil {
+		return screenedElsewhere(ctx, tx, p.outgoingTx)
 	}
 	accounts, why, err := s.Screened(ctx, tx, p.outgoingTx.ID)
 	if err != nil || len(accounts) == 0 {
 		return err
 	}
 	return &WaitError{Reason: why, Accounts: accounts, unscreened: true}
+}
+
+// screenedElsewhere holds back withdrawals of a database that other processes screen. What pays none, such as a refund
+// to a sender, is screened by nobody.
+func screenedElsewhere(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	by, err := tx.Settings().Screened(ctx)
+	if err != nil || by == "" {
+		return err
+	}
+	paid, err := tx.Withdrawals().ToPay(ctx, p.ID)
+	if err != nil || len(paid) == 0 {
+		return err
+	}
+	return &WaitError{Reason: "payments are screened, and this process was started without screening: restart it with " +
+		"screening in its configuration"}
 }
 
 // screenAgain has the screening service asked again about what an outgoing transaction pays: the answer in the database

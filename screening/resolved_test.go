@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
 	"github.com/bursar/bursar/verdict"
@@ -72,6 +73,36 @@ func TestAReplicaWithoutScreeningHoldsWhatIsScreened(t *testing.T) {
 		}
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("once screening has ended the withdrawal is %s, want confirmed; %s were there", now.Status, before)
+		}
+	})
+}
+
+// What such a replica took up before screening was on it builds and signs no more: nobody was asked about it.
+func TestAReplicaWithoutScreeningBuildsNothing(t *testing.T) {
+	screened(t, func(t *testing.T, r *harness) {
+		r.funded()
+		to := r.Chain.Named("payee")
+		r.end()
+		w := r.Order(50_000, to)
+		r.Trouble = true
+		r.Chain.Fail(sim.Build, 1, nil)
+		r.Step() // it has an outgoing transaction, which cannot be built
+		r.Chain.ClearFaults()
+		r.Trouble = false
+		if now := r.Now(w); now.OutgoingID.IsZero() {
+			t.Fatal("it has no outgoing transaction, want one")
+		}
+		r.Do(func(tx *store.Tx) error { return tx.Settings().NoteScreened(ctx, "key") })
+		r.Blocks(4)
+		if now := r.Now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" {
+			t.Errorf("it is %s by transaction %q, want queued by none", now.Status, now.TxID)
+		}
+		r.begin() // it is restarted with screening
+		r.lists.verdict = verdict.Reject
+		r.Blocks(4)
+		r.screen()
+		if now := r.Now(w); now.Status != bursar.WithdrawalRejected {
+			t.Errorf("once it was asked about it is %s, want rejected", now.Status)
 		}
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -29,7 +28,8 @@ const (
 	longPause   = time.Minute      // the longest such pause
 	refusedLong = 15 * time.Minute // the longest pause after a pass that did not count: each leaves a row
 	askPatience = 10 * time.Second
-	maxError    = 300 // bytes of what is noted about a question without an answer
+	soonEnough  = time.Second // until answers are taken while others are not there
+	maxError    = 300         // bytes of what is noted about a question without an answer
 )
 
 // Asker asks the screening service. Client is one.
@@ -57,7 +57,10 @@ type Screener struct {
 	Key      ed25519.PublicKey
 	Pace     time.Duration
 	Acts     Acts
-	Decided  func() // called after a commit that let something go on; may be nil
+	Decided  func() // called after commits that let something go on; may be nil
+	// Soon says when answers are taken that are there while others are not; nil: after a second. Most answers come
+	// together, and are then taken in the sequence of their questions.
+	Soon func() <-chan time.Time
 
 	// Final returns which deposits only wait to be credited now.
 	Final func(ctx context.Context, tx *store.Tx, limit int) (store.FinalDeposits, error)
@@ -101,11 +104,7 @@ func (s *Screener) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	if err != nil || len(questions) == 0 {
 		return false, err
 	}
-	s.ask(ctx, questions)
-	if err := ctx.Err(); err != nil {
-		return false, err // this process ends: that says nothing about the service
-	}
-	return s.takeAll(ctx, lease, questions)
+	return s.askAll(ctx, lease, questions)
 }
 
 // record records the questions before they are asked. It drops those about what was decided, or recorded in another
@@ -135,7 +134,53 @@ func subjects(questions []*question) []bursar.ID {
 	return ids
 }
 
-// takeAll takes the answers, each in a database transaction of its own, so that one that cannot be taken, as of a
+// askAll asks all questions at once, outside of any database transaction, and takes what is answered: one answer that
+// takes long delays no other. It reports whether anything goes on or has ended.
+func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (any bool, failed error) {
+	answered := s.ask(ctx, questions)
+	for left := questions; len(left) > 0; {
+		var there []*question
+		if there, left = s.next(answered, left); ctx.Err() != nil {
+			failed = errors.Join(failed, ctx.Err()) // this process ends: that says nothing about the service
+			continue                                // until nobody asks any more
+		}
+		went, err := s.takeAll(ctx, lease, there)
+		any, failed = any || went, errors.Join(failed, err)
+	}
+	return any && failed == nil, failed
+}
+
+// next waits for answers, and returns the questions that have one, in their sequence, and those that are left. If not
+// all are there soon, it waits for one at least.
+func (s *Screener) next(answered <-chan *question, asked []*question) (there, left []*question) {
+	came := map[*question]bool{}
+	soon := s.soon()
+	for late := false; len(came) < len(asked) && !(late && len(came) > 0); {
+		select {
+		case q := <-answered:
+			came[q] = true
+		case <-soon:
+			soon, late = nil, true
+		}
+	}
+	for _, q := range asked {
+		if came[q] {
+			there = append(there, q)
+		} else {
+			left = append(left, q)
+		}
+	}
+	return there, left
+}
+
+func (s *Screener) soon() <-chan time.Time {
+	if s.Soon != nil {
+		return s.Soon()
+	}
+	return time.After(soonEnough)
+}
+
+// takeAll takes answers, each in a database transaction of its own, so that one that cannot be taken, as of a
 // withdrawal that somebody altered, stands in no other's way. It reports whether anything goes on or has ended.
 func (s *Screener) takeAll(ctx context.Context, lease store.Lease, questions []*question) (any bool, failed error) {
 	for _, q := range questions {
@@ -157,18 +202,21 @@ func (s *Screener) takeAll(ctx context.Context, lease store.Lease, questions []*
 	if any && s.Decided != nil {
 		s.Decided()
 	}
-	return any && failed == nil, failed
+	return any, failed
 }
 
-// ask asks all questions at once, outside of any database transaction.
-func (s *Screener) ask(ctx context.Context, questions []*question) {
-	var group sync.WaitGroup
+// ask asks questions, and returns each as it is answered.
+func (s *Screener) ask(ctx context.Context, questions []*question) <-chan *question {
+	answered := make(chan *question, len(questions))
 	for _, q := range questions {
-		if q.failed == nil {
-			group.Go(func() { q.reply, q.failed = s.Service.Ask(ctx, q.row.Request) })
-		}
+		go func() {
+			if q.failed == nil {
+				q.reply, q.failed = s.Service.Ask(ctx, q.row.Request)
+			}
+			answered <- q
+		}()
 	}
-	group.Wait()
+	return answered
 }
 
 // due returns what is to be asked about now, and whether the alarms say what is open.
