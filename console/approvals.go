@@ -46,6 +46,7 @@ type orderView struct {
 	Units, To, Tag             string
 	Requester, Created, Until  string
 	Reason, TxID, Status, Text string
+	Approvals                  int // how many were handed in, whether they count or not
 	Votes                      []saidView
 	Says                       []sayView
 	Why, Problem               string
@@ -187,9 +188,7 @@ func (c *Console) orderOf(p roster.Policy, one relay.Order) orderView {
 			d.Amount, d.Asset = o.Units.Decimal(a.Decimals, 0), a.Name
 		}
 	}
-	for _, s := range one.Approvals {
-		d.Votes = append(d.Votes, c.saidOf(p, o, s.Text, s.Signature))
-	}
+	d.Approvals = len(one.Approvals)
 	return d
 }
 
@@ -210,6 +209,9 @@ func (c *Console) oneApproval(v *visit) (any, error) {
 	d := c.orderOf(p, one)
 	d.Problem = v.problem
 	o, err := approval.ParseOrder(one.Text)
+	for _, s := range one.Approvals {
+		d.Votes = append(d.Votes, c.saidOf(p, o, s.Text, s.Signature))
+	}
 	if err != nil || d.Why != "" || v.person.May(operator.VerbWithdrawalApprove, o.Account) != nil {
 		return d, err
 	}

@@ -107,6 +107,7 @@ func TestACopiedPasskeyIsSeenByItsCounter(t *testing.T) {
 	d.wantReason(by(1, 5), "")
 	d.wantReason(by(2, 4), "") // of two that were asked for at once, either may be touched first
 	d.file = d.reopen(d.path)
+	d.wantReason(by(3, 0), ReasonApproved, "the passkey was copied", "the approval by bob has 0")
 	d.wantReason(by(3, 5), ReasonApproved, "the passkey was copied", "the approval by bob has 5", "has 5")
 	d.clock.Advance(time.Hour)
 	d.wantReason(by(3, 3), ReasonApproved, "the passkey was copied", "the approval by bob has 3")

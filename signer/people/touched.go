@@ -32,6 +32,10 @@ func contradict(a, b memory.Touch) bool {
 		return false
 	case a.Counter == b.Counter:
 		return true
+	case a.Counter == 0:
+		return !a.Made.Before(b.Made)
+	case b.Counter == 0:
+		return !b.Made.Before(a.Made)
 	case a.Made.Add(touchTime).Before(b.Made):
 		return b.Counter < a.Counter
 	case b.Made.Add(touchTime).Before(a.Made):
