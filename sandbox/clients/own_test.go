@@ -25,7 +25,7 @@ var own = filepath.Join("..", "..", "clients")
 // with them.
 func TestOurClients(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs Node.js, Python and a whole sandbox")
+		t.Skip("needs Node.js, Python, PHP and a whole sandbox")
 	}
 	t.Parallel()
 	folder := typescript(t)
@@ -36,6 +36,10 @@ func TestOurClients(t *testing.T) {
 	t.Run("Python", func(t *testing.T) {
 		t.Parallel()
 		run(t, filepath.Join(own, "python"), "python3", "-m", "unittest")
+	})
+	t.Run("PHP", func(t *testing.T) {
+		t.Parallel()
+		run(t, filepath.Join(own, "php"), "php", "test.php")
 	})
 	t.Run("scenario", func(t *testing.T) {
 		t.Parallel()
@@ -137,6 +141,47 @@ func TestThePythonClientHasEveryParameter(t *testing.T) {
 	}
 }
 
+// TestThePHPClientHasEveryParameter compares the calls of the PHP client, and what its comments say about them, with
+// docs/openapi.yaml.
+func TestThePHPClientHasEveryParameter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs PHP")
+	}
+	t.Parallel()
+	const inspect = `require "autoload.php"; $all = [];
+		foreach (Bursar\Endpoints::ALL as $name => [, , , $known]) {
+			$method = new ReflectionMethod(Bursar\Client::class, $name);
+			preg_match('/array\{(((?!\$values)(?!\*\/).)*)\} \$values/s', $method->getDocComment(), $shape);
+			preg_match_all('/(\w+)\??: /', $shape[1] ?? "", $described);
+			sort($known);
+			sort($described[1]);
+			$all[$name] = ["Known" => $known, "Described" => $described[1]];
+		}
+		echo json_encode($all);`
+	var got map[string]struct{ Known, Described []string }
+	text := run(t, filepath.Join(own, "php"), "php", "-r", inspect)
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	options := []string{"self", "idempotency_key", "signature"}
+	for id, list := range parameters(t) {
+		want := []string{}
+		for _, name := range list {
+			if !slices.Contains(options, name) {
+				want = append(want, strings.TrimSuffix(name, "_"))
+			}
+		}
+		slices.Sort(want)
+		if g, known := got[id]; !known || !slices.Equal(g.Known, want) || !slices.Equal(g.Described, want) {
+			t.Errorf("%s has the parameters %v and describes %v, want %v", id, g.Known, g.Described, want)
+		}
+		delete(got, id)
+	}
+	for name := range got {
+		t.Errorf("%s is no endpoint of docs/openapi.yaml", name)
+	}
+}
+
 // described is the part of an OpenAPI document that has the parameters.
 type described struct {
 	Ref         string `json:"$ref"`
@@ -200,7 +245,7 @@ func parameters(t *testing.T) map[string][]string {
 }
 
 // installedBy are the steps of go run ./test that install a program.
-var installedBy = map[string]string{"node": "nodejs", "python3": "pyzmq"}
+var installedBy = map[string]string{"node": "nodejs", "python3": "pyzmq", "php": "php"}
 
 // run runs a program in a folder and returns what it prints; the test ends if it fails.
 func run(t *testing.T, folder, program string, args ...string) string {
