@@ -1,0 +1,53 @@
+package service
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// A credit has the rate that counted when it was posted, and keeps it; what was posted before is not looked at.
+func TestACreditKeepsTheRateOfItsTime(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	s := &Service{DB: db}
+	post := func(n byte) {
+		t.Helper()
+		d := bursar.Deposit{ID: bursar.ID{n}, AccountID: bursar.ID{9}, Currency: "BTC", Amount: bursar.Units(100)}
+		err := db.Do(t.Context(), func(tx *store.Tx) error {
+			return tx.Ledger().Post(t.Context(), ledger.DepositCredited(d, tx.Now()))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	note := func(text string) {
+		t.Helper()
+		rate, err := bursar.ParseRate(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.parts.Prices = quotes{{Currency: "BTC", Unit: "EUR", Rate: rate, Source: "a feed", At: db.Now()}}
+		if more, err := s.noteNextRates(t.Context()); err != nil || more {
+			t.Fatalf("got %v, %v, want no more entries", more, err)
+		}
+	}
+	post(1)
+	note("50000")
+	post(2)
+	note("60000")
+	note("70000")
+	err := db.View(t.Context(), func(tx *store.Tx) error {
+		got, err := tx.EntryRates().Of(t.Context(), "EUR", []int64{1, 2})
+		if len(got) != 1 || got[store.EntryAsset{Entry: 2, Asset: "BTC"}].Rate.String() != "60000" {
+			t.Errorf("the rates are %v, want 60000 of the second entry", got)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
