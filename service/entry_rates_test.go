@@ -12,7 +12,7 @@ import (
 // A credit has the rate that counted when it was posted, and keeps it; what was posted before is not looked at.
 func TestACreditKeepsTheRateOfItsTime(t *testing.T) {
 	t.Parallel()
-	db := storetest.SQLite(t)
+	db := storetest.Open(t, storetest.SQLite(t))
 	s := &Service{DB: db}
 	post := func(n byte) {
 		t.Helper()
