@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursar/bursar/rate"
 	"github.com/bursar/bursar/store"
 )
 
@@ -15,8 +16,12 @@ func (s *Service) noteRates(ctx context.Context) error {
 	if s.parts.Prices == nil {
 		return nil
 	}
+	var patience ratePatience
 	for {
-		more, err := s.noteNextRates(ctx)
+		more, err := false, error(nil)
+		if patience.ends(s.parts.Prices, s.DB.Now()) {
+			more, err = s.noteNextRates(ctx)
+		}
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("the rates of entries were not noted", "error", err)
 		}
@@ -27,6 +32,26 @@ func (s *Service) noteRates(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// ratesWaited is how long entries wait for rates that are missing, such as before a source has answered for the first
+// time: an entry is looked at once.
+const ratesWaited = time.Minute
+
+// ratePatience remembers since when rates are missing.
+type ratePatience struct{ since time.Time }
+
+// ends reports whether to go on with the rates that count: none is missing, or they have been missing for long.
+func (p *ratePatience) ends(prices Prices, now time.Time) bool {
+	board, says := prices.(interface{ Missing() []rate.Pair })
+	if !says || len(board.Missing()) == 0 {
+		p.since = time.Time{}
+		return true
+	}
+	if p.since.IsZero() {
+		p.since = now
+	}
+	return now.Sub(p.since) >= ratesWaited
 }
 
 // noteNextRates gives a bounded number of entries their rates, and reports whether more wait.
