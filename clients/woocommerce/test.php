@@ -381,11 +381,13 @@ $tests['a refund is paid to the address that the payer named'] = static function
 };
 
 $tests['a whole payment is refunded to the last unit'] = static function (): void {
-    $service = new FakeService();
-    $payment = ['amount' => '0.00039999', 'refundable' => '0.00039999', 'rate' => '50001.2'] + PAYMENT;
-    $id = placePaid($service, ['payments' => [$payment]]);
-    same($service->gateway()->process_refund($id, '20.00'), true);
-    same(end($service->asked)[1]['amount'], '0.00039999');
+    foreach (['0.00040000' => '0.00040000', '0.00039999' => '0.00039999', '0.00041000' => '0.00040000'] as $left => $want) {
+        $service = new FakeService();
+        $payment = ['amount' => $left, 'refundable' => $left, 'rate' => '50001.2'] + PAYMENT; // 20.00 are 0.000399990…
+        $id = placePaid($service, ['payments' => [$payment]]);
+        same($service->gateway()->process_refund($id, '20.00'), true);
+        same(end($service->asked)[1]['amount'], $want);
+    }
 };
 
 $tests['a refund whose answer was lost is made once'] = static function (): void {
@@ -459,6 +461,9 @@ $tests['decimals are exact'] = static function (): void {
         ['0', '7', 2, '0.00'],
     ] as [$a, $b, $decimals, $want]) {
         same(Decimal::divide($a, $b, $decimals), $want);
+    }
+    foreach ([['1', '3', 2, '0.34'], ['1', '2', 1, '0.5'], ['999', '1000', 2, '1.00']] as [$a, $b, $decimals, $want]) {
+        same(Decimal::divide($a, $b, $decimals, true), $want);
     }
     foreach ([['1.0', '1', 0], ['0.1', '0.09', 1], ['9', '10', -1], ['0', '0.00', 0]] as [$a, $b, $want]) {
         same(Decimal::compare($a, $b) <=> 0, $want, "$a and $b");

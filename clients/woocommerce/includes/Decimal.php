@@ -16,8 +16,8 @@ final class Decimal
         return self::order(self::whole($a, $places), self::whole($b, $places));
     }
 
-    /** Returns a divided by b with some decimals, rounded down. */
-    public static function divide(string $a, string $b, int $decimals): string
+    /** Returns a divided by b with some decimals, rounded down, or up where something is left. */
+    public static function divide(string $a, string $b, int $decimals, bool $up = false): string
     {
         $places = max(self::places($a), self::places($b));
         [$rest, $quotient] = ['', ''];
@@ -32,9 +32,24 @@ final class Decimal
             }
             $quotient .= $times;
         }
+        if ($up && $rest !== '') {
+            $quotient = self::increment($quotient);
+        }
         $quotient = str_pad($quotient, $decimals + 1, '0', STR_PAD_LEFT);
         $whole = ltrim(substr($quotient, 0, strlen($quotient) - $decimals), '0') ?: '0';
         return $decimals === 0 ? $whole : $whole . '.' . substr($quotient, -$decimals);
+    }
+
+    private static function increment(string $digits): string
+    {
+        for ($at = strlen($digits) - 1; $at >= 0 && $digits[$at] === '9'; $at--) {
+            $digits[$at] = '0';
+        }
+        if ($at < 0) {
+            return "1$digits";
+        }
+        $digits[$at] = (string) ((int) $digits[$at] + 1);
+        return $digits;
     }
 
     /** Returns how many decimals a decimal has. */

@@ -88,8 +88,8 @@ final class Refunds
     }
 
     /**
-     * Returns a payment that is worth as much, and how much of it in its currency. The last share of a payment is all
-     * that is left of it, without what rounding leaves.
+     * Returns a payment that is worth as much, and how much of it in its currency: rounded up to its smallest unit, as
+     * the price was when it was asked for, and never more than can be refunded.
      *
      * @param array<string, mixed> $charge
      * @return array{array<string, mixed>, string}
@@ -100,13 +100,14 @@ final class Refunds
             if ($payment['rate'] === null || Decimal::compare($payment['refundable'], '0') === 0) {
                 continue;
             }
-            $whole = Decimal::compare($payment['refundable'], $payment['amount']) === 0;
-            if ($whole && $payment['value'] !== null && Decimal::compare($payment['value'], $amount) === 0) {
-                return [$payment, $payment['refundable']];
+            $places = Decimal::places($payment['refundable']);
+            if (Decimal::compare(Decimal::divide($amount, $payment['rate'], $places), $payment['refundable']) > 0) {
+                continue;
             }
-            $coins = Decimal::divide($amount, $payment['rate'], Decimal::places($payment['refundable']));
-            if (Decimal::compare($coins, '0') > 0 && Decimal::compare($coins, $payment['refundable']) <= 0) {
-                return [$payment, $coins];
+            $coins = Decimal::divide($amount, $payment['rate'], $places, true);
+            $most = Decimal::compare($coins, $payment['refundable']) > 0 ? $payment['refundable'] : $coins;
+            if (Decimal::compare($most, '0') > 0) {
+                return [$payment, $most];
             }
         }
         throw new RuntimeException('no single payment of the order covers that much: refund less at a time');
