@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"encoding/xml"
+	"errors"
+	"io"
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,15 +175,66 @@ func TestAStatementInCamt(t *testing.T) {
 	if e := got.Stmt.Ntry[4]; !e.RvslInd || e.CdtDbtInd != "DBIT" || e.Amt.Text != "18000.00" {
 		t.Errorf("the reversal is %+v, want 18000.00 debited", e)
 	}
-	if file := os.Getenv("BURSAR_KEEP_CAMT"); file != "" { // to be read by a validator with the standard's schema
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	inOrder(t, text)
 	d.fails(exitFailed, "2 movements of the period have no value in EUR", append(period, "2026-03-01")...)
 	d.fails(exitUsage, "takes --account, --value, --since and --until", "ledger", "export", "--account", account,
 		"--format", "camt.053")
 	d.fails(exitUsage, "ended more than a minute ago", append(period, "2999-01-01")...)
+}
+
+// sequences are elements of camt.053.001.08 that stand in an order, as far as a statement has them.
+var sequences = map[string][]string{
+	"BkToCstmrStmt": {"GrpHdr", "Stmt"},
+	"Stmt":          {"Id", "CreDtTm", "FrToDt", "Acct", "Bal", "Ntry", "AddtlStmtInf"},
+	"Bal":           {"Tp", "Amt", "CdtDbtInd", "Dt"},
+	"Ntry": {"NtryRef", "Amt", "CdtDbtInd", "RvslInd", "Sts", "BookgDt", "ValDt", "AcctSvcrRef", "BkTxCd", "NtryDtls",
+		"AddtlNtryInf"},
+	"TxDtls": {"Refs", "RmtInf"},
+}
+
+// inOrder checks the order of a statement's elements, and the length of its texts, by the standard's schema.
+func inOrder(t *testing.T, text string) {
+	t.Helper()
+	most := map[string]int{"MsgId": 35, "Id": 35, "NtryRef": 35, "AcctSvcrRef": 35, "EndToEndId": 35, "Cd": 35,
+		"Ustrd": 140, "AddtlNtryInf": 500, "AddtlStmtInf": 500}
+	type place struct {
+		name string
+		at   int
+	}
+	var open []place
+	for decoder := xml.NewDecoder(strings.NewReader(text)); ; {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			name := token.Name.Local
+			if len(open) > 0 {
+				parent := &open[len(open)-1]
+				if of := sequences[parent.name]; of != nil {
+					at := slices.Index(of, name)
+					if at < parent.at {
+						t.Errorf("%s stands at %d in %s, want %v", name, at, parent.name, of)
+					}
+					parent.at = at
+				}
+			}
+			open = append(open, place{name, 0})
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(open) == 0 {
+				continue
+			}
+			if name := open[len(open)-1].name; most[name] > 0 && len([]rune(string(token))) > most[name] {
+				t.Errorf("%s is %q, want at most %d characters", name, token, most[name])
+			}
+		}
+	}
 }
 
 func TestTheFilesOfAMonth(t *testing.T) {
