@@ -151,6 +151,7 @@ $tests['what cannot be meant is refused before it is sent'] = static function ()
     refused($invalid, static fn () => $c->withdrawEach(['withdrawals' => [$sent + ['amount' => 0.1]]]));
     refused($invalid, static fn () => $c->createCharge($sent + ['ammount' => '1']));
     refused($invalid, static fn () => $c->createWallet(['currency' => "\xff"]));
+    refused($invalid, static fn () => $c->withdraw($sent + ['amount' => '1'], ['idempotency_key' => 'mine']));
     refused($invalid, static fn () => $c->closeLink(['linkID' => 'l'], ['idempotencyKey' => "a\r\nX-API-KEY: b"]));
     foreach (['ftp://x', 'https://u:p@x', 'https://x?a', 'nothing', 'https://x#a'] as $url) {
         refused($invalid, static fn () => new Client(['baseURL' => $url, 'key' => 'k']));

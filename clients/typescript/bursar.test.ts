@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 
 import { type Asset, BursarError, Client, type Config, each, NoResponse, type operations, orderKey, orderKeyID, Orders,
-  signWebhook, tolerance, verifyWebhook, WebhookError } from "./bursar.js";
+  type Payment, signWebhook, tolerance, verifyWebhook, WebhookError } from "./bursar.js";
 
 // Every endpoint is a method: the compiler names one that is missing. The webhooks of the description end in Event.
 type Missing = Exclude<keyof operations,
@@ -169,7 +169,7 @@ test("a webhook that must not be trusted is refused", () => {
 
 interface Case {
   name: string;
-  payment: { currency: string; amount: string; address: string; idempotencyKey: string; created: number; maxFee?: string };
+  payment: Payment & { created: number };
   text: string;
   signature: string;
 }
@@ -207,7 +207,8 @@ test("a key of P-256 signs r and s", () => {
 test("a client with orders signs what it sends", async () => {
   const { payment, text, signature } = vectors.signed[0]!;
   const { idempotencyKey, created, maxFee, ...values } = payment;
-  const s = service([new TypeError("cut"), success({ withdrawal: {} }), success({}), success({ results: [] })], { orders });
+  const answers = [new TypeError("cut"), success({ withdrawal: {} }), success({}), success({ results: [] })];
+  const s = service(answers, { orders });
   await s.client.withdraw(values, { idempotencyKey, created, maxFee });
   const { currency, ...refund } = { ...values, chargeID: "c", depositID: "d" };
   await s.client.refundCharge(refund, { idempotencyKey, created, maxFee, currency });

@@ -117,7 +117,8 @@ final class FakeService
             $this->charges[$reference]['refunds'][] = ['withdrawalID' => $this->made[$key], 'amount' => $v['amount'],
                 'depositID' => $v['depositID'], 'currency' => 'BTC', 'status' => 'queued', 'createdAt' => ''];
         }
-        return self::success(['charge' => $this->charges[$reference], 'withdrawal' => ['withdrawalID' => $this->made[$key]]]);
+        $withdrawal = ['withdrawalID' => $this->made[$key]];
+        return self::success(['charge' => $this->charges[$reference], 'withdrawal' => $withdrawal]);
     }
 
     public static function success(array $response): array
@@ -175,8 +176,9 @@ function lastNote(int $order): string
     return (string) (array_slice(Shop::$orders[$order]['notes'], -1)[0] ?? '');
 }
 
-const PAYMENT = ['depositID' => 'd1', 'hashID' => 'ab12', 'currency' => 'BTC', 'amount' => '0.00040000', 'rate' => '50000',
-    'value' => '20.00', 'counted' => true, 'attention' => false, 'refundable' => '0.00040000', 'status' => 'confirmed'];
+const PAYMENT = ['depositID' => 'd1', 'hashID' => 'ab12', 'currency' => 'BTC', 'amount' => '0.00040000',
+    'rate' => '50000', 'value' => '20.00', 'counted' => true, 'attention' => false, 'refundable' => '0.00040000',
+    'status' => 'confirmed'];
 const PAID = ['status' => 'paid', 'received' => '20.00', 'due' => '0.00', 'payments' => [PAYMENT]];
 const ADDRESS = ['currency' => 'BTC', 'address' => 'bc1qpayer', 'tag' => null, 'named' => 1, 'locked' => false];
 
@@ -260,7 +262,7 @@ $tests['an order follows its charge'] = static function (): void {
         'late' => [['status' => 'expired', 'received' => '0.00', 'labels' => ['late'], 'attention' => true], 'on-hold',
             'waits for your decision (late)'],
         'over' => [['over' => '3.00', 'labels' => ['over'], 'attention' => true] + PAID, 'processing', '3.00 EUR more'],
-        'another price' => [['required' => ['amount' => '19.99', 'currency' => 'EUR']] + PAID, 'on-hold', 'compare them'],
+        'another price' => [['required' => ['amount' => '19.99', 'currency' => 'EUR']] + PAID, 'on-hold', 'compare'],
         'another currency' => [['required' => ['amount' => '20.00', 'currency' => 'HUF']] + PAID, 'on-hold', 'compare'],
         'expired' => [['status' => 'expired'], 'failed', 'expired unpaid'],
         'open' => [[], 'pending', ''],
@@ -269,7 +271,8 @@ $tests['an order follows its charge'] = static function (): void {
         $service = new FakeService();
         [$id, $charge] = place($service);
         same(deliver($service, $change + ['version' => 2] + $charge), 204, $name);
-        same([status($id), $note === '' || strpos(lastNote($id), $note) !== false], [$status, true], $name . lastNote($id));
+        $noted = $note === '' || strpos(lastNote($id), $note) !== false;
+        same([status($id), $noted], [$status, true], "$name, with the note '" . lastNote($id) . "':");
     }
 };
 
@@ -381,9 +384,10 @@ $tests['a refund is paid to the address that the payer named'] = static function
 };
 
 $tests['a whole payment is refunded to the last unit'] = static function (): void {
-    foreach (['0.00040000' => '0.00040000', '0.00039999' => '0.00039999', '0.00041000' => '0.00040000'] as $left => $want) {
+    $cases = ['0.00040000' => '0.00040000', '0.00039999' => '0.00039999', '0.00041000' => '0.00040000'];
+    foreach ($cases as $left => $want) {
         $service = new FakeService();
-        $payment = ['amount' => $left, 'refundable' => $left, 'rate' => '50001.2'] + PAYMENT; // 20.00 are 0.000399990…
+        $payment = ['amount' => $left, 'refundable' => $left, 'rate' => '50001.2'] + PAYMENT; // that is 0.000399990…
         $id = placePaid($service, ['payments' => [$payment]]);
         same($service->gateway()->process_refund($id, '20.00'), true);
         same(end($service->asked)[1]['amount'], $want);
@@ -437,7 +441,8 @@ $tests['all that was paid is refunded elsewhere'] = static function (): void {
     same(status($id), 'refunded');
     [$id, $charge] = place($service);
     deliver($service, ['received' => '5.00', 'version' => 2] + $charge);
-    deliver($service, ['status' => 'expired', 'received' => '5.00', 'labels' => ['refunded'], 'version' => 3] + $charge);
+    $ended = ['status' => 'expired', 'received' => '5.00', 'labels' => ['refunded'], 'version' => 3];
+    deliver($service, $ended + $charge);
     same(status($id), 'cancelled');
 };
 

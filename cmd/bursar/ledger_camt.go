@@ -203,7 +203,7 @@ func (w *camtWriter) head(s camtStatement) {
 	made := x.db.Now().UTC().Format("2006-01-02T15:04:05Z")
 	w.raw(xml.Header + `<Document xmlns="` + camtNamespace + `"><BkToCstmrStmt>` + "\n")
 	w.put("GrpHdr", struct {
-		MsgId   string
+		ID      string `xml:"MsgId"`
 		CreDtTm string
 	}{id[:22] + period, made})
 	w.raw("\n<Stmt>\n")

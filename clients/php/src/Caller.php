@@ -17,6 +17,8 @@ class Caller
     /** Statuses after which the next attempt may succeed. */
     private const PASSING = [429, 502, 503, 504];
 
+    private const OPTIONS = ['idempotencyKey', 'signature', 'created', 'maxFee', 'currency'];
+
     private const DEFAULTS = [
         'secret' => '',
         'attempts' => 4,
@@ -96,6 +98,10 @@ class Caller
     protected function call(string $name, array $values = [], array $options = []): array
     {
         [$method, $path, $secret, $known] = Endpoints::ALL[$name];
+        $other = array_diff(array_keys($options), self::OPTIONS);
+        if ($other !== []) { // an idempotencyKey by another name would be a second payment
+            throw new InvalidArgumentException('no option of a call: ' . implode(', ', $other));
+        }
         $sent = Values::checked($values, $known);
         $url = $this->base . $path;
         $headers = ['X-API-KEY' => $this->config['key'], 'Accept' => 'application/json'];

@@ -3,9 +3,8 @@
 declare(strict_types=1);
 
 // What the plugin calls of WordPress and WooCommerce, in memory. Their behaviour is that of WooCommerce 9.9.5:
-// includes/class-wc-order.php (payment_complete, set_status), includes/wc-order-functions.php (the full refund of an order
-// whose status becomes refunded), includes/abstracts/abstract-wc-payment-gateway.php. Orders are stored copies, so that
-// what is not saved is not there.
+// includes/class-wc-order.php (payment_complete, update_status, is_paid) and
+// includes/abstracts/abstract-wc-payment-gateway.php. Orders are stored copies, so that what is not saved is not there.
 
 const ABSPATH = '/';
 const DB_NAME = 'shop';
