@@ -96,7 +96,8 @@ func inputs(t *testing.T, key ed25519.PrivateKey) (v vectors) {
 		with("a token", func(p *payment) { p.Currency, p.Amount, p.Address = "USDT-TRON", "1.5", "T2" }),
 		with("a tag", func(p *payment) { p.Currency, p.Amount, p.Address = "XRP", "0.000001", "r1:4294967295" }),
 		with("no tag and tag 0 differ", func(p *payment) { p.Currency, p.Amount, p.Address = "XRP", "25", "r1:0" }),
-		with("more than a machine's number", func(p *payment) { p.Currency, p.Amount = "ETH", "123456789012.000000000000000001" }),
+		with("more than a machine's number",
+			func(p *payment) { p.Currency, p.Amount = "ETH", "123456789012.000000000000000001" }),
 		with("zeros", func(p *payment) { p.Amount = "00.50000000" }),
 		with("a key that is not ASCII", func(p *payment) { p.IdempotencyKey = "payé 8" }),
 		with("a year later", func(p *payment) { p.Created += 366 * 24 * 3600 }),
@@ -121,8 +122,8 @@ func inputs(t *testing.T, key ed25519.PrivateKey) (v vectors) {
 	return v
 }
 
-// TestTheSharedVectorsOfOrders checks clients/vectors/orders.json, with which the clients of other languages are tested:
-// it holds what this client signs, and what the service reads.
+// TestTheSharedVectorsOfOrders checks clients/vectors/orders.json, with which the clients of other languages are
+// tested: it holds what this client signs, and what the service reads.
 func TestTheSharedVectorsOfOrders(t *testing.T) {
 	t.Parallel()
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize))

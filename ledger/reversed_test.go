@@ -25,8 +25,10 @@ func TestAReversalNamesWhatItTakesBack(t *testing.T) {
 		{ledger.PayoutShortUndone(w, bursar.Units(1), bursar.Amount{}, 1, at),
 			ledger.PayoutShort(w, bursar.Units(1), bursar.Amount{}, 0, at)},
 		{ledger.SweepShortUndone("s", 1, "BTC", bursar.Units(1), at), ledger.SweepShort("s", 0, "BTC", bursar.Units(1), at)},
-		{ledger.NetworkFeeReversed(fee, 2, "BTC", bursar.Units(1), at), ledger.NetworkFee(fee, 1, "BTC", bursar.Units(1), at)},
-		{ledger.ExternalSpentReversed(fee, 1, ledger.Losses, lots, at), ledger.ExternalSpent(fee, 0, ledger.Losses, lots, at)},
+		{ledger.NetworkFeeReversed(fee, 2, "BTC", bursar.Units(1), at),
+			ledger.NetworkFee(fee, 1, "BTC", bursar.Units(1), at)},
+		{ledger.ExternalSpentReversed(fee, 1, ledger.Losses, lots, at),
+			ledger.ExternalSpent(fee, 0, ledger.Losses, lots, at)},
 		{ledger.ColdSpentReversed(fee, 1, lots[0], nil, at), ledger.ColdSpent(fee, 0, lots[0], nil, at)},
 	} {
 		want := ledger.Name{Kind: test.original.Kind, Ref: test.original.Ref}

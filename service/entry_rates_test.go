@@ -25,7 +25,12 @@ func TestMissingRatesAreWaitedForAMinute(t *testing.T) {
 	var p ratePatience
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	prices := &gappy{pairs: []rate.Pair{{Currency: "BTC", Unit: "EUR"}}}
-	for after, want := range map[time.Duration]bool{0: false, 59 * time.Second: false, time.Minute: true, time.Hour: true} {
+	for after, want := range map[time.Duration]bool{
+		0:                false,
+		59 * time.Second: false,
+		time.Minute:      true,
+		time.Hour:        true,
+	} {
 		p.since = now
 		if got := p.ends(prices, now.Add(after)); got != want {
 			t.Errorf("after %v: got %v, want %v", after, got, want)

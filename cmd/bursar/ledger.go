@@ -36,8 +36,8 @@ type ledgerExportCommand struct {
 func (ledgerExportCommand) Help() string {
 	return "Writes the oldest entries first. A statement begins with the balances before the period and ends with those " +
 		"after it: the closing balances of one period are the opening balances of the next. The columns are explained in " +
-		"docs/accounting.md. A value is that of the rate which counted when the entry was posted, and missing where none did. " +
-		"Rows are written as they are read, so a period may be of any length.\n" +
+		"docs/accounting.md. A value is that of the rate which counted when the entry was posted, and missing where none " +
+		"did. Rows are written as they are read, so a period may be of any length.\n" +
 		"Entries that were archived are read from the files that --archive names, which takes the seed: the statement is " +
 		"the same as before. Without them a period may\n" +
 		"begin where the archives end; the journal always does. An export that fails is not whole, whatever it " +
@@ -199,7 +199,8 @@ func (x *export) journal(ctx context.Context) error {
 		return err
 	}
 	x.rows.head(journalRow{})
-	return x.each(ctx, store.LineQuery{Since: x.since, Until: x.until}, func(ctx context.Context, lines []store.Line) error {
+	q := store.LineQuery{Since: x.since, Until: x.until}
+	return x.each(ctx, q, func(ctx context.Context, lines []store.Line) error {
 		known, err := x.details(ctx, lines)
 		if err != nil {
 			return err

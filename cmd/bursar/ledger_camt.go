@@ -89,7 +89,8 @@ func (x *export) camtSums(ctx context.Context) (s camtStatement, err error) {
 	}
 	s.closing.Set(s.opening)
 	missing, first := 0, ""
-	err = x.movements(ctx, store.LineQuery{Accounts: x.sides(), Since: x.since, Until: x.until}, func(m camtMovement) error {
+	period := store.LineQuery{Accounts: x.sides(), Since: x.since, Until: x.until}
+	err = x.movements(ctx, period, func(m camtMovement) error {
 		if m.value == nil {
 			if missing++; missing == 1 {
 				first = fmt.Sprintf("%s %s of %s", m.Kind, m.Ref, instant(m.At))
@@ -310,7 +311,8 @@ func (w *camtWriter) entry(m camtMovement) {
 // end writes what stands behind the entries.
 func (w *camtWriter) end(s camtStatement) {
 	if s.left > 0 {
-		w.put("AddtlStmtInf", fmt.Sprintf("%d movements before the period have no value and are not in the balances.", s.left))
+		w.put("AddtlStmtInf",
+			fmt.Sprintf("%d movements before the period have no value and are not in the balances.", s.left))
 	}
 	w.raw("\n</Stmt></BkToCstmrStmt></Document>\n")
 }

@@ -32,7 +32,7 @@ func (cmd *ledgerExportCommand) formatted() error {
 		}
 		return nil
 	}
-	return wrong("--format %q is none of csv, json, camt.053, beancount, hledger and ledger", cmd.Format)
+	return wrong("--format %q is none of beancount, hledger, ledger, csv, json and camt.053", cmd.Format)
 }
 
 func (cmd *ledgerExportCommand) period(x *export) error {

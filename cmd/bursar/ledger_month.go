@@ -21,9 +21,9 @@ type ledgerMonthCommand struct {
 
 // Help returns an example.
 func (ledgerMonthCommand) Help() string {
-	return "Writes for each account, beside its opening and closing balances, every change of the month: <account>.csv, as " +
-		"bursar ledger export does, and with --value <account>.camt.053.xml. Nothing is replaced unless all files could be " +
-		"written.\n\nExample:\n\n    bursar ledger month 2026-01 --into january --value EUR"
+	return "Writes for each account, beside its opening and closing balances, every change of the month: " +
+		"<account>.csv, as bursar ledger export does, and with --value <account>.camt.053.xml. Nothing is replaced unless " +
+		"all files could be written.\n\nExample:\n\n    bursar ledger month 2026-01 --into january --value EUR"
 }
 
 // monthFormat is how a month is written.

@@ -31,7 +31,8 @@ func (d *harness) valued() (account bursar.ID) {
 	}
 	first, second, third := deposit(1, 1e8), deposit(2, 3e7), deposit(3, 1e7)
 	paid := bursar.Withdrawal{ID: bursar.ID{4}, AccountID: account, Currency: "BTC", Amount: bursar.Units(333_333),
-		Fee: bursar.Units(1), Address: bursar.Address{Base: "bc1qpaid"}, Status: bursar.WithdrawalQueued, Reference: "rent <7>"}
+		Fee: bursar.Units(1), Address: bursar.Address{Base: "bc1qpaid"}, Status: bursar.WithdrawalQueued,
+		Reference: "rent <7>"}
 	note := func(text string) {
 		d.change(func(ctx context.Context, tx *store.Tx) error {
 			rate, err := bursar.ParseRate(text)
@@ -158,7 +159,8 @@ func TestAStatementInCamt(t *testing.T) {
 		t.Fatalf("there are %d balances and %d entries, want 2 and 6", len(got.Stmt.Bal), len(got.Stmt.Ntry))
 	}
 	opening, closing := got.Stmt.Bal[0], got.Stmt.Bal[1]
-	if opening.Code != "OPBD" || closing.Code != "CLBD" || opening.Amt.Text != "49500.10" || closing.Amt.Text != "49266.77" {
+	if opening.Code != "OPBD" || closing.Code != "CLBD" || opening.Amt.Text != "49500.10" ||
+		closing.Amt.Text != "49266.77" {
 		t.Errorf("the balances are %+v, want 49500.10 and 49266.77", got.Stmt.Bal)
 	}
 	sum := opening.signed(t)
@@ -250,14 +252,16 @@ func TestTheFilesOfAMonth(t *testing.T) {
 		}
 		return string(text)
 	}
-	want := d.ok("ledger", "export", "--account", account, "--since", "2026-01-01", "--until", "2026-02-01", "--value", "EUR")
+	want := d.ok("ledger", "export", "--account", account, "--since", "2026-01-01", "--until", "2026-02-01", "--value",
+		"EUR")
 	if got := read(account + ".csv"); got != want {
 		t.Errorf("the file is\n%s\nwant what the export writes\n%s", got, want)
 	}
 	if got := read(account + ".camt.053.xml"); !strings.Contains(got, `<Amt Ccy="EUR">49266.77</Amt>`) {
 		t.Errorf("the file is\n%s\nwant the closing balance of 49266.77", got)
 	}
-	d.fails(exitFailed, "have no value in EUR", "ledger", "month", "2026-02", "--into", filepath.Join(d.dir, "february"), "--value", "EUR")
+	d.fails(exitFailed, "have no value in EUR", "ledger", "month", "2026-02", "--into",
+		filepath.Join(d.dir, "february"), "--value", "EUR")
 	left, err := os.ReadDir(filepath.Join(d.dir, "february"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("a month that failed leaves %v, %v, want nothing", left, err)

@@ -13,8 +13,8 @@ import (
 )
 
 // TestGenerators has programs of others read the description of the API: redocly 2.77.0 finds nothing to complain
-// about, and the clients that hey-api 0.95.0 and oapi-codegen 2.8.2 make of it compile and talk to the service. They are
-// not among the libraries of the other tests, to spare every run of them 57 MB and half a minute.
+// about, and the clients that hey-api 0.95.0 and oapi-codegen 2.8.2 make of it compile and talk to the service. They
+// are not among the libraries of the other tests, to spare every run of them 57 MB and half a minute.
 func TestGenerators(t *testing.T) {
 	libraries := os.Getenv("BURSAR_GENERATORS")
 	if libraries == "" {
@@ -60,8 +60,8 @@ func TestGenerators(t *testing.T) {
 	})
 }
 
-// generatedGo has oapi-codegen 2.8.2 write a client, and returns the folder of a program that uses it. It needs a suffix
-// for its types of responses, and the description without webhooks: it leaves out the types of their headers.
+// generatedGo has oapi-codegen 2.8.2 write a client, and returns the folder of a program that uses it. It needs a
+// suffix for its types of responses, and the description without webhooks: it leaves out the types of their headers.
 func generatedGo(t *testing.T, description []byte) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
