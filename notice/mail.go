@@ -94,15 +94,14 @@ func (t *Mail) client() (*mail.Client, error) {
 		security = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	security.ServerName = host
-	dialer := &net.Dialer{Timeout: connectTime}
 	options := []mail.Option{mail.WithPort(port), mail.WithTimeout(sendWithin), mail.WithTLSConfig(security),
-		mail.WithDialContextFunc(dialer.DialContext), mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop()}
+		mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop()}
 	switch t.Encryption {
 	case TLS:
-		secure := &tls.Dialer{NetDialer: dialer, Config: security}
-		options = append(options, mail.WithSSL(), mail.WithDialContextFunc(secure.DialContext))
+		options = append(options, mail.WithSSL())
 	case Clear:
-		options = append(options, mail.WithTLSPolicy(mail.NoTLS), mail.WithDialContextFunc(loopback(dialer)))
+		near := loopback(&net.Dialer{Timeout: connectTime})
+		options = append(options, mail.WithTLSPolicy(mail.NoTLS), mail.WithDialContextFunc(near))
 	}
 	if t.User != "" {
 		password, err := t.Password()
