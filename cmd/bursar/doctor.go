@@ -76,6 +76,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	e.certificates()
 	e.prices(ctx)
 	e.rates(ctx)
+	e.notices(ctx)
 	e.signerState(ctx)
 	hasDatabase := e.database(ctx)
 	if e.seed(ctx) && hasDatabase {
