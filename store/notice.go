@@ -137,18 +137,22 @@ func (tx Notices) Unnoticed(
 ) ([]UnnoticedAlarm, error) {
 	const joined = `FROM alarms a LEFT JOIN noticed_alarms n ON n.receiver = $1 AND n.alarm = a.number WHERE `
 	var all []UnnoticedAlarm
-	for _, where := range []string{
-		joined + `a.resolved_at = 0 AND a.resolved_at <= $2 AND (n.at IS NULL OR n.at <> a.at)`,
-		joined + `a.resolved_at > $2 AND a.resolved_at <> 0 AND (n.at IS NULL OR n.at <> a.at OR n.closed_at = 0)`,
-		`FROM noticed_alarms n JOIN alarms a ON a.number = n.alarm WHERE n.receiver = $1 AND n.closed_at = 0
-			AND a.resolved_at <> 0 AND a.resolved_at <= $2`,
+	for _, part := range []struct {
+		where, order string
+		args         []any
+	}{
+		{joined + `a.resolved_at = 0 AND (n.at IS NULL OR n.at <> a.at)`, "a.at", nil},
+		{joined + `a.resolved_at > $3 AND a.resolved_at <> 0 AND (n.at IS NULL OR n.at <> a.at OR n.closed_at = 0)`,
+			"a.resolved_at", []any{micros(since)}},
+		{`FROM noticed_alarms n JOIN alarms a ON a.number = n.alarm WHERE n.receiver = $1 AND n.closed_at = 0
+			AND a.resolved_at <> 0 AND a.resolved_at <= $3`, "n.alarm", []any{micros(since)}},
 	} {
-		q := condition{args: []any{receiver, micros(since), limit}}
+		q := condition{args: append([]any{receiver, limit}, part.args...)}
 		if kinds != nil {
 			q.in(tx.Tx, "a.kind", kinds)
 		}
 		list, err := unnoticedColumns.rows(ctx, tx.Tx, "list alarms to announce",
-			where+q.text+` ORDER BY a.number LIMIT $3`, q.args...)
+			part.where+q.text+` ORDER BY `+part.order+` LIMIT $2`, q.args...)
 		if err != nil {
 			return nil, err
 		}
