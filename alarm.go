@@ -2,8 +2,8 @@ package bursar
 
 import "slices"
 
-// graveAlarms says for each kind of alarm whether it is grave: money may be lost, or nothing can be paid, until somebody
-// acts. A grave one is announced in quiet hours too.
+// graveAlarms says for each kind of alarm whether it is grave: money may be lost, or nothing can be paid, until
+// somebody acts. A grave one is announced in quiet hours too.
 var graveAlarms = map[string]bool{
 	"abandoned_included":   true,
 	"address_pool_empty":   false,

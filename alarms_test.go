@@ -128,8 +128,8 @@ func text(e ast.Expr) string {
 	return ""
 }
 
-// TestEveryKindOfAlarmIsKnown compares the list of kinds with what is raised: a configuration may name each, and each is
-// grave or not.
+// TestEveryKindOfAlarmIsKnown compares the list of kinds with what is raised: a configuration may name each, and each
+// is grave or not.
 func TestEveryKindOfAlarmIsKnown(t *testing.T) {
 	if known, raised := bursar.AlarmKinds(), raisedAlarms(t); !slices.Equal(known, raised) {
 		t.Errorf("the known kinds of alarm are %q, want those that are raised: %q", known, raised)
@@ -183,8 +183,32 @@ func TestEveryAlarmAndAlertHasARunbook(t *testing.T) {
 			t.Errorf("docs/runbooks.md has a section %s, which is neither an alarm, an alert nor a kind of notice", name)
 		}
 	}
+	checkGraveList(t)
 	if path, want := bursar.RunbookPath("uncovered"), "/docs/runbooks#uncovered"; path != want {
 		t.Errorf("the runbook of uncovered is at %s, want %s", path, want)
+	}
+}
+
+// checkGraveList compares the list in the document about notices.
+func checkGraveList(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile("docs/operations/notices.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## What is grave\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var listed, grave []string
+	for _, m := range namedKind.FindAllStringSubmatch(section, -1) {
+		listed = append(listed, m[1])
+	}
+	for _, kind := range bursar.AlarmKinds() {
+		if bursar.IsGrave(kind) {
+			grave = append(grave, kind)
+		}
+	}
+	if !slices.Equal(listed, grave) {
+		t.Errorf("docs/operations/notices.md lists %q as grave, want %q", listed, grave)
 	}
 }
 

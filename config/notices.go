@@ -44,7 +44,7 @@ type NoticeReceiver struct {
 	TokenFile string
 
 	CA         string   // PEM file with the authority of the server's certificate; empty: the system's
-	Kinds      []string // of NoticeKinds
+	Kinds      []string // alarms, approvals, withdrawals, solvency
 	Alarms     []string // kinds of alarm, where kinds names some; nil: all
 	QuietFrom  int      // minutes of the day; the same: no quiet hours
 	QuietUntil int
@@ -65,6 +65,9 @@ var (
 	noticeKinds   = []string{noticeAlarms, "approvals", "withdrawals", "solvency"}
 	noticeFormats = []string{"json", "slack", "discord", "teams", matrixFormat}
 )
+
+// NoticeFormats returns the formats of webhooks.
+func NoticeFormats() []string { return slices.Clone(noticeFormats) }
 
 const (
 	noticesKey   = "notices"

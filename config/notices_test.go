@@ -17,8 +17,8 @@ func TestNotices(t *testing.T) {
 		got.ApprovalsAfter != 4*time.Hour || got.WithdrawalsAfter != 2*time.Hour || got.Location != time.UTC {
 		t.Errorf("without any they are %+v, want the defaults and no receivers", got)
 	}
-	cfg := parse(t, "notices: {name: Shop, url: 'https://b.example', timezone: Europe/Berlin, daily: '07:30', digest: 5m, "+
-		"approvals_after: 0s, receivers: {ops: {"+mailReceiver+", user: bursar, password_file: smtp.password, "+
+	cfg := parse(t, "notices: {name: Shop, url: 'https://b.example', timezone: Europe/Berlin, daily: '07:30', "+
+		"digest: 5m, approvals_after: 0s, receivers: {ops: {"+mailReceiver+", user: bursar, password_file: smtp.password, "+
 		"quiet: '22:00-07:00', kinds: [uncovered, solvency]}, chat: {webhook: 'https://hooks.example/hunter2', "+
 		"format: slack}}}")
 	got := cfg.Notices

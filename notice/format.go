@@ -14,11 +14,8 @@ const (
 	Matrix  Format = "matrix"  // an m.room.message of the client-server API, by PUT
 )
 
-// Formats is every format.
-var formats = []Format{Plain, Slack, Discord, Teams, Matrix}
-
 // Formats returns every format.
-func Formats() []Format { return append([]Format(nil), formats...) }
+func Formats() []Format { return []Format{Plain, Slack, Discord, Teams, Matrix} }
 
 // mostText is how many characters a format takes; 0: as many as a message ever has. Discord refuses a content of more
 // than 2000.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"strconv"
 	"strings"
@@ -17,7 +16,7 @@ type Encryption string
 
 // The encryptions.
 const (
-	StartTLS Encryption = "starttls" // begun in clear and encrypted before anything is said (RFC 3207); never left in clear
+	StartTLS Encryption = "starttls" // begun in clear, encrypted before anything is said (RFC 3207), or not used
 	TLS      Encryption = "tls"      // from the beginning (RFC 8314)
 	Clear    Encryption = "none"     // to a server on this machine only
 )
@@ -140,9 +139,4 @@ func (t *Mail) clean(err error) error {
 		}
 	}
 	return errors.New(line("%s", text))
-}
-
-// String names the receiver.
-func (t *Mail) String() string {
-	return fmt.Sprintf("mail to %s by %s", strings.Join(t.To, ", "), t.Server)
 }

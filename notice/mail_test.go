@@ -154,7 +154,8 @@ func TestNothingInClearToOthers(t *testing.T) {
 	t.Cleanup(func() { _ = listener.Close() })
 	at := listener.Addr().String()
 	m := &notice.Mail{Server: at, Encryption: notice.Clear, From: "a@b.example", To: []string{"c@b.example"}}
-	for name, by := range map[string]notice.Transport{"mail": m, "hook": notice.NewHook("http://"+at, notice.Slack, nil, nil)} {
+	hook := notice.NewHook("http://"+at, notice.Slack, nil, nil)
+	for name, by := range map[string]notice.Transport{"mail": m, "hook": hook} {
 		if err := by.Send(ctx, notice.Message{ID: "1"}); err == nil || !strings.Contains(err.Error(), "loopback") {
 			t.Errorf("%s in clear to %s gives %v, want that it goes to a loopback address only", name, at, err)
 		}

@@ -264,10 +264,11 @@ func (n *Notifier) fail(ctx context.Context, tx *store.Tx, row *store.NoticeRece
 }
 
 func (n *Notifier) spread(most int64) int64 {
-	if n.Spread != nil {
-		return n.Spread(most)
+	spread := n.Spread
+	if spread == nil {
+		spread = rand.Int64N
 	}
-	return rand.Int64N(most) //nolint:gosec // no secret: it only spreads attempts
+	return spread(most)
 }
 
 // NewTrial returns the message with which a receiver is tested.

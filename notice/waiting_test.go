@@ -71,8 +71,8 @@ func TestSolvencyIsSaidOnceADay(t *testing.T) {
 		h.after(time.Minute)
 		text := h.box.taken
 		h.gets("at eight", "solvent")
-		if len(text) == 1 && !strings.Contains(text[0].Text, "SOLVENT: everything that is owed is held\n  owed 1 BTC, held 2 "+
-			"BTC: covered\n") {
+		want := "SOLVENT: everything that is owed is held\n  owed 1 BTC, held 2 BTC: covered\n"
+		if len(text) == 1 && !strings.Contains(text[0].Text, want) {
 			h.Errorf("the message is %q, want what is owed and held of BTC", text[0].Text)
 		}
 		h.after(23 * time.Hour)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,18 @@ import (
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
+
+// The configuration takes the formats that there are.
+func TestEveryFormatOfNoticesIsConfigured(t *testing.T) {
+	t.Parallel()
+	var known []string
+	for _, f := range notice.Formats() {
+		known = append(known, string(f))
+	}
+	if got := config.NoticeFormats(); !slices.Equal(got, known) {
+		t.Errorf("the configuration takes %q, want %q", got, known)
+	}
+}
 
 // A running service announces an alarm at the receivers of its configuration, and counts in the metrics what they took.
 func TestAServiceNotifies(t *testing.T) {

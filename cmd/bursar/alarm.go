@@ -21,7 +21,8 @@ type alarmListCommand struct {
 
 // Help returns an example.
 func (alarmListCommand) Help() string {
-	return "docs/runbooks.md says what each kind means and what to do: `bursar docs runbooks`.\n\nExample:\n\n    bursar alarm list " +
+	return "docs/runbooks.md says what each kind means and what to do: `bursar docs runbooks`." +
+		"\n\nExample:\n\n    bursar alarm list " +
 		"--chain polygon"
 }
 

@@ -29,7 +29,8 @@ var contents = []struct {
 }{
 	{"Start", []string{"first-payment", "first-payout", "sandbox", "comparison"}},
 	{"Integrate", []string{"clients", "charges", "payer-page", "errors", "states", "accounting", "migration"}},
-	{"Operate", []string{"go-live", "operations", "runbooks", "metrics", "operations/", "providers", "capacity", "admin-api"}},
+	{"Operate", []string{"go-live", "operations", "runbooks", "metrics", "operations/", "providers", "capacity",
+		"admin-api"}},
 	{"Understand", []string{"glossary", "rules", "threat-model", "performance", "scaling", "simulation"}},
 	{"Change", []string{"checklists", "adding-a-chain"}},
 	{"Decisions", []string{"decisions/"}},
