@@ -14,7 +14,7 @@ import (
 )
 
 var hostile = notice.Message{ID: "0193a6a0", At: time.Unix(1_800_000_000, 0).UTC(), Subject: "Shop: alarm",
-	Text: "an alarm <!channel> @everyone [x](http://x) *b*\n  https://shop.example/docs/runbooks#funds_low\n",
+	Text:    "an alarm <!channel> @everyone [x](http://x) *b*\n  https://shop.example/docs/runbooks#funds_low\n",
 	Notices: []notice.Line{{Kind: notice.Alarms, State: "opened", Alarm: "funds_low", Text: "an alarm"}}}
 
 // asked is what a receiver of webhooks was sent.
