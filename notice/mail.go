@@ -45,10 +45,11 @@ func (t *Mail) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	if err = client.DialAndSendWithContext(ctx, text); err != nil {
-		return t.clean(err)
+	err = leave(ctx, func() error { return client.DialAndSendWithContext(ctx, text) })
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
-	return nil
+	return t.clean(err)
 }
 
 // Check implements Transport: it connects, encrypts and signs in.
@@ -57,7 +58,7 @@ func (t *Mail) Check(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := client.DialWithContext(ctx); err != nil {
+	if err := leave(ctx, func() error { return client.DialWithContext(ctx) }); err != nil {
 		return "", t.clean(err)
 	}
 	how := "answers"

@@ -2,6 +2,7 @@ package notice_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -140,6 +141,28 @@ func (s *servers) refuses(m notice.Message) {
 		if err == nil || strings.Contains(err.Error(), "s3cret") {
 			s.Errorf("sending %s gives %v, want an error without the password", name, err)
 		}
+	}
+}
+
+// A server that accepts a connection and says nothing does not keep a process that ends.
+func TestASilentServerIsLeft(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	ends, end := context.WithCancel(ctx)
+	go func() {
+		conn, err := silent.Accept()
+		if end(); err == nil {
+			<-t.Context().Done() // it stays open until the test has ended
+			_ = conn.Close()
+		}
+	}()
+	by := &notice.Mail{Server: silent.Addr().String(), From: "a@b.example", To: []string{"c@b.example"}}
+	if err := by.Send(ends, notice.Message{ID: "1"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("sending to a silent server gives %v, want %v", err, context.Canceled)
 	}
 }
 

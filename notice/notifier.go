@@ -61,7 +61,14 @@ func (n *Notifier) Run(ctx context.Context) error {
 }
 
 func (n *Notifier) work(ctx context.Context, receiver string, step func(context.Context) (bool, error)) error {
-	return store.Work{Pace: pace, Step: step, Failed: func(failures int, err error) {
+	careful := func(ctx context.Context) (more bool, err error) {
+		err = recovered(func() (err error) {
+			more, err = step(ctx)
+			return err
+		})
+		return more, err
+	}
+	return store.Work{Pace: pace, Step: careful, Failed: func(failures int, err error) {
 		n.Log.Warn("no notice can be composed or recorded", "receiver", receiver, "failures", failures, "error", err)
 	}}.Run(ctx)
 }
@@ -104,7 +111,7 @@ func (n *Notifier) Step(ctx context.Context, r Receiver) (more bool, err error) 
 		return false, err
 	}
 	within, cancel := context.WithTimeout(ctx, sendWithin)
-	failed := r.Transport.Send(within, c.message)
+	failed := recovered(func() error { return r.Transport.Send(within, c.message) })
 	cancel()
 	// What became of the attempt is recorded even where this process ends.
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)

@@ -326,6 +326,19 @@ func TestReceiversDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
+// A transport that panics ends neither the process nor what else runs in it.
+func TestAPanicIsAnError(t *testing.T) {
+	notified(t, func(h *harness) {
+		h.raise("external_spend", "a")
+		running, cancel := context.WithCancel(ctx)
+		h.box.while = func() { cancel(); panic("a mistake of a library") }
+		if err := h.notifier.Run(running); !errors.Is(err, context.Canceled) {
+			h.Errorf("the notifier ends with %v, want %v", err, context.Canceled)
+		}
+		h.gets("before the panic", "alarm external_spend opened on bitcoin")
+	})
+}
+
 // Of two processes that find the same alarm exactly one sends, also where both have looked before either claims.
 func TestOneProcessSends(t *testing.T) {
 	notified(t, func(h *harness) {
