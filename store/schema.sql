@@ -648,11 +648,11 @@ CREATE TABLE nonces (
 CREATE TABLE notice_receivers (
   name          TEXT PRIMARY KEY,
   begun_at      BIGINT NOT NULL,             -- alarms that were closed before are not announced to it
-  message       TEXT NOT NULL DEFAULT '',    -- what is being sent, as JSON; empty: nothing
+  message       TEXT NOT NULL DEFAULT '',    -- what is being sent, as JSON, empty: nothing
   composed_at   BIGINT NOT NULL DEFAULT 0,   -- when the last message was composed
-  attempts      BIGINT NOT NULL DEFAULT 0,   -- to send it; whoever records an outcome must know the number
+  attempts      BIGINT NOT NULL DEFAULT 0,   -- to send it, whoever records an outcome must know the number
   next_at       BIGINT NOT NULL DEFAULT 0,   -- before which nobody else tries
-  error         TEXT NOT NULL DEFAULT '',    -- of the last attempt; empty: it succeeded
+  error         TEXT NOT NULL DEFAULT '',    -- of the last attempt, empty: it succeeded
   failing_since BIGINT NOT NULL DEFAULT 0,   -- 0: the last attempt succeeded
   sent          BIGINT NOT NULL DEFAULT 0,   -- messages
   sent_at       BIGINT NOT NULL DEFAULT 0,
