@@ -28,7 +28,8 @@ var contents = []struct {
 	pages []string
 }{
 	{"Start", []string{"first-payment", "first-payout", "sandbox", "comparison"}},
-	{"Integrate", []string{"clients", "charges", "payer-page", "errors", "states", "accounting", "migration"}},
+	{"Integrate", []string{"clients", "woocommerce", "charges", "payer-page", "errors", "states", "accounting",
+		"migration"}},
 	{"Operate", []string{"go-live", "operations", "runbooks", "metrics", "operations/", "providers", "capacity",
 		"admin-api"}},
 	{"Understand", []string{"glossary", "rules", "threat-model", "performance", "scaling", "simulation"}},
