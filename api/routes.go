@@ -75,6 +75,7 @@ func (a *api) table() map[string]methods {
 		v1 + "account/order-keys":         {http.MethodGet: read(a.listOrderKeys)},
 		v1 + "account/destinations":       {http.MethodGet: read(a.listDestinations)},
 		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
+		v1 + "account/statement":          {http.MethodGet: read(a.statement)},
 		v1 + "account/deposits":           {http.MethodGet: read(a.listAllDeposits)},
 		v1 + "account/search":             {http.MethodGet: read(a.search)},
 		v1 + "account/events":             {http.MethodGet: read(a.listEvents)},

@@ -116,6 +116,9 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 	if err != nil {
 		return store.Answer{}, err
 	}
+	if d, is := response.(document); is {
+		return d.answer(w.Header()), nil
+	}
 	return success(response)
 }
 

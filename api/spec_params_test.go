@@ -67,7 +67,7 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 		"linkFormat": "link", "events": "partial,expired", "resolution": "credit", "part": "all", "rate": "then",
 		"status": "open", "label": "late", "attention": "true", "from": "2026-01-02T03:04:05Z",
 		"to":    "2026-01-03T00:00:00Z",
-		"until": "2026-01-03T00:00:00Z", "kind": "deposit",
+		"until": "2026-01-03T00:00:00Z", "kind": "deposit", "month": "2026-01", "format": "json",
 		"after": c.names["ab01.event"], "type": "wallet", "event": "deposit", "wait": 0, "q": "ab01",
 		"withdrawals": []map[string]any{{"currency": "USDT", "amount": "1", "address": c.names["outsider.tron"],
 			"reference": "p 1"}},

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -110,8 +111,18 @@ func (c *Client) once(ctx context.Context, r request, target string, body []byte
 	return open(response, text)
 }
 
+// plainPage is a page that is not JSON.
+type plainPage struct {
+	Text       string `json:"text"`
+	NextCursor string `json:"nextCursor"`
+}
+
 // open returns the content of a success, and an *Error for every other response.
 func open(response *http.Response, text []byte) (json.RawMessage, error) {
+	if response.StatusCode == http.StatusOK && strings.HasPrefix(response.Header.Get("Content-Type"), "text/csv") &&
+		len(text) <= maxAnswer {
+		return json.Marshal(plainPage{string(text), response.Header.Get("Bursar-Next-Cursor")})
+	}
 	var e envelope
 	err := json.Unmarshal(text, &e)
 	if response.StatusCode == http.StatusOK && err == nil && e.Success && len(e.Response) > 0 {

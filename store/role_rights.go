@@ -83,6 +83,8 @@ var rights = map[string]right{
 	"payment_links":      {add: true, change: []string{"closed_at"}},
 	"link_head":          changing,
 	"links":              appendOnly,
+	"month_sums":         changing,
+	"months_summed":      changing,
 	"moved_reservations": {add: true, remove: true},
 	"nonces":             passing,
 	"order_keys":         {add: true, change: []string{"revoked_at"}},

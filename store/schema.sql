@@ -626,6 +626,21 @@ CREATE TABLE links (
   hash   BYTEA NOT NULL
 );
 
+CREATE TABLE month_sums (
+  account TEXT NOT NULL,
+  asset   TEXT NOT NULL,
+  month   BIGINT NOT NULL,  -- months since January of the year 0, in UTC
+  debits  TEXT NOT NULL,
+  credits TEXT NOT NULL,
+  PRIMARY KEY (account, asset, month)
+);
+
+CREATE TABLE months_summed (
+  name  TEXT PRIMARY KEY,  -- 'months'
+  entry BIGINT NOT NULL,
+  since BIGINT NOT NULL
+);
+
 CREATE TABLE "moved_reservations" (
   chain      TEXT NOT NULL,
   resource      TEXT NOT NULL,

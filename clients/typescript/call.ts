@@ -198,6 +198,9 @@ async function textOf(response: Response): Promise<string> {
 }
 
 function opened<T>(response: Response, text: string): T {
+  if (response.status === 200 && response.headers.get("Content-Type")?.startsWith("text/csv")) {
+    return { csv: text, nextCursor: response.headers.get("Bursar-Next-Cursor") ?? "" } as T;
+  }
   let whole: { success?: unknown; response?: T; error?: Record<string, string> } | undefined;
   try {
     whole = JSON.parse(text);

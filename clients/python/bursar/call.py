@@ -181,6 +181,9 @@ class Caller:
         except (OSError, http.client.HTTPException) as broken:
             raise NoResponse(f"{method} {url.partition('?')[0]}: {broken}") from broken
         got = {name.lower(): value for name, value in got.items()}
+        if status == 200 and got.get("content-type", "").startswith("text/csv") and len(text) <= MAX_ANSWER:
+            return {"csv": text.decode() if isinstance(text, bytes) else text,
+                    "nextCursor": got.get("bursar-next-cursor", "")}
         try:
             whole = json.loads(text, parse_float=Decimal) if len(text) <= MAX_ANSWER else None
         except ValueError:

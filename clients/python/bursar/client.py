@@ -385,6 +385,32 @@ class Client(Caller):
         }
         return self._page("account/ledger", "ledger", values)
 
+    def get_statement(
+        self,
+        *,
+        month: Optional[str] = None,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
+        currency: Optional[str] = None,
+        format: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> dict:
+        """Returns a page of the statement of a month ("2026-01"), or of the period from from_ to to.
+
+        With format="csv" it is {"csv": text, "nextCursor": cursor}: the texts behind each other are one file.
+        """
+        values = {
+            "month": month,
+            "from": from_,
+            "to": to,
+            "currency": currency,
+            "format": format,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._call("GET", "account/statement", values)
+
     def withdraw(
         self,
         *,
