@@ -262,6 +262,7 @@ func (in *input) refundOf(r *charge.Refund) {
 	part, named := in.optional("part")
 	amount, exact := in.decimal("amount")
 	rate, rated := in.optional("rate")
+	r.Fee = chosen(in, "fee", []string{charge.FeeMerchant, charge.FeePayer})
 	switch {
 	case named && exact:
 		in.refuse("amount", "send part or amount")

@@ -40,8 +40,8 @@ func (a *api) table() map[string]methods {
 	each.scope, each.secret = bursar.ScopeWithdraw, true
 	cancel := change(a.cancelWithdrawal, "withdrawalID")
 	cancel.scope, cancel.secret = bursar.ScopeWithdraw, true
-	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "address",
-		"order")
+	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "fee",
+		"address", "order")
 	refund.scope, refund.secret = bursar.ScopeWithdraw, true
 	return map[string]methods{
 		v1 + "wallet": {http.MethodPost: change(a.createWallet, "currency", "metadata", "webhook"),

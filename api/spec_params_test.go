@@ -64,7 +64,7 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 		"overPercent": 1, "overAmount": "2", "late": "accept", "other": "review", "reference": "order 1",
 		"description": "shoes", "customer": "c 7", "redirectSuccess": "https://shop.example/ok",
 		"redirectFailure": "https://shop.example/no", "contact": "help@shop.example", "locale": "de",
-		"linkFormat": "link", "events": "partial,expired", "resolution": "credit", "part": "all", "rate": "then",
+		"linkFormat": "link", "events": "partial,expired", "resolution": "credit", "part": "all", "rate": "then", "fee": "merchant",
 		"status": "open", "label": "late", "attention": "true", "from": "2026-01-02T03:04:05Z",
 		"to":    "2026-01-03T00:00:00Z",
 		"until": "2026-01-03T00:00:00Z", "kind": "deposit", "month": "2026-01", "format": "json",

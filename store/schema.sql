@@ -552,7 +552,7 @@ CREATE TABLE invoice_refunds (
   amount     TEXT NOT NULL,
   void       BOOLEAN NOT NULL,         -- the invoice was unpaid: the deposit counts no more
   created_at BIGINT NOT NULL
-, surplus TEXT NOT NULL DEFAULT '0');
+, surplus TEXT NOT NULL DEFAULT '0', fee TEXT NOT NULL DEFAULT '0');
 
 CREATE INDEX invoice_refunds_invoice ON invoice_refunds(invoice);
 

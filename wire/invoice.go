@@ -127,6 +127,7 @@ type ChargeRefund struct {
 	DepositID    bursar.ID               `json:"depositID"`
 	Currency     bursar.CurrencyCode     `json:"currency"`
 	Amount       string                  `json:"amount"`
+	Fee          string                  `json:"fee,omitempty"` // what of it the recipient bore
 	Status       bursar.WithdrawalStatus `json:"status"`
 	CreatedAt    time.Time               `json:"createdAt"`
 }
@@ -327,11 +328,16 @@ func (v *Invoice) addPayments(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
 		if p == nil {
 			continue // a refund belongs to a payment
 		}
+		fee := ""
+		if !r.Fee.IsZero() {
+			fee = r.Fee.Decimal(p.Decimals, p.Places)
+		}
 		v.Refunds = append(v.Refunds, ChargeRefund{
 			WithdrawalID: r.Withdrawal,
 			DepositID:    r.Deposit,
 			Currency:     r.Currency,
 			Amount:       r.Amount.Decimal(p.Decimals, p.Places),
+			Fee:          fee,
 			Status:       r.Status,
 			CreatedAt:    r.CreatedAt,
 		})

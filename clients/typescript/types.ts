@@ -392,6 +392,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/account/statement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a statement of a period
+         * @description What each currency began and ended with, and every entry between, oldest first. Ask for a `month`, or for a period by
+         *     `from` and `to`; a month is one in UTC. For each currency `opening`, `archived` (if there is any) and all entries
+         *     together are `closing`, exactly, and the closing balances of a period are the opening balances of the one that begins
+         *     where it ends. `currencies` is on the first page only; a currency without balances and entries is not listed.
+         *
+         *     `final` says that no entry of the period can appear any more, which is so two hours after its end.
+         *
+         *     An operator may move entries that are months old into archives. They are not listed then: `archivedBefore` says that
+         *     there are some, `archived` what they come to in the period. Balances stay exact; within a month of which entries are
+         *     archived, a period can begin or end at its beginning or behind what is archived.
+         *
+         *     With `format=csv` the response is CSV with the columns time, kind, part, currency, amount, available, held, depositID,
+         *     withdrawalID and ref. The pages behind each other are one file, which begins with rows of the kind `opening` and ends
+         *     with rows of the kind `closing`. The next page's cursor is in the header `Bursar-Next-Cursor`.
+         */
+        get: operations["getStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/account/withdraw": {
         parameters: {
             query?: never;
@@ -1561,6 +1594,41 @@ export interface components {
             withdrawalID: string | null;
             createdAt: components["schemas"]["Time"];
         };
+        /** @example 2026-01 */
+        Month: string;
+        /** @enum {string} */
+        StatementFormat: "json" | "csv";
+        StatementAmounts: {
+            /** @description What can be spent. */
+            available: components["schemas"]["Change"];
+            /** @description What is held. */
+            held: components["schemas"]["Change"];
+        };
+        /** @description What a currency began and ended with. */
+        StatementCurrency: {
+            currency: components["schemas"]["Code"];
+            /** @description Balances at the beginning of the period. */
+            opening: components["schemas"]["StatementAmounts"];
+            /** @description Balances at its end. */
+            closing: components["schemas"]["StatementAmounts"];
+            /** @description What the entries of the period come to that are in archives and not listed, if there are any. */
+            archived?: components["schemas"]["StatementAmounts"];
+        };
+        Statement: {
+            /** @description The entries are of this time or later. */
+            from: components["schemas"]["Time"];
+            /** @description And earlier than this. */
+            to: components["schemas"]["Time"];
+            /** @description No entry of the period can appear any more. */
+            final: boolean;
+            /** @description On the first page only, if there are any. */
+            currencies?: components["schemas"]["StatementCurrency"][];
+            /** @description Each amount and each fee, oldest first. */
+            entries: components["schemas"]["LedgerLine"][];
+            /** @description Entries of the period before this time are in archives of the operator; absent if there are none. On the first page only. */
+            archivedBefore?: components["schemas"]["Time"];
+            nextCursor?: components["schemas"]["Cursor"];
+        };
         WithdrawalQuote: {
             currency: components["schemas"]["Code"];
             /** @description What the recipient receives. */
@@ -2147,6 +2215,22 @@ export interface components {
                 };
             };
         };
+        /** @description A page of the statement. */
+        StatementResponse: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "Bursar-Next-Cursor": components["headers"]["Bursar-Next-Cursor"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: true;
+                    response: components["schemas"]["Statement"];
+                };
+                "text/csv": string;
+            };
+        };
         /** @description The withdrawal. */
         WithdrawalResponse: {
             headers: {
@@ -2682,6 +2766,14 @@ export interface components {
         PeriodSinceParameter: components["schemas"]["Time"];
         /** @description Only entries before this time, which must be later than `since`. */
         PeriodUntilParameter: components["schemas"]["Time"];
+        /** @description The month of the statement, in UTC, in place of `from` and `to`. Default: the current one. */
+        MonthParameter: components["schemas"]["Month"];
+        /** @description The statement has the entries at this time or later. Default: the beginning of the current month. */
+        StatementFromParameter: components["schemas"]["Time"];
+        /** @description And those before this time, which must not be earlier than `from`. Default: now, or the end of the current month without `from`. */
+        StatementToParameter: components["schemas"]["Time"];
+        /** @description Default: json. */
+        FormatParameter: components["schemas"]["StatementFormat"];
         /** @description The `next` of an earlier response, an `eventID`, or `newest`: behind all events that there are. Default: before the oldest event. */
         AfterParameter: components["schemas"]["FeedPosition"];
         /** @description Only events of this `type`. */
@@ -2838,6 +2930,8 @@ export interface components {
         "X-Request-ID": components["schemas"]["ID"];
         /** @description Seconds to wait before repeating the request. */
         "Retry-After": number;
+        /** @description With `format=csv`, the `cursor` of the next page, if there is one. */
+        "Bursar-Next-Cursor": string;
         /** @description The authentication scheme. */
         "WWW-Authenticate": string;
     };
@@ -3419,6 +3513,41 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["LedgerResponse"];
+            400: components["responses"]["BadRequestResponse"];
+            401: components["responses"]["UnauthorizedResponse"];
+            403: components["responses"]["ForbiddenResponse"];
+            413: components["responses"]["TooLargeResponse"];
+            415: components["responses"]["UnsupportedMediaTypeResponse"];
+            429: components["responses"]["RateLimitedResponse"];
+            500: components["responses"]["InternalResponse"];
+            503: components["responses"]["UnavailableResponse"];
+        };
+    };
+    getStatement: {
+        parameters: {
+            query?: {
+                /** @description The month of the statement, in UTC, in place of `from` and `to`. Default: the current one. */
+                month?: components["parameters"]["MonthParameter"];
+                /** @description The statement has the entries at this time or later. Default: the beginning of the current month. */
+                from?: components["parameters"]["StatementFromParameter"];
+                /** @description And those before this time, which must not be earlier than `from`. Default: now, or the end of the current month without `from`. */
+                to?: components["parameters"]["StatementToParameter"];
+                /** @description Only this currency. */
+                currency?: components["parameters"]["CurrencyFilterParameter"];
+                /** @description Default: json. */
+                format?: components["parameters"]["FormatParameter"];
+                /** @description Maximum number of items. Default: 1000. */
+                limit?: components["parameters"]["LimitParameter"];
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: components["parameters"]["CursorParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["StatementResponse"];
             400: components["responses"]["BadRequestResponse"];
             401: components["responses"]["UnauthorizedResponse"];
             403: components["responses"]["ForbiddenResponse"];

@@ -240,6 +240,7 @@ class Client(Caller):
         amount: Optional[Amount] = None,
         part: Optional[str] = None,
         rate: Optional[str] = None,
+        fee: Optional[str] = None,
         order: Optional[str] = None,
         signature: Optional[str] = None,
         idempotency_key: Optional[str] = None,
@@ -255,6 +256,7 @@ class Client(Caller):
             "amount": amount,
             "part": part,
             "rate": rate,
+            "fee": fee,
             "order": order,
         }
         return self._call("POST", "charge/refund", values, key=idempotency_key, secret=True, signature=signature)
