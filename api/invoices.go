@@ -302,6 +302,7 @@ func (a *api) chargeFilter(c *call) (f store.ChargeFilter) {
 	if !charge.ValidReference(f.Reference) {
 		in.refuse("reference", "no charge has such a reference")
 	}
+	f.Metadata = in.metadata()
 	f.Currency = a.optionalCurrency(c)
 	f.From, _ = in.instant("from")
 	f.To, _ = in.instant("to")

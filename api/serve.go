@@ -140,6 +140,7 @@ func (a *api) admit(
 		if errors.Is(err, account.ErrForbidden) {
 			a.Log.Warn("key used from an address that is not on its list", "key", identity.Key.ID, "account", identity.Account,
 				"from", from)
+			err = forbidden(route.scope)
 		}
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func (a *api) admit(
 		return nil, err
 	}
 	if !identity.Key.Allows(route.scope) {
-		return nil, account.ErrForbidden
+		return nil, forbidden(route.scope)
 	}
 	if route.secret {
 		if err := a.Accounts.RequireSecret(identity, secret); err != nil {

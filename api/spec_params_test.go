@@ -106,7 +106,7 @@ func (e endpoint) apart(name string) bool {
 		return name == "metadata" || name == "reference"
 	case "listAllDeposits":
 		return name == "status"
-	case "listWithdrawals":
+	case "listWithdrawals", "listDeliveries":
 		return name == "status"
 	case "refundCharge":
 		return slices.Contains([]string{"part", "rate", "chargeID", "depositID"}, name)

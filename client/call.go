@@ -39,6 +39,8 @@ type refusal struct {
 	Message string `json:"message"`
 	Field   string `json:"field"`
 	Docs    string `json:"docs"`
+
+	Permission string `json:"permission"`
 }
 
 // call sends a request, repeats it where that is safe and may help, and decodes the response into a value.
@@ -58,6 +60,17 @@ func call[T any](ctx context.Context, c *Client, r request) (response T, err err
 		return response, fmt.Errorf("bursar: %s %s: read the response: %w", r.method, r.path, err)
 	}
 	return response, nil
+}
+
+// filled returns the parameters that are not empty.
+func filled(texts map[string]string) map[string]any {
+	values := map[string]any{}
+	for name, text := range texts {
+		if text != "" {
+			values[name] = text
+		}
+	}
+	return values
 }
 
 // encode writes the parameters of a GET as a query and those of a change as a JSON body.
@@ -132,7 +145,7 @@ func open(response *http.Response, text []byte) (json.RawMessage, error) {
 		RetryAfter: retryAfter(response.Header)}
 	if err == nil && !e.Success && e.Error.Code != "" {
 		refusal.Code, refusal.Message = e.Error.Code, e.Error.Message
-		refusal.Field, refusal.Docs = e.Error.Field, e.Error.Docs
+		refusal.Field, refusal.Docs, refusal.Permission = e.Error.Field, e.Error.Docs, e.Error.Permission
 		return nil, refusal
 	}
 	refusal.Message = "the response is not from this service"

@@ -56,12 +56,6 @@ func (c *Client) StatementCSV(ctx context.Context, of StatementOf, p Page) (text
 }
 
 func (of StatementOf) values() map[string]any {
-	values := map[string]any{}
-	for name, text := range map[string]string{"month": of.Month, "from": moment(of.From), "to": moment(of.To),
-		"currency": of.Currency} {
-		if text != "" {
-			values[name] = text
-		}
-	}
-	return values
+	return filled(map[string]string{"month": of.Month, "from": moment(of.From), "to": moment(of.To),
+		"currency": of.Currency})
 }

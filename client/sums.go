@@ -261,6 +261,7 @@ type ChargeFilter struct {
 	Label     string
 	Attention string // "true" or "false"
 	Reference string
+	Metadata  string // exactly
 	Currency  string // in which it can be paid
 	From      time.Time
 	To        time.Time
@@ -271,7 +272,7 @@ func (c *Client) ChargesOf(f ChargeFilter) func(context.Context, Page) (List[Cha
 	return func(ctx context.Context, p Page) (List[Charge], error) {
 		values := map[string]any{}
 		for name, text := range map[string]string{"status": f.Status, "label": f.Label, "attention": f.Attention,
-			"reference": f.Reference, "currency": f.Currency} {
+			"reference": f.Reference, "metadata": f.Metadata, "currency": f.Currency} {
 			if text != "" {
 				values[name] = text
 			}

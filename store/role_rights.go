@@ -83,6 +83,7 @@ var rights = map[string]right{
 	"payment_links":      {add: true, change: []string{"closed_at"}},
 	"link_head":          changing,
 	"links":              appendOnly,
+	"link_visits":        {add: true, remove: true},
 	"month_sums":         changing,
 	"months_summed":      changing,
 	"moved_reservations": {add: true, remove: true},

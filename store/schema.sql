@@ -340,6 +340,8 @@ CREATE INDEX events_disabled ON events(account_id, url) WHERE status = 'disabled
 
 CREATE INDEX events_due ON events(next_at) WHERE status = 'pending';
 
+CREATE INDEX events_failed ON events(account_id, number) WHERE status = 'failed';
+
 CREATE INDEX events_receiver ON events(account_id, url, next_at) WHERE status = 'pending';
 
 CREATE TABLE external_spends (
@@ -605,6 +607,8 @@ CREATE INDEX invoices_labelled ON invoices(account_id, number) WHERE labels <> '
 
 CREATE INDEX invoices_link ON invoices(link_id, status) WHERE link_id IS NOT NULL;
 
+CREATE INDEX invoices_metadata ON invoices(account_id, substr(metadata, 1, 64), number) WHERE metadata <> '';
+
 CREATE UNIQUE INDEX invoices_named ON invoices(reference, account_id) WHERE reference <> '';
 
 CREATE INDEX invoices_status ON invoices(account_id, status, number);
@@ -617,6 +621,17 @@ CREATE TABLE link_head (
   key_id TEXT NOT NULL,
   hash   BYTEA NOT NULL
 );
+
+CREATE TABLE link_visits (
+  invoice BIGINT PRIMARY KEY REFERENCES invoices(number),
+  link_id BYTEA NOT NULL,
+  visitor TEXT NOT NULL,   -- hashes of the caller's networks, the widest first, with / between them
+  until   BIGINT NOT NULL
+);
+
+CREATE INDEX link_visits_link ON link_visits(link_id);
+
+CREATE INDEX link_visits_until ON link_visits(until);
 
 CREATE TABLE links (
   number BIGINT PRIMARY KEY,
@@ -1028,6 +1043,8 @@ CREATE TABLE wallets (
 CREATE INDEX wallets_account ON wallets(account_id, number);
 
 CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
+
+CREATE INDEX wallets_metadata ON wallets(account_id, substr(metadata, 1, 64), number) WHERE metadata <> '';
 
 CREATE INDEX wallets_of_memo ON wallets(memo, account_id) WHERE memo >= 0;
 

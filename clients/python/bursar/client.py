@@ -120,11 +120,24 @@ class Client(Caller):
         self,
         *,
         currency: Optional[str] = None,
+        metadata: Optional[str] = None,
+        address: Optional[str] = None,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> Page:
         """Lists the wallets."""
-        return self._page("account/wallets", "wallets", {"currency": currency, "limit": limit, "cursor": cursor})
+        values = {
+            "currency": currency,
+            "metadata": metadata,
+            "address": address,
+            "from": from_,
+            "to": to,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._page("account/wallets", "wallets", values)
 
     def list_deposits(self, *, walletID: str, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page:
         """Lists the deposits of a wallet."""
@@ -342,6 +355,7 @@ class Client(Caller):
         label: Optional[str] = None,
         attention: Optional[Union[bool, str]] = None,
         reference: Optional[str] = None,
+        metadata: Optional[str] = None,
         currency: Optional[str] = None,
         from_: Optional[Time] = None,
         to: Optional[Time] = None,
@@ -354,6 +368,7 @@ class Client(Caller):
             "label": label,
             "attention": attention,
             "reference": reference,
+            "metadata": metadata,
             "currency": currency,
             "from": from_,
             "to": to,
@@ -560,9 +575,19 @@ class Client(Caller):
         }
         return self._call("GET", "account/events", values)
 
-    def list_deliveries(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page:
-        """Lists the events and their delivery."""
-        return self._page("account/webhooks", "webhooks", {"limit": limit, "cursor": cursor})
+    def list_deliveries(
+        self,
+        *,
+        status: Optional[str] = None,
+        event: Optional[str] = None,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page:
+        """Lists the events and their delivery. A page may be empty before the list ends."""
+        values = {"status": status, "event": event, "from": from_, "to": to, "limit": limit, "cursor": cursor}
+        return self._page("account/webhooks", "webhooks", values)
 
     def redeliver(
         self,
