@@ -245,7 +245,7 @@ export interface paths {
         put?: never;
         /**
          * Refund a payment of a charge
-         * @description Requests a withdrawal of the currency that was paid, with the limits and approvals of any other. All refunds of a payment together never exceed what it credited; those that were rejected, cancelled or failed do not count. The fee is debited on top. Give the address that the payer names, never the sender of the payment, which may be an exchange. If your account has keys (`GET account/order-keys`), send the withdrawal as `order` too, with your signature in `Bursar-Signature`, as for `POST account/withdraw`: its units are what is paid back, so send `amount`, or compute what the part is. The same order again is the same refund; an order that paid something else before is `idempotency_conflict`.
+         * @description Requests a withdrawal of the currency that was paid, with the limits and approvals of any other. All refunds of a payment together never exceed what it credited; those that were rejected, cancelled or failed do not count. The fee is debited on top, or with `fee=payer` taken from what is refunded. Give the address that the payer names, never the sender of the payment, which may be an exchange. If your account has keys (`GET account/order-keys`), send the withdrawal as `order` too, with your signature in `Bursar-Signature`, as for `POST account/withdraw`: its units are what is paid back, so send `amount`, or compute what the part is. The same order again is the same refund; an order that paid something else before is `idempotency_conflict`.
          */
         post: operations["refundCharge"];
         delete?: never;
@@ -610,11 +610,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find something by its ID, hash, address, tag or reference
+         * Find something by its ID, hash, address, tag, reference or metadata
          * @description Finds what has exactly this text: an object by its ID; deposits and withdrawals by their transaction hash, in any spelling;
          *     a wallet, a charge, deposits and withdrawals by an address, in any form that the chain has, with or without its tag; wallets
-         *     and deposits by a destination tag alone; charges and withdrawals by your own `reference`. At most 100 of each kind, newest
-         *     first: the lists with filters have all.
+         *     and deposits by a destination tag alone; charges and withdrawals by your own `reference`; wallets and charges by their metadata. At most 100
+         *     of each kind, newest first: the lists with filters have all.
          */
         get: operations["search"];
         put?: never;
@@ -664,7 +664,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the events and their delivery */
+        /**
+         * List the events and their delivery
+         * @description With `event`, `from` or `to` a page may have fewer items than `limit`, or none, before the list ends. Go on while there is a `nextCursor`.
+         */
         get: operations["listDeliveries"];
         put?: never;
         post?: never;
@@ -999,6 +1002,8 @@ export interface components {
         /** @enum {string} */
         RefundRate: "then" | "now";
         /** @enum {string} */
+        RefundFee: "merchant" | "payer";
+        /** @enum {string} */
         Truth: "true" | "false";
         /**
          * @description `open` waits for value; `confirming`: enough is in blocks; `paid`: enough is credited, or a payment was accepted; `expired` and `cancelled` ended without enough. The page [states of a charge](charges.md) says what leads from one to another.
@@ -1206,6 +1211,8 @@ export interface components {
             part?: components["schemas"]["RefundPart"];
             /** @description With a part of a charge with a price: `then` (the default) refunds what was paid, `now` what it was worth, at the rate of today and never more than was paid. */
             rate?: components["schemas"]["RefundRate"];
+            /** @description Who bears the fee: the `merchant` (the default), from whose balance it is debited on top, or the `payer`, who receives what is refunded less the fee. Not with an `order`. */
+            fee?: components["schemas"]["RefundFee"];
             /** @description The text of the order that is signed. Better in the body: whatever is cut off or re-encoded on the way makes the signature invalid. */
             order?: components["schemas"]["OrderText"];
         };
@@ -1509,7 +1516,10 @@ export interface components {
             withdrawalID: components["schemas"]["ID"];
             depositID: components["schemas"]["ID"];
             currency: components["schemas"]["Code"];
+            /** @description What of the payment is refunded. */
             amount: components["schemas"]["Amount"];
+            /** @description What of it the payer bears as the fee: the withdrawal pays the rest. Absent if the merchant bears the fee. */
+            fee?: components["schemas"]["Amount"];
             /** @description That of the withdrawal. */
             status: string;
             createdAt: components["schemas"]["Time"];
@@ -1849,6 +1859,8 @@ export interface components {
         MetadataMap: components["schemas"]["MetadataObject"] | string;
         /** @enum {string} */
         EventKind: "deposit" | "deposit_pending" | "deposit_reversed" | "paid" | "withdrawal" | "test" | "late" | "reversed" | "attention" | "pending" | "partial" | "overpaid" | "expired" | "cancelled" | "refunded";
+        /** @enum {string} */
+        DeliveryStatus: "pending" | "delivered" | "failed" | "disabled";
         Delivery: {
             eventID: components["schemas"]["ID"];
             event: components["schemas"]["EventKind"];
@@ -1856,11 +1868,8 @@ export interface components {
             subject: components["schemas"]["ID"];
             /** @example https://shop.example/hooks/bursar */
             webhook: string;
-            /**
-             * @description `failed`: all attempts failed; `disabled`: there is no receiver, or it answered 410.
-             * @enum {string}
-             */
-            status: "pending" | "delivered" | "failed" | "disabled";
+            /** @description `failed`: all attempts failed; `disabled`: there is no receiver, or it answered 410. */
+            status: components["schemas"]["DeliveryStatus"];
             /** Format: date-time */
             nextAttemptAt: string | null;
             /** Format: date-time */
@@ -2497,6 +2506,11 @@ export interface components {
                         message: components["schemas"]["Message"];
                         field?: components["schemas"]["Field"];
                         docs?: components["schemas"]["ErrorDocs"];
+                        /**
+                         * @description With `forbidden`, the scope that the request needs. The key does not have it, or may not be used from this address.
+                         * @example withdraw
+                         */
+                        permission?: string;
                     };
                     requestID: components["schemas"]["ID"];
                 };
@@ -2766,6 +2780,16 @@ export interface components {
         PeriodSinceParameter: components["schemas"]["Time"];
         /** @description Only entries before this time, which must be later than `since`. */
         PeriodUntilParameter: components["schemas"]["Time"];
+        /** @description Only those with exactly this metadata. */
+        MetadataFilterParameter: string;
+        /** @description Only the wallet with this address, in any form that the chain has. */
+        WalletAddressFilterParameter: components["schemas"]["Destination"];
+        /** @description Only those created at this time or later. */
+        CreatedFromParameter: components["schemas"]["Time"];
+        /** @description Only those created before this time. */
+        CreatedToParameter: components["schemas"]["Time"];
+        /** @description Only deliveries with this status. */
+        DeliveryStatusFilterParameter: components["schemas"]["DeliveryStatus"];
         /** @description The month of the statement, in UTC, in place of `from` and `to`. Default: the current one. */
         MonthParameter: components["schemas"]["Month"];
         /** @description The statement has the entries at this time or later. Default: the beginning of the current month. */
@@ -3062,6 +3086,14 @@ export interface operations {
             query?: {
                 /** @description Only this currency. */
                 currency?: components["parameters"]["CurrencyFilterParameter"];
+                /** @description Only those with exactly this metadata. */
+                metadata?: components["parameters"]["MetadataFilterParameter"];
+                /** @description Only the wallet with this address, in any form that the chain has. */
+                address?: components["parameters"]["WalletAddressFilterParameter"];
+                /** @description Only those created at this time or later. */
+                from?: components["parameters"]["CreatedFromParameter"];
+                /** @description Only those created before this time. */
+                to?: components["parameters"]["CreatedToParameter"];
                 /** @description Maximum number of items. Default: 1000. */
                 limit?: components["parameters"]["LimitParameter"];
                 /** @description The `nextCursor` of the previous page. */
@@ -3442,6 +3474,8 @@ export interface operations {
                 attention?: components["parameters"]["AttentionFilterParameter"];
                 /** @description Only the charge with this reference. */
                 reference?: components["parameters"]["ReferenceFilterParameter"];
+                /** @description Only those with exactly this metadata. */
+                metadata?: components["parameters"]["MetadataFilterParameter"];
                 /** @description Only charges that may be paid in this currency. */
                 currency?: components["parameters"]["ChargeCurrencyFilterParameter"];
                 /** @description Only charges made at this time or later. */
@@ -3866,6 +3900,14 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
+                /** @description Only deliveries with this status. */
+                status?: components["parameters"]["DeliveryStatusFilterParameter"];
+                /** @description Only events with this `event`. */
+                event?: components["parameters"]["OfEventParameter"];
+                /** @description Only those created at this time or later. */
+                from?: components["parameters"]["CreatedFromParameter"];
+                /** @description Only those created before this time. */
+                to?: components["parameters"]["CreatedToParameter"];
                 /** @description Maximum number of items. Default: 1000. */
                 limit?: components["parameters"]["LimitParameter"];
                 /** @description The `nextCursor` of the previous page. */
