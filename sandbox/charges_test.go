@@ -184,6 +184,10 @@ func checkClock(t *testing.T, f startInfo, api *client.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if page := fetched(t, before.CheckoutURL); !strings.HasPrefix(before.CheckoutURL, f.API+"/pay/") ||
+		!strings.Contains(page, "30") {
+		t.Errorf("the payer's page is at %s and has %.200q, want one at %s with 30 EUR", before.CheckoutURL, page, f.API)
+	}
 	for _, body := range []string{`{"advance":"-1h"}`, `{"advance":"9000h"}`, `{"advance":60}`, `{}`} {
 		if status, text := asked(t, f.Control+"/test/clock", body, nil); status != http.StatusBadRequest {
 			t.Errorf("move the clock by %s: got %d %s, want 400", body, status, text)

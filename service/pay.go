@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 
 	"github.com/bursar/bursar"
@@ -22,6 +24,19 @@ type Pay struct {
 
 // Checkout returns where payers' pages are.
 func (p Pay) Checkout() wire.Checkout { return wire.Checkout{URL: p.URL, Name: p.Brand.Name} }
+
+// at returns the payer's page as it is where the API has been bound to an address: a URL with port 0 gets its port.
+func (p Pay) at(listen string) Pay {
+	u, err := url.Parse(p.URL)
+	if err != nil || u.Port() != "0" {
+		return p
+	}
+	if _, port, err := net.SplitHostPort(listen); err == nil {
+		u.Host = net.JoinHostPort(u.Hostname(), port)
+		p.URL = u.String()
+	}
+	return p
+}
 
 // payOf reads what the configuration names.
 func payOf(c config.Pay) (p Pay, err error) {
