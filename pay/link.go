@@ -89,7 +89,7 @@ func (h *Handler) visit(
 
 func (h *Handler) linkPage(l bursar.PaymentLink, a asked) LinkPage {
 	p := LinkPage{
-		Page:   h.blank(a, l.Terms.Locale),
+		Page:   h.blank(a, l.Terms.Locale, l.AccountID),
 		Unit:   shortCode(l.Terms.Unit),
 		Closed: !l.Takes(h.Now()),
 	}
