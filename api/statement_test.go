@@ -242,6 +242,44 @@ func TestWhatIsNotSummedIsNotArchived(t *testing.T) {
 	})
 }
 
+// Where books were archived before months were summed, balances are known from then on, whether or not the summing has
+// begun, and nothing is said about the time before.
+func TestStatementsBehindOldArchives(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		b := &books{script: newScript(t, storetest.AsOwner(url)), random: rand.New(rand.NewPCG(4, 4))}
+		began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		for range 80 {
+			b.act()
+		}
+		b.archiveSome(60)
+		middle := b.clock.Now().Add(time.Second).Truncate(time.Second).Add(time.Second)
+		b.clock.Advance(40 * 24 * time.Hour)
+		for range 40 {
+			b.act()
+		}
+		next, end := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), b.clock.Now().Add(24*time.Hour)
+		var first string
+		for _, folded := range []bool{false, true} {
+			if folded {
+				b.clock.Advance(3 * time.Hour)
+				b.fold()
+			}
+			response, body := b.send(b.request([]string{"GET /api/v1/account/statement?" + between(began, end), "@mine"}))
+			if response.StatusCode != 400 {
+				t.Errorf("from before what is known (summed: %v): %d %s, want 400", folded, response.StatusCode, body)
+			}
+			_, atNext := b.adds("till the month's end", b.whole("mine", between(middle, next), 50))
+			opening, closing := b.adds("from then on", b.whole("mine", between(next, end), 50))
+			if got := fmt.Sprint(opening, closing); fmt.Sprint(opening) != fmt.Sprint(atNext) || folded && got != first {
+				t.Errorf("summed %v: got %s, want %v and %s", folded, got, atNext, first)
+			} else {
+				first = got
+			}
+			b.balances("mine", b.whole("mine", between(end, end.Add(time.Hour)), 50))
+		}
+	})
+}
+
 // The pages of a statement as CSV are one file, and say what the JSON says.
 func TestAStatementAsCSV(t *testing.T) {
 	t.Parallel()
