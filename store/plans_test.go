@@ -217,13 +217,6 @@ var listed = []read{
 	reading("sums of metadata", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Metadata: "a"}, aPage)
 	}),
-	reading("how far months are summed", func(ctx context.Context, tx *store.Tx) (any, error) {
-		_, _, err := tx.MonthSums().Read(ctx)
-		return nil, err
-	}),
-	reading("balances at a time", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.MonthSums().At(ctx, customers, today)
-	}),
 	reading("deposits of an account", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Status: bursar.DepositConfirmed, Currency: "BTC",
 			From: today, To: today}, aPage)
@@ -358,6 +351,13 @@ var everybody = []read{
 	walking("figures of days", func(ctx context.Context, tx *store.Tx) (int64, error) {
 		_, _, err := tx.DayFigures().Of(ctx, []time.Time{today})
 		return 0, err
+	}),
+	reading("how far months are summed", func(ctx context.Context, tx *store.Tx) (any, error) {
+		_, _, err := tx.MonthSums().Read(ctx)
+		return nil, err
+	}),
+	reading("balances at a time", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.MonthSums().At(ctx, customers, today)
 	}),
 }
 
