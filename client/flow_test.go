@@ -84,6 +84,13 @@ func (s *shop) wallets() client.Wallet {
 	if !slices.Equal(listed, []string{other.WalletID, wallet.WalletID}) {
 		s.Errorf("listed %v", listed)
 	}
+	for want, f := range map[string]client.WalletFilter{"by metadata": {Metadata: "order 2", Currency: "COIN"},
+		"by address": {Address: wallet.Address, From: wallet.CreatedAt, To: wallet.CreatedAt.Add(time.Hour)}} {
+		found, err := s.WalletsBy(f)(ctx, client.Page{})
+		if s.need(err); len(found.Items) != 1 || found.Items[0].WalletID != wallet.WalletID {
+			s.Errorf("%s are found %+v, want %s", want, found.Items, wallet.WalletID)
+		}
+	}
 	return wallet
 }
 
@@ -277,6 +284,15 @@ func (s *shop) deliveries() {
 	s.need(err)
 	if len(list.Items) != 2 || list.Items[0].EventID == "" || list.Items[0].Webhook == "" {
 		s.Fatalf("the deliveries are %+v", list)
+	}
+	for want, f := range map[int]client.DeliveryFilter{
+		len(list.Items): {From: list.Items[1].CreatedAt},
+		0:               {Status: "failed", Event: list.Items[0].Event},
+	} {
+		found, err := s.DeliveriesBy(f)(ctx, client.Page{})
+		if s.need(err); len(found.Items) != want {
+			s.Errorf("%+v finds %d deliveries, want %d", f, len(found.Items), want)
+		}
 	}
 	s.need(s.Redeliver(ctx, list.Items[0].EventID))
 	if n, err := s.RedeliverSince(ctx, s.clock.Now().Add(-time.Hour)); err != nil || n != 2 {
