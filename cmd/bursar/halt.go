@@ -35,8 +35,38 @@ type (
 
 // end holds the flags of every command that resumes.
 type end struct {
-	Reason string `placeholder:"TEXT" help:"Reason, for the record."`
+	Reason string   `placeholder:"TEXT" help:"Reason, for the record."`
+	Halt   []string `placeholder:"REF" help:"Which operator's halt to end, where there are several; see bursar halt status. May be repeated."`
 	actor
+}
+
+// refs returns which halts of a kind end: those that are named, or else all of the kind. Several that operators put are
+// not ended by somebody who may know of one of them only.
+func (e end) refs(halts []store.Halt, kind store.HaltKind) ([]string, error) {
+	if kind != store.HaltByOperator {
+		return []string{""}, nil
+	}
+	var there []string
+	var texts []string
+	for _, h := range halts {
+		if h.Kind == kind {
+			there = append(there, h.Ref)
+			texts = append(texts, fmt.Sprintf("--halt %s (by %s: %s)", h.Ref, h.Actor, h.Reason))
+		}
+	}
+	for _, ref := range e.Halt {
+		if !slices.Contains(there, ref) {
+			return nil, wrong("no operator's halt of this has the ref %q; `bursar halt status` lists them", ref)
+		}
+	}
+	if len(e.Halt) == 0 && len(there) > 1 {
+		return nil, wrong("it is halted by operators for several reasons; name each one that ends: %s",
+			strings.Join(texts, ", "))
+	}
+	if len(e.Halt) == 0 {
+		return there, nil
+	}
+	return e.Halt, nil
 }
 
 const haltHelp = "From then on no replica builds, signs or bumps a transaction, and the signer refuses to sign " +
@@ -165,9 +195,27 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 		if err := closeShort(ctx, tx, scope, kind); err != nil {
 			return err
 		}
+		if err := endRefs(ctx, tx, scope, e, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func endRefs(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, kind store.HaltKind) error {
+	halts, err := tx.Halts().Of(ctx, scope)
+	if err != nil {
+		return err
+	}
+	refs, err := e.refs(halts, kind)
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
 		if _, err := tx.Halts().End(ctx, store.Halt{
 			Scope:  scope,
 			Kind:   kind,
+			Ref:    ref,
 			Reason: e.Reason,
 			Actor:  e.Name(),
 		}); err != nil {
@@ -251,6 +299,7 @@ type haltStatusCommand struct {
 type listedHalt struct {
 	Scope  string    `json:"scope"` // all, chain:<chain>, currency:<code>, account:<id>
 	Kind   string    `json:"kind"`
+	Ref    string    `json:"ref"` // tells several of one scope and kind apart
 	Reason string    `json:"reason"`
 	Actor  *string   `json:"actor"`
 	Since  time.Time `json:"since"`
@@ -277,10 +326,10 @@ func (cmd *haltStatusCommand) Run(ctx context.Context, c *call) error {
 	}
 	listed := make([]listedHalt, len(halts))
 	for i, h := range halts {
-		listed[i] = listedHalt{string(h.Scope), string(h.Kind), h.Reason, optional(h.Actor), h.At, h.Remedy()}
+		listed[i] = listedHalt{string(h.Scope), string(h.Kind), h.Ref, h.Reason, optional(h.Actor), h.At, h.Remedy()}
 	}
-	return list(c, cmd.JSON, listed, "SINCE SCOPE KIND BY REASON END", func(l listedHalt) []any {
-		return []any{l.Since, l.Scope, l.Kind, word(l.Actor), l.Reason, l.EndBy}
+	return list(c, cmd.JSON, listed, "SINCE SCOPE KIND REF BY REASON END", func(l listedHalt) []any {
+		return []any{l.Since, l.Scope, l.Kind, word(optional(l.Ref)), word(l.Actor), l.Reason, l.EndBy}
 	})
 }
 
