@@ -44,13 +44,17 @@ func (c *Console) proposed() []deed {
 			fields: []field{reasonField}},
 		{name: "resume.all", verb: operator.VerbResume, title: "Propose to end the halt of everything", nav: "Chains",
 			does: "Once others approve, payments are built and signed again.", fields: []field{reasonField}},
+		{name: "resume", verb: operator.VerbResume, title: "Propose to end the halt of a chain or a currency",
+			nav: "Chains", does: "Once others approve, what operators halted of the scope ends. The scope is chain:NAME or " +
+				"currency:CODE. What an external spend or a token that delivers less halted ends by a command on the host.",
+			fields: []field{reasonField}},
 		{name: "account.unfreeze", verb: operator.VerbAccountFreeze, title: "Propose to end a freeze", nav: "Accounts",
 			whose:  accountItself,
 			does:   "Once others approve, the account may withdraw again, unless it is frozen for another reason.",
 			fields: []field{reasonField}},
 	}
 	for i, d := range list {
-		list[i].button = "Propose it"
+		list[i].button, list[i].several = "Propose it", true
 		list[i].do = func(v *visit, object string) (string, error) { return c.propose(v, d.name, object) }
 	}
 	return list

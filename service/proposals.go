@@ -24,6 +24,7 @@ const (
 	proposeKeep     = "unattributed.keep"   // object: deposit
 	proposeApprove  = "withdrawal.approve"  // object: withdrawal
 	proposeResume   = "resume.all"          // object: "all"
+	proposePart     = "resume"              // object: "chain:NAME" or "currency:CODE"
 	proposeUnfreeze = "account.unfreeze"    // object: account
 	fromFunds       = "fee from operator funds"
 )
@@ -40,6 +41,7 @@ func (s *Service) proposals() *proposal.Service {
 			proposeKeep:     kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doKeep),
 			proposeApprove:  kind("withdrawal.approve", "withdrawal.approve", s.checkApprove, s.doApprove),
 			proposeResume:   kind("chain.resume", "chain.resume", s.checkResume, s.doEndHalts),
+			proposePart:     kind("chain.resume", "chain.resume", s.checkPart, s.doEndHalts),
 			proposeUnfreeze: kind("account.freeze", "account.freeze", s.checkUnfreeze, s.doEndHalts),
 		}}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/store"
 )
@@ -27,10 +28,27 @@ func (s *Service) checkUnfreeze(ctx context.Context, p store.Proposal) (_ store.
 	return p, err
 }
 
-// scopeOf returns whose halt a proposal ends: that of everything, or of an account.
+// checkPart completes the end of operators' halts of one chain or one currency. Halts that an external spend or a token
+// that delivered less caused need more than an approval: commands end those.
+func (s *Service) checkPart(ctx context.Context, p store.Proposal) (_ store.Proposal, err error) {
+	kind, name, _ := strings.Cut(p.Object, ":")
+	if kind != "chain" && kind != "currency" || name == "" {
+		return p, bursar.RefuseField(bursar.CodeInvalidRequest, "object", "the scope is chain:NAME or currency:CODE")
+	}
+	if p.Detail, err = s.halted(ctx, p); err == nil && p.Detail == "" {
+		err = bursar.RefuseField(bursar.CodeInvalidRequest, "object",
+			"no operator halted %.60s; `bursar halt status` lists what is halted and what ends it", p.Object)
+	}
+	return p, err
+}
+
+// scopeOf returns whose halts a proposal ends: those of everything, of a chain, of a currency, or of an account.
 func scopeOf(p store.Proposal) store.HaltScope {
-	if p.Verb == proposeUnfreeze {
+	switch p.Verb {
+	case proposeUnfreeze:
 		return store.HaltAccount(p.AccountID)
+	case proposePart:
+		return store.HaltScope(p.Object)
 	}
 	return store.HaltAll
 }

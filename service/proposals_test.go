@@ -241,14 +241,18 @@ func TestAnotherPersonsHaltOutlivesTheProposal(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		c := newCouncil(t, db)
 		for verb, scope := range map[string]store.HaltScope{"resume.all": store.HaltAll,
-			"account.unfreeze": store.HaltAccount(c.shop)} {
+			"account.unfreeze": store.HaltAccount(c.shop), "resume": store.HaltCurrency("COIN")} {
 			put := func(who, why string) {
 				c.Do(func(tx *store.Tx) error {
 					return tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: why, Actor: who})
 				})
 			}
 			put("ann", "a leak")
-			p := c.propose(store.Proposal{Verb: verb, Object: c.shop.String()})
+			object := c.shop.String()
+			if verb == "resume" {
+				object = string(scope)
+			}
+			p := c.propose(store.Proposal{Verb: verb, Object: object})
 			put("bob", "a theft")
 			put("ann", "a leak") // the same again is the same
 			c.agree(p, store.ProposalExecuted)
@@ -317,6 +321,9 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		{Verb: "treasury.withdraw", Currency: "COIN", Amount: bursar.Units(1)},
 		{Verb: "treasury.withdraw", Currency: "NONE", Amount: bursar.Units(1), Destination: "x"},
 		{Verb: "account.unfreeze", Object: "x"},
+		{Verb: "resume", Object: "all"},
+		{Verb: "resume", Object: "account:" + nobody},
+		{Verb: "resume", Object: "chain:bitcoin"}, // nothing is halted
 	} {
 		p.Reason, p.Token = "r", c.IDs.Next()
 		var refused *bursar.Error
