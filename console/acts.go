@@ -226,7 +226,7 @@ func (c *Console) record(
 func refusalOf(err error) error {
 	for _, known := range []error{withdrawal.ErrTooLate, withdrawal.ErrRecovering, unattributed.ErrNotUnattributed,
 		unattributed.ErrNotFinal, unattributed.ErrTarget, unattributed.ErrDestination, unattributed.ErrTooLate,
-		unattributed.ErrNote, unattributed.ErrRecovering, store.ErrDecided, store.ErrOpen, proposal.ErrOwn,
+		unattributed.ErrNote, unattributed.ErrRecovering, store.ErrDecided, store.ErrOpen, store.ErrTooMany, proposal.ErrOwn,
 		proposal.ErrEnded, proposal.ErrOther, proposal.ErrReason, proposal.ErrUnknownVerb, proposal.ErrEvidence} {
 		if errors.Is(err, known) {
 			return bursar.Refuse(bursar.CodeInvalidRequest, "%s", err.Error())
