@@ -28,7 +28,7 @@ func readHome(ctx context.Context, r *reading) (s Sheet, err error) {
 	for _, p := range b.verdict.Problems {
 		s.alert(Bad, p.Message, "/balances")
 	}
-	r.total(b).say(&s)
+	r.total(b).say(&s, totalsAtHome)
 	for _, add := range []func(context.Context, *Sheet) error{r.addAlarms, r.addHalts, r.addQueues, r.addApprovals,
 		r.addAttention, r.addChains} {
 		if err := add(ctx, &s); err != nil {
