@@ -35,7 +35,7 @@ func TestTheTotalsAreThoseOfTheBooks(t *testing.T) {
 			return oversight.Worth{Rate: rate, Unit: euro, Source: "a feed", At: db.Now()}
 		}
 		sum, now := ledgerSum{}, db.Now()
-		const unswept = 4_000_000 // of LTC, as last compared with the chain
+		const unswept = 4_000_000                     // of LTC, as last compared with the chain
 		sum.add(ledger.DepositCredited(pending, now)) // which the harness has posted
 		h.do(func(tx *store.Tx) error {
 			for i, code := range []bursar.CurrencyCode{"BTC", "LTC"} {

@@ -99,6 +99,7 @@ func (s *Service) doEndHalts(ctx context.Context, p store.Proposal, done proposa
 				continue
 			}
 			n, err := tx.Halts().End(ctx, store.Halt{
+				Number: h.Number,
 				Scope:  scope,
 				Kind:   store.HaltByOperator,
 				Ref:    h.Ref,

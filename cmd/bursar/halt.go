@@ -40,33 +40,30 @@ type end struct {
 	actor
 }
 
-// refs returns which halts of a kind end: those that are named, or else all of the kind. Several that operators put are
-// not ended by somebody who may know of one of them only.
-func (e end) refs(halts []store.Halt, kind store.HaltKind) ([]string, error) {
-	if kind != store.HaltByOperator {
-		return []string{""}, nil
-	}
-	var there []string
-	var texts []string
-	for _, h := range halts {
-		if h.Kind == kind {
-			there = append(there, h.Ref)
-			texts = append(texts, fmt.Sprintf("--halt %s (by %s: %s)", h.Ref, h.Actor, h.Reason))
-		}
-	}
+// chosen returns which of an operator's halts end: those that are named, or else the only one. Several are not ended by
+// somebody who may know of one of them only.
+func (e end) chosen(halts []store.Halt) ([]store.Halt, error) {
+	halts = slices.DeleteFunc(slices.Clone(halts), func(h store.Halt) bool { return h.Kind != store.HaltByOperator })
+	var named []store.Halt
 	for _, ref := range e.Halt {
-		if !slices.Contains(there, ref) {
+		i := slices.IndexFunc(halts, func(h store.Halt) bool { return h.Ref == ref })
+		if i < 0 {
 			return nil, wrong("no operator's halt of this has the ref %q; `bursar halt status` lists them", ref)
 		}
+		named = append(named, halts[i])
 	}
-	if len(e.Halt) == 0 && len(there) > 1 {
-		return nil, wrong("it is halted by operators for several reasons; name each one that ends: %s",
-			strings.Join(texts, ", "))
+	if len(e.Halt) > 0 {
+		return named, nil
 	}
-	if len(e.Halt) == 0 {
-		return there, nil
+	if len(halts) < 2 {
+		return halts, nil
 	}
-	return e.Halt, nil
+	var texts []string
+	for _, h := range halts {
+		texts = append(texts, fmt.Sprintf("--halt %s (by %s: %s)", h.Ref, h.Actor, h.Reason))
+	}
+	return nil, wrong("it is halted by operators for several reasons; name each one that ends: %s",
+		strings.Join(texts, ", "))
 }
 
 const haltHelp = "From then on no replica builds, signs or bumps a transaction, and the signer refuses to sign " +
@@ -188,6 +185,12 @@ func (c *call) resume(ctx context.Context, scope store.HaltScope, e end, kinds .
 }
 
 func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, kinds []store.HaltKind) error {
+	if len(e.Halt) > 0 { // what has no ref is not meant
+		if !slices.Contains(kinds, store.HaltByOperator) {
+			return wrong("--halt names an operator's halt, and none is lifted")
+		}
+		kinds = []store.HaltKind{store.HaltByOperator}
+	}
 	for _, kind := range kinds {
 		if err := nothingUnsettled(ctx, tx, scope, kind); err != nil {
 			return err
@@ -195,27 +198,30 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 		if err := closeShort(ctx, tx, scope, kind); err != nil {
 			return err
 		}
-		if err := endRefs(ctx, tx, scope, e, kind); err != nil {
+		if err := endKind(ctx, tx, scope, e, kind); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func endRefs(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, kind store.HaltKind) error {
-	halts, err := tx.Halts().Of(ctx, scope)
-	if err != nil {
-		return err
+// endKind ends the halts of a kind; of an operator's those that are chosen.
+func endKind(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, kind store.HaltKind) error {
+	ended := []store.Halt{{}} // all of the kind
+	if kind == store.HaltByOperator {
+		halts, err := tx.Halts().Of(ctx, scope)
+		if err != nil {
+			return err
+		}
+		if ended, err = e.chosen(halts); err != nil {
+			return err
+		}
 	}
-	refs, err := e.refs(halts, kind)
-	if err != nil {
-		return err
-	}
-	for _, ref := range refs {
+	for _, h := range ended {
 		if _, err := tx.Halts().End(ctx, store.Halt{
+			Number: h.Number,
 			Scope:  scope,
 			Kind:   kind,
-			Ref:    ref,
 			Reason: e.Reason,
 			Actor:  e.Name(),
 		}); err != nil {

@@ -70,6 +70,8 @@ func TestTwoPersonsHaltTheSame(t *testing.T) {
 	}
 	d.fails(exitUsage, "--halt "+listed[0].Ref+" (by ann: a leak)", "resume", "--all")
 	d.fails(exitUsage, "has the ref", "resume", "--all", "--halt", "none")
+	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
+	d.fails(exitUsage, "none is lifted", "account", "unfreeze", id.String(), "--reason-kind", "reversal", "--halt", "none")
 	if o := d.run("", "resume", "--all", "--halt", listed[0].Ref); o.code != exitFailed ||
 		!strings.Contains(o.out, "still halted: all payments are halted by bob") {
 		t.Errorf("one of two ended: got %d, %q, want that Bob's is left", o.code, o.out)
