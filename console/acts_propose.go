@@ -212,7 +212,10 @@ func (c *Console) proposalPage() page {
 // mostProposals bounds the list.
 const mostProposals = 200
 
-func (c *Console) listProposals(v *visit) (any, error) {
+func (c *Console) listProposals(v *visit) (any, error) { return c.proposalList(v) }
+
+// proposalList returns the newest proposals that the visitor may see, of the status that is asked for.
+func (c *Console) proposalList(v *visit) ([]proposalView, error) {
 	list := []proposalView{}
 	err := c.DB.View(v.ctx, func(tx *store.Tx) error {
 		found, err := tx.Proposals().List(v.ctx, store.ProposalStatus(v.form.Get("status")), v.person.Accounts, mostProposals)

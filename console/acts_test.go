@@ -258,6 +258,28 @@ func TestProposalsOfOtherAccounts(t *testing.T) {
 	})
 }
 
+// What the pages of people and of proposals show is exported, for a spreadsheet, to who may see the page.
+func TestPeopleAndProposalsAreExported(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		o.answers("the halt", o.sends("halt", "object", "all"), http.StatusSeeOther)
+		o.answers("the proposal", o.sends("resume.all", "reason", "=1+1"), http.StatusSeeOther)
+		for path, want := range map[string][]string{
+			"/people.csv":    {"id,name,roles,", ",Ann,viewer auditor support operator approver admin,"},
+			"/proposals.csv": {"id,created,verb,", ",resume.all,all,", ",'=1+1,Ann,1,pending,"},
+			"/audit.csv":     {"number,at,actor,", ",Ann,", ",chain.halt,all,"},
+		} {
+			w := got(o.T, o.console, base+path)
+			o.answers(path, w, http.StatusOK, want...)
+			if kind := w.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/csv") {
+				o.T.Errorf("%s is %q, want CSV", path, kind)
+			}
+		}
+		o.answers("other statuses", got(o.T, o.console, base+"/proposals.csv?status=void"), http.StatusOK, "id,created")
+		o.here.Roles = []operator.Role{operator.Viewer}
+		o.answers("a viewer", got(o.T, o.console, base+"/people.csv"), http.StatusForbidden, "people.change")
+	})
+}
+
 // Each act does what its command does.
 func TestWhatOnePersonDoes(t *testing.T) {
 	eachOffice(t, func(o *office) {
