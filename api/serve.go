@@ -21,6 +21,7 @@ const workTime = 30 * time.Second
 // call is one request of an authenticated account.
 type call struct {
 	identity account.Identity
+	from     netip.Addr // the client's address; zero where it is not known
 	in       input
 	now      time.Time
 	key      *idempotencyKey // of a change that carries an Idempotency-Key
@@ -158,7 +159,7 @@ func (a *api) admit(
 			return nil, err
 		}
 	}
-	return &call{identity: identity, now: now, signatures: r.Header.Values(orderkey.Header)}, nil
+	return &call{identity: identity, from: from, now: now, signatures: r.Header.Values(orderkey.Header)}, nil
 }
 
 // only returns a header's value. Several values are joined, so that none of them is accepted as a key.

@@ -122,7 +122,14 @@ func (a *api) setWebhook(ctx context.Context, c *call) (any, error) {
 			if err != nil {
 				return err
 			}
-			return c.keep(tx, response)
+			if err := c.keep(tx, response); err != nil || !scope.Wallet.IsZero() {
+				return err
+			}
+			became := receiver(webhook)
+			if scope.Currency != "" {
+				became = string(scope.Currency) + ": " + became
+			}
+			return c.record(ctx, tx, "webhook.change", became)
 		}))
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -30,6 +31,7 @@ type Acts struct {
 	Proposals      *proposal.Service
 	Approvals      *relay.Relay // nil: nobody approves here for the signer
 	Wake           func()       // has events that are due delivered now; nil: within their usual time
+	Rescan         Rescan       // nil: no blocks are searched from here
 }
 
 // deed is one act of a person: a form that says what will happen, and what does it. Its path is /do/NAME.
@@ -41,7 +43,9 @@ type deed struct {
 	warning string // what cannot be undone: the form asks to confirm that; empty: nothing
 	button  string
 	fields  []field // beside the object
+	again   bool    // the same form again does it again: it changes nothing that is there already
 	twin    string  // the command that does the same, before the object; empty: there is none
+	several bool    // it is proposed, and others approve it
 	nav     string
 	whose   whose // nil: the act concerns the whole service
 	do      func(v *visit, object string) (to string, err error)
@@ -63,7 +67,7 @@ var (
 
 // deeds lists every act.
 func (c *Console) deeds() []deed {
-	return joined(c.stops(), c.repeats(), c.settlements(), c.proposed())
+	return joined(c.stops(), c.repeats(), c.settlements(), c.rescans(), c.proposed())
 }
 
 // actPages lists the forms of acts, and what was proposed.
@@ -109,16 +113,28 @@ func (c *Console) formOf(d deed) page {
 				Token:   cmp.Or(v.form.Get("token"), c.IDs.Token().String()),
 				Fields:  slices.Clone(d.fields),
 				Problem: v.problem,
-				Several: d.twin == "",
+				Several: d.several,
 			}
 			for i, one := range f.Fields {
 				f.Fields[i].Value = v.form.Get(one.Name)
 			}
-			if d.twin != "" && plainWord.MatchString(f.Object) {
-				f.Twin = d.twin + " " + f.Object
-			}
+			f.Twin = d.command(f.Object)
 			return f, nil
 		}}
+}
+
+// command returns the command that does the same to an object; empty: there is none.
+func (d deed) command(object string) string {
+	scope, name, part := strings.Cut(object, ":")
+	switch {
+	case d.twin == "" || !plainWord.MatchString(object):
+		return ""
+	case d.twin == haltTwin && part:
+		return "bursar " + scope + " halt --reason TEXT " + name
+	case d.twin == haltTwin:
+		return haltTwin
+	}
+	return strings.TrimSpace(d.twin + " " + object)
 }
 
 // carryOut does what a form asks for, once for each token of a form.
@@ -147,7 +163,7 @@ func (c *Console) carryOut(v *visit, d deed) (string, error) {
 	if errors.Is(err, errTwice) {
 		return "/", nil
 	}
-	if err != nil {
+	if err != nil && !d.again {
 		if twice, failed := c.twice(v); failed == nil && twice {
 			return "/", nil // it was done by the first of two requests, and cannot be done again
 		}
@@ -212,9 +228,9 @@ func (c *Console) record(
 func refusalOf(err error) error {
 	for _, known := range []error{withdrawal.ErrTooLate, withdrawal.ErrRecovering, unattributed.ErrNotUnattributed,
 		unattributed.ErrNotFinal, unattributed.ErrTarget, unattributed.ErrDestination, unattributed.ErrTooLate,
-		unattributed.ErrNote, unattributed.ErrRecovering, store.ErrDecided, store.ErrOpen, proposal.ErrOwn,
-		proposal.ErrEnded, proposal.ErrOther, proposal.ErrReason, proposal.ErrUnknownVerb, proposal.ErrEvidence,
-		relay.ErrRefused} {
+		unattributed.ErrNote, unattributed.ErrRecovering, store.ErrDecided, store.ErrOpen, store.ErrTooMany,
+		proposal.ErrOwn, proposal.ErrEnded, proposal.ErrOther, proposal.ErrReason, proposal.ErrUnknownVerb,
+		proposal.ErrEvidence, relay.ErrRefused} {
 		if errors.Is(err, known) {
 			return bursar.Refuse(bursar.CodeInvalidRequest, "%s", err.Error())
 		}

@@ -44,13 +44,17 @@ func (c *Console) proposed() []deed {
 			fields: []field{reasonField}},
 		{name: "resume.all", verb: operator.VerbResume, title: "Propose to end the halt of everything", nav: "Chains",
 			does: "Once others approve, payments are built and signed again.", fields: []field{reasonField}},
+		{name: "resume", verb: operator.VerbResume, title: "Propose to end the halt of a chain or a currency",
+			nav: "Chains", does: "Once others approve, what operators halted of the scope ends. The scope is chain:NAME or " +
+				"currency:CODE. What an external spend or a token that delivers less halted ends by a command on the host.",
+			fields: []field{reasonField}},
 		{name: "account.unfreeze", verb: operator.VerbAccountFreeze, title: "Propose to end a freeze", nav: "Accounts",
 			whose:  accountItself,
 			does:   "Once others approve, the account may withdraw again, unless it is frozen for another reason.",
 			fields: []field{reasonField}},
 	}
 	for i, d := range list {
-		list[i].button = "Propose it"
+		list[i].button, list[i].several = "Propose it", true
 		list[i].do = func(v *visit, object string) (string, error) { return c.propose(v, d.name, object) }
 	}
 	return list
@@ -208,7 +212,10 @@ func (c *Console) proposalPage() page {
 // mostProposals bounds the list.
 const mostProposals = 200
 
-func (c *Console) listProposals(v *visit) (any, error) {
+func (c *Console) listProposals(v *visit) (any, error) { return c.proposalList(v) }
+
+// proposalList returns the newest proposals that the visitor may see, of the status that is asked for.
+func (c *Console) proposalList(v *visit) ([]proposalView, error) {
 	list := []proposalView{}
 	err := c.DB.View(v.ctx, func(tx *store.Tx) error {
 		found, err := tx.Proposals().List(v.ctx, store.ProposalStatus(v.form.Get("status")), v.person.Accounts, mostProposals)

@@ -36,7 +36,7 @@ func (c *Console) settlements() []deed {
 		{name: "charge.resolve", verb: operator.VerbChargeResolve, title: "Resolve a payment of a charge", nav: "Charges",
 			does: "accept makes the charge paid with what it received. credit leaves the money in the customer's balance and " +
 				"the charge as it is.",
-			warning: "A payment is resolved once.", button: "Resolve the payment", twin: "bursar charge resolve",
+			warning: "A payment is resolved once.", button: "Resolve the payment",
 			fields: []field{{Name: "charge", Label: "Charge", Hint: "Its ID."},
 				{Name: "resolution", Label: "Resolution", Options: []string{"accept", "credit"}}, reasonField},
 			whose: ofDeposit, do: c.resolve},
@@ -88,6 +88,27 @@ func (c *Console) wake(err error) {
 	if err == nil && c.Acts.Wake != nil {
 		c.Acts.Wake()
 	}
+}
+
+// cancelCharge cancels a charge.
+func (c *Console) cancelCharge(v *visit, object string) (string, error) {
+	id, err := idOf(object)
+	if err != nil {
+		return "", err
+	}
+	var account bursar.ID
+	err = c.DB.View(v.ctx, func(tx *store.Tx) error {
+		account, err = ofCharge(v.ctx, tx, v, id)
+		return store.AsRefusal(err)
+	})
+	if err != nil {
+		return "", err
+	}
+	_, err = c.Acts.Charges.Cancel(v.ctx, charge.Change{Account: account, Charge: id,
+		Done: func(ctx context.Context, tx *store.Tx, _ bursar.InvoiceDetail) error {
+			return c.record(ctx, tx, v, operator.VerbChargeResolve, account, "charge "+id.String(), "", "cancelled")
+		}})
+	return "/charges/" + id.String(), err
 }
 
 func (c *Console) closeAlarm(v *visit, object string) (string, error) {

@@ -9,6 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
+// haltTwin is the command that halts everything; those of a chain and a currency are named after their scope.
+const haltTwin = "bursar halt --all --reason TEXT"
+
 // stops lists what stops something: one person does it, at once.
 func (c *Console) stops() []deed {
 	return []deed{
@@ -24,6 +27,11 @@ func (c *Console) stops() []deed {
 			warning: "A cancelled withdrawal cannot be paid any more.", button: "Cancel the withdrawal",
 			fields: []field{reasonField}, twin: "bursar withdrawal cancel", whose: ofWithdrawal,
 			do: c.cancel},
+		{name: "charge.cancel", verb: operator.VerbChargeResolve, title: "Cancel a charge", nav: "Charges",
+			does: "A charge that waits for value takes no more. What is paid to its addresses later is credited to the " +
+				"customer and waits for a resolution. One that is paid, is being paid or has expired is refused here.",
+			warning: "A cancelled charge cannot be paid any more.", button: "Cancel the charge",
+			fields: []field{reasonField}, whose: ofCharge, do: c.cancelCharge},
 		{name: "account.freeze", verb: operator.VerbAccountFreeze, title: "Freeze an account", nav: "Accounts",
 			does: "The account's withdrawals are refused, and those that wait are not signed. Its deposits are credited. Two " +
 				"persons end the freeze.",
@@ -32,7 +40,7 @@ func (c *Console) stops() []deed {
 		{name: "halt", verb: operator.VerbHalt, title: "Halt payments", nav: "Chains",
 			does: "Nothing of the scope is built, signed or bumped any more, and the signer refuses it. Addresses, deposits " +
 				"and credits go on; withdrawals are accepted and wait. The scope is all, chain:NAME or currency:CODE.",
-			button: "Halt payments", fields: []field{reasonField}, twin: "bursar halt --all --reason TEXT", do: c.halt},
+			button: "Halt payments", fields: []field{reasonField}, twin: haltTwin, do: c.halt},
 		{name: "key.revoke", verb: operator.VerbKeyRevoke, title: "Revoke an API key", nav: "Accounts",
 			does:    "Requests with the key are refused from now on.",
 			warning: "A revoked key stays revoked.", button: "Revoke the key", fields: []field{reasonField},

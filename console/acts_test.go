@@ -3,9 +3,13 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +17,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/operator"
@@ -253,6 +258,28 @@ func TestProposalsOfOtherAccounts(t *testing.T) {
 	})
 }
 
+// What the pages of people and of proposals show is exported, for a spreadsheet, to who may see the page.
+func TestPeopleAndProposalsAreExported(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		o.answers("the halt", o.sends("halt", "object", "all"), http.StatusSeeOther)
+		o.answers("the proposal", o.sends("resume.all", "reason", "=1+1"), http.StatusSeeOther)
+		for path, want := range map[string][]string{
+			"/people.csv":    {"id,name,roles,", ",Ann,viewer auditor support operator approver admin,"},
+			"/proposals.csv": {"id,created,verb,", ",resume.all,all,", ",'=1+1,Ann,1,pending,"},
+			"/audit.csv":     {"number,at,actor,", ",Ann,", ",chain.halt,all,"},
+		} {
+			w := got(o.T, o.console, base+path)
+			o.answers(path, w, http.StatusOK, want...)
+			if kind := w.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/csv") {
+				o.T.Errorf("%s is %q, want CSV", path, kind)
+			}
+		}
+		o.answers("other statuses", got(o.T, o.console, base+"/proposals.csv?status=void"), http.StatusOK, "id,created")
+		o.here.Roles = []operator.Role{operator.Viewer}
+		o.answers("a viewer", got(o.T, o.console, base+"/people.csv"), http.StatusForbidden, "people.change")
+	})
+}
+
 // Each act does what its command does.
 func TestWhatOnePersonDoes(t *testing.T) {
 	eachOffice(t, func(o *office) {
@@ -312,6 +339,71 @@ func firstOf(errs ...error) error {
 		}
 	}
 	return nil
+}
+
+// Blocks are searched again, at most so many at once; the act is recorded before, and the form that is sent again searches
+// again as one act: what is known is left as it is.
+func TestBlocksAreSearchedAgain(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		var searched []string
+		var failed error
+		o.console.Acts.Rescan = func(_ context.Context, id bursar.ChainID, tx string, from, to uint64) (int, error) {
+			searched = append(searched, fmt.Sprint(id, tx, from, to))
+			return 1, failed
+		}
+		token := o.token()
+		for range 2 {
+			o.answers("a transaction", o.sends("chain.rescan", "object", "bitcoin", "tx", "aa", "token", token),
+				http.StatusSeeOther)
+		}
+		o.answers("blocks", o.sends("chain.rescan", "object", "bitcoin", "from", "7", "to", "56"), http.StatusSeeOther)
+		o.answers("one block", o.sends("chain.rescan", "object", "bitcoin", "from", "7"), http.StatusSeeOther)
+		want := []string{"bitcoinaa0 0", "bitcoinaa0 0", "bitcoin7 56", "bitcoin7 7"}
+		if !slices.Equal(searched, want) {
+			t := o.acts()
+			o.T.Errorf("searched are %q, want %q; recorded are %v", searched, want, t)
+		}
+		if list := o.acts(); len(list) != 3 || list[2].Became != "transaction aa" || list[1].Became != "blocks 7 to 56" ||
+			list[0].Verb != "chain.rescan" || list[0].Object != "chain bitcoin" {
+			o.T.Errorf("recorded are %+v, want three acts with what was searched", list)
+		}
+		for what, fields := range map[string][]string{
+			"another chain": {"object", "nowhere", "from", "7"}, "nothing": {"object", "bitcoin"},
+			"both": {"object", "bitcoin", "from", "7", "tx", "aa"}, "too many": {"object", "bitcoin", "from", "7", "to", "57"},
+			"back": {"object", "bitcoin", "from", "7", "to", "6"}, "a word": {"object", "bitcoin", "from", "x"},
+			"no hash": {"object", "bitcoin", "tx", "a b"}, "below zero": {"object", "bitcoin", "from", "-1"},
+		} {
+			o.answers(what, o.sends("chain.rescan", fields...), http.StatusUnprocessableEntity, "Nothing was done", "<form")
+		}
+		failed = errors.New("http://user:secret@node answers nothing")
+		w := o.sends("chain.rescan", "object", "bitcoin", "from", "7")
+		o.answers("a node that fails", w, http.StatusUnprocessableEntity, "after 1 blocks")
+		if strings.Contains(w.Body.String(), "secret") {
+			o.T.Errorf("the answer is %s, want no address of a node in it", w.Body)
+		}
+		failed = fmt.Errorf("find: %w", chain.ErrNoBlock)
+		o.answers("no such block", o.sends("chain.rescan", "object", "bitcoin", "from", "7"),
+			http.StatusUnprocessableEntity, "no such block")
+		o.here.Roles = []operator.Role{operator.Support}
+		o.answers("support", o.sends("chain.rescan", "object", "bitcoin", "from", "7"), http.StatusForbidden,
+			"chain.rescan")
+	})
+}
+
+// The document names every act, and the command of each that one person does: its commands are checked to exist.
+func TestEveryActIsDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/operations/proposals.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := strings.Join(strings.Fields(string(text)), " ")
+	for _, d := range newOffice(t, storetest.Open(t, storetest.Reused(t))).console.deeds() {
+		if !strings.Contains(doc, "`"+d.name+"`") || !strings.Contains(doc, "`"+string(d.verb)+"`") ||
+			!strings.Contains(doc, d.twin) {
+			t.Errorf("the document lacks `%s`, its right `%s` or its command %q, want all", d.name, d.verb, d.twin)
+		}
+	}
 }
 
 // What is wrong with a form stands beside it, and nothing was done.

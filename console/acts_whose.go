@@ -49,6 +49,11 @@ func ofDeposit(ctx context.Context, tx *store.Tx, _ *visit, id bursar.ID) (bursa
 	return d.AccountID, err
 }
 
+func ofCharge(ctx context.Context, tx *store.Tx, _ *visit, id bursar.ID) (bursar.ID, error) {
+	d, err := tx.Invoices().ByID(ctx, id)
+	return d.AccountID, err
+}
+
 func ofEvent(ctx context.Context, tx *store.Tx, _ *visit, id bursar.ID) (bursar.ID, error) {
 	d, err := tx.Deliveries().ByID(ctx, id)
 	return d.AccountID, err

@@ -201,7 +201,7 @@ func (v *visit) act(verb operator.Verb, object string) operator.Act {
 
 // pages lists every page.
 func (c *Console) pages() []page {
-	return joined(c.basePages(), c.readPages(), c.actPages())
+	return joined(c.basePages(), c.readPages(), c.actPages(), c.exportPages())
 }
 
 // actions lists every action.

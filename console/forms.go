@@ -30,13 +30,13 @@ type formField struct {
 // offered lists the acts on what a page shows, by its path without an ID.
 var offered = map[string][]string{
 	"/withdrawals":  {"withdrawal.approve", "withdrawal.reject", "withdrawal.cancel"},
-	"/charges":      {"charge.resolve", "charge.refund"},
+	"/charges":      {"charge.resolve", "charge.refund", "charge.cancel"},
 	"/deposits":     {"unattributed.assign", "unattributed.refund", "unattributed.keep", "unattributed.cancel"},
 	"/unattributed": {"unattributed.assign", "unattributed.refund", "unattributed.keep", "unattributed.cancel"},
 	"/webhooks":     {"webhook.redeliver"},
 	"/accounts":     {"account.freeze", "account.unfreeze", "webhook.test", "key.revoke"},
 	"/balances":     {"treasury.withdraw"},
-	"/chains":       {"halt", "resume.all"},
+	"/chains":       {"halt", "resume", "resume.all", "chain.rescan"},
 	"/":             {"alarm.close"},
 }
 
@@ -58,7 +58,7 @@ func (c *Console) forms(v *visit, path string, s oversight.Sheet) (list []form) 
 		if !s.Object.IsZero() && !foreign[d.name] {
 			f.Fields = []formField{{Name: "object", Value: s.Object.String()}}
 		}
-		if place == "/charges" && !s.Object.IsZero() {
+		if place == "/charges" && !s.Object.IsZero() && foreign[d.name] {
 			f.Fields = []formField{{Name: "charge", Value: s.Object.String()}}
 		}
 		list = append(list, f)

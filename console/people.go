@@ -1,7 +1,6 @@
 package console
 
 import (
-	"encoding/csv"
 	"fmt"
 	"strconv"
 	"strings"
@@ -135,18 +134,14 @@ func (c *Console) auditFile(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var text strings.Builder
-	w := csv.NewWriter(&text)
-	_ = w.Write(strings.Fields("number at actor person session address verb object before after reason request evidence " +
-		"hash"))
-	for _, a := range list {
-		_ = w.Write([]string{strconv.FormatInt(a.Number, 10), a.At.Format(time.RFC3339Nano), plain(a.Actor),
-			a.Person.String(),
-			a.Session.String(), a.Address, a.Verb, plain(a.Object), plain(a.Was), plain(a.Became), plain(a.Reason),
-			plain(a.Request), plain(a.Evidence), fmt.Sprintf("%x", a.Hash)})
+	rows := make([][]string, len(list))
+	for i, a := range list {
+		rows[i] = []string{strconv.FormatInt(a.Number, 10), a.At.Format(time.RFC3339Nano), a.Actor, a.Person.String(),
+			a.Session.String(), a.Address, a.Verb, a.Object, a.Was, a.Became, a.Reason, a.Request, a.Evidence,
+			fmt.Sprintf("%x", a.Hash)}
 	}
-	w.Flush() // a strings.Builder takes everything
-	v.file = &file{"acts.csv", "text/csv; charset=utf-8", []byte(text.String())}
+	v.file = csvFile("acts.csv", "number at actor person session address verb object before after reason request "+
+		"evidence hash", rows)
 	return nil, nil
 }
 

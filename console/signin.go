@@ -104,8 +104,8 @@ func (c *Console) ceremony(w http.ResponseWriter, r *http.Request,
 	}
 }
 
-func (c *Console) beginSignIn(http.ResponseWriter, *http.Request, ceremonyStep) (any, error) {
-	return c.People.BeginSignIn()
+func (c *Console) beginSignIn(_ http.ResponseWriter, r *http.Request, _ ceremonyStep) (any, error) {
+	return c.People.BeginSignIn(r.Context())
 }
 
 func (c *Console) finishSignIn(w http.ResponseWriter, r *http.Request, sent ceremonyStep) (any, error) {

@@ -1,5 +1,11 @@
 package ledger
 
+import (
+	"strings"
+
+	"github.com/bursar/bursar"
+)
+
 // Figure names what a posting adds to the figures of a day.
 type Figure string
 
@@ -15,7 +21,35 @@ const (
 	FigureGasReversed      Figure = "gas_reversed"      // and undone
 )
 
-// Figures lists all figures of a day.
+// Figures of how long things took, in whole seconds: the sum, and the longest. A deposit takes from when it was seen
+// until it is credited, a payout from when it was requested until it is final.
+const (
+	FigureCreditWait    Figure = "credit_wait"
+	FigureCreditLongest Figure = "credit_longest"
+	FigurePayoutWait    Figure = "payout_wait"
+	FigurePayoutLongest Figure = "payout_longest"
+)
+
+// Object returns the ID in the name of a deposit or a withdrawal; false: the entry is about something else.
+func (r Ref) Object() (bursar.ID, bool) {
+	name, _, _ := strings.Cut(string(r), "/") // behind it, how often it was taken back
+	id, err := bursar.ParseID(name)
+	return id, err == nil
+}
+
+// Join returns what two parts of a figure come to: their sum, or the longer.
+func (f Figure) Join(a, b bursar.Amount) (bursar.Amount, error) {
+	switch f {
+	case FigureCreditLongest, FigurePayoutLongest:
+		if a.Less(b) {
+			return b, nil
+		}
+		return a, nil
+	}
+	return a.Add(b)
+}
+
+// Figures lists the figures of a day that are sums of money.
 func Figures() []Figure {
 	return []Figure{FigureDeposits, FigureDepositsReversed, FigurePayouts, FigurePayoutsReversed, FigureFees,
 		FigureFeesReversed, FigureGas, FigureGasReversed}

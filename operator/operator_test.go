@@ -57,7 +57,7 @@ func newAuthenticator(t *testing.T) *authenticator {
 func encoded(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // challenge reads what a ceremony asks for.
-func challenge(t *testing.T, begun operator.Begun) (text, user string) {
+func challenge(t *testing.T, begun operator.Challenge) (text, user string) {
 	t.Helper()
 	raw, err := json.Marshal(begun.Options)
 	if err != nil {
@@ -92,7 +92,7 @@ func (a *authenticator) answer(response map[string]string) []byte {
 }
 
 // made answers a challenge to make a passkey.
-func (a *authenticator) made(t *testing.T, begun operator.Begun) []byte {
+func (a *authenticator) made(t *testing.T, begun operator.Challenge) []byte {
 	t.Helper()
 	asked, user := challenge(t, begun)
 	a.handle = user
@@ -117,7 +117,7 @@ func (a *authenticator) made(t *testing.T, begun operator.Begun) []byte {
 }
 
 // signed answers a challenge to sign in.
-func (a *authenticator) signed(t *testing.T, begun operator.Begun) []byte {
+func (a *authenticator) signed(t *testing.T, begun operator.Challenge) []byte {
 	t.Helper()
 	asked, _ := challenge(t, begun)
 	client, data := a.client("webauthn.get", asked), a.data(a.flags)
@@ -138,7 +138,7 @@ func invite(t *testing.T, s *operator.Service, name string, roles ...operator.Ro
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, token, _ := strings.Cut(invited.Link, "#")
+	token := tokenOf(invited)
 	begun, err := s.BeginInvited(t.Context(), token)
 	if err != nil {
 		t.Fatal(err)
@@ -153,13 +153,19 @@ func invite(t *testing.T, s *operator.Service, name string, roles ...operator.Ro
 	return a
 }
 
+// tokenOf returns the token of an invitation's link.
+func tokenOf(i operator.Invited) string {
+	_, token, _ := strings.Cut(i.Link, "#")
+	return token
+}
+
 func host() operator.Act {
 	return operator.Act{Person: operator.Person{Name: "root@host"}, From: netip.MustParseAddr("192.0.2.1")}
 }
 
 func signIn(t *testing.T, s *operator.Service, a *authenticator) (string, error) {
 	t.Helper()
-	begun, err := s.BeginSignIn()
+	begun, err := s.BeginSignIn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,8 +305,8 @@ func TestAnotherPasskeyNeedsOneOfThePersons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		another := func(with *authenticator) (operator.Begun, error) {
-			asked, err := s.BeginSignIn()
+		another := func(with *authenticator) (operator.Challenge, error) {
+			asked, err := s.BeginSignIn(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,23 +16,19 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ceremony is a challenge that was given out. It is kept in memory: a ceremony ends at the process where it began.
+// ceremony is a challenge that was given out, until it is answered.
 type ceremony struct {
 	data    webauthn.SessionData
-	expires time.Time
 	person  bursar.ID // whose passkey is made; zero: somebody signs in
 	invited *[sha256.Size]byte
 	session bursar.ID // in which another passkey is made; zero: it is made by an invitation
 }
 
-// Bounds of ceremonies.
-const (
-	ceremonyTime  = 5 * time.Minute
-	maxCeremonies = 1024
-)
+// ceremonyTime is how long a challenge may be answered.
+const ceremonyTime = 5 * time.Minute
 
-// Begun is a ceremony as a browser takes it.
-type Begun struct {
+// Challenge is what a browser has a passkey sign. Any process of the service takes the answer.
+type Challenge struct {
 	Ceremony bursar.ID `json:"ceremony"`
 	Options  any       `json:"options"` // of navigator.credentials
 }
@@ -48,36 +44,43 @@ func (u user) WebAuthnName() string                       { return u.Name }
 func (u user) WebAuthnDisplayName() string                { return u.Name }
 func (u user) WebAuthnCredentials() []webauthn.Credential { return u.keys }
 
-// keep gives out a ceremony. Where too many run, the oldest give way.
-func (s *Service) keep(c ceremony) bursar.ID {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.DB.Now()
-	var oldest bursar.ID
-	for id, other := range s.ceremonies {
-		if now.After(other.expires) {
-			delete(s.ceremonies, id)
-		} else if oldest.IsZero() || other.expires.Before(s.ceremonies[oldest].expires) {
-			oldest = id
-		}
+// keep stores a challenge that is given out, in the database: whichever process the answer reaches finds it.
+func (s *Service) keep(ctx context.Context, c ceremony) (bursar.ID, error) {
+	data, err := json.Marshal(c.data)
+	if err != nil {
+		return bursar.ID{}, fmt.Errorf("write challenge: %w", err)
 	}
-	if len(s.ceremonies) >= maxCeremonies {
-		delete(s.ceremonies, oldest)
+	row := store.PasskeyChallenge{ID: s.IDs.Token(), Data: string(data), Person: c.person, Session: c.session}
+	if c.invited != nil {
+		row.Invitation = c.invited[:]
 	}
-	id := s.IDs.Token()
-	c.expires = now.Add(ceremonyTime)
-	s.ceremonies[id] = c
-	return id
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		row.Expires = tx.Now().Add(ceremonyTime)
+		return tx.People().AddChallenge(ctx, row)
+	})
+	return row.ID, err
 }
 
-// taken returns a ceremony, which nobody can use again.
-func (s *Service) taken(id bursar.ID) (ceremony, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, there := s.ceremonies[id]
-	delete(s.ceremonies, id)
-	if !there || s.DB.Now().After(c.expires) {
-		return ceremony{}, ErrRefused
+// taken returns a ceremony, which nobody can use again, whatever comes of the answer: it is committed before that is
+// judged. ErrRefused, or an error of the database.
+func (s *Service) taken(ctx context.Context, id bursar.ID) (c ceremony, err error) {
+	var row store.PasskeyChallenge
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		row, err = tx.People().TakeChallenge(ctx, id)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return c, ErrRefused
+	}
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal([]byte(row.Data), &c.data); err != nil {
+		return c, fmt.Errorf("read challenge: %w", err)
+	}
+	c.person, c.session = row.Person, row.Session
+	if len(row.Invitation) == sha256.Size {
+		c.invited = (*[sha256.Size]byte)(row.Invitation)
 	}
 	return c, nil
 }
@@ -106,17 +109,18 @@ func userOf(ctx context.Context, tx *store.Tx, id bursar.ID) (u user, err error)
 }
 
 // BeginSignIn gives out a challenge for whatever passkey a browser has.
-func (s *Service) BeginSignIn() (Begun, error) {
+func (s *Service) BeginSignIn(ctx context.Context) (Challenge, error) {
 	options, data, err := s.passkeys.BeginDiscoverableLogin(
 		webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
-		return Begun{}, err
+		return Challenge{}, err
 	}
-	return Begun{s.keep(ceremony{data: *data}), options.Response}, nil
+	id, err := s.keep(ctx, ceremony{data: *data})
+	return Challenge{id, options.Response}, err
 }
 
 // BeginInvited gives out a challenge for making the passkey of an invitation; ErrRefused for one that may not be used.
-func (s *Service) BeginInvited(ctx context.Context, token string) (Begun, error) {
+func (s *Service) BeginInvited(ctx context.Context, token string) (Challenge, error) {
 	hash := sha256.Sum256([]byte(token))
 	var u user
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -128,25 +132,28 @@ func (s *Service) BeginInvited(ctx context.Context, token string) (Begun, error)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return Begun{}, ErrRefused
+		return Challenge{}, ErrRefused
 	}
 	if err != nil {
-		return Begun{}, err
+		return Challenge{}, err
 	}
-	return s.beginMaking(u, ceremony{invited: &hash})
+	return s.beginMaking(ctx, u, ceremony{invited: &hash})
 }
 
 // BeginAnother gives out a challenge for another passkey of somebody who has signed in and confirms it with one that
 // they have: the response is to a challenge of BeginSignIn. A session alone adds no passkey, which would approve;
 // ErrRefused.
-func (s *Service) BeginAnother(ctx context.Context, session Session, id bursar.ID, response []byte) (Begun, error) {
-	c, err := s.taken(id)
-	if err != nil || !c.person.IsZero() {
-		return Begun{}, ErrRefused
+func (s *Service) BeginAnother(ctx context.Context, session Session, id bursar.ID, response []byte) (Challenge, error) {
+	c, err := s.taken(ctx, id)
+	if err != nil {
+		return Challenge{}, err
+	}
+	if !c.person.IsZero() {
+		return Challenge{}, ErrRefused
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(response)
 	if err != nil {
-		return Begun{}, ErrRefused
+		return Challenge{}, ErrRefused
 	}
 	var u user
 	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
@@ -156,12 +163,12 @@ func (s *Service) BeginAnother(ctx context.Context, session Session, id bursar.I
 		return err
 	})
 	if err != nil {
-		return Begun{}, err
+		return Challenge{}, err
 	}
-	return s.beginMaking(u, ceremony{session: session.ID})
+	return s.beginMaking(ctx, u, ceremony{session: session.ID})
 }
 
-func (s *Service) beginMaking(u user, c ceremony) (Begun, error) {
+func (s *Service) beginMaking(ctx context.Context, u user, c ceremony) (Challenge, error) {
 	options, data, err := s.passkeys.BeginRegistration(u,
 		webauthn.WithAuthenticatorSelection(protocol.AuthenticatorSelection{
 			ResidentKey:        protocol.ResidentKeyRequirementRequired,
@@ -171,17 +178,21 @@ func (s *Service) beginMaking(u user, c ceremony) (Begun, error) {
 		webauthn.WithExclusions(webauthn.Credentials(u.keys).CredentialDescriptors()),
 		webauthn.WithConveyancePreference(protocol.PreferNoAttestation))
 	if err != nil {
-		return Begun{}, err
+		return Challenge{}, err
 	}
 	c.data, c.person = *data, u.ID
-	return Begun{s.keep(c), options.Response}, nil
+	id, err := s.keep(ctx, c)
+	return Challenge{id, options.Response}, err
 }
 
 // FinishMaking stores the passkey that a browser made, and returns whose it is. A recovery ends the earlier passkeys
 // and sessions of the person, whose rights wait for the hold again unless nobody else is there.
 func (s *Service) FinishMaking(ctx context.Context, by Act, id bursar.ID, response []byte) (Person, error) {
-	c, err := s.taken(id)
-	if err != nil || c.person.IsZero() {
+	c, err := s.taken(ctx, id)
+	if err != nil {
+		return Person{}, err
+	}
+	if c.person.IsZero() {
 		return Person{}, ErrRefused
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(response)
@@ -266,8 +277,11 @@ func (s *Service) useInvitation(ctx context.Context, tx *store.Tx, p Person, has
 // error is ErrRefused whatever is wrong with it.
 func (s *Service) FinishSignIn(ctx context.Context, by Act, agent string, id bursar.ID,
 	response []byte) (cookie string, session Session, err error) {
-	c, err := s.taken(id)
-	if err != nil || !c.person.IsZero() {
+	c, err := s.taken(ctx, id)
+	if err != nil {
+		return "", session, err
+	}
+	if !c.person.IsZero() {
 		return "", session, ErrRefused
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(response)

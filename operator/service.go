@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -31,9 +30,6 @@ type Config struct {
 type Service struct {
 	Config
 	passkeys *webauthn.WebAuthn
-
-	mu         sync.Mutex
-	ceremonies map[bursar.ID]ceremony
 }
 
 // NewService returns a service. It fails where passkeys cannot be bound to the URL.
@@ -46,5 +42,5 @@ func NewService(c Config) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("passkeys for %s: %w", c.URL, err)
 	}
-	return &Service{Config: c, passkeys: keys, ceremonies: map[bursar.ID]ceremony{}}, nil
+	return &Service{Config: c, passkeys: keys}, nil
 }

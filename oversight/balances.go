@@ -3,6 +3,7 @@ package oversight
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -82,7 +83,7 @@ func (r *reading) balanceTable(b books) Table {
 			text(c.Exact(p.Cold)),
 			text(c.Exact(b.sum(c.Code, ledger.Unattributed, ledger.Refunding))),
 			text(c.Exact(p.Own)),
-			text(c.Exact(b.sum(c.Code, ledger.DepositFees, ledger.WithdrawalFees))),
+			text(c.Exact(b.fees(p))),
 			text(c.Exact(b.net(ledger.NetworkFees, c.Code))),
 			text(worth.of(p.Custody, c)),
 			text(worth.Rate.String()),
@@ -130,35 +131,67 @@ func (w Worth) value(a bursar.Amount, c bursar.Currency) (bursar.Amount, bool) {
 	return v, err == nil
 }
 
+// totalled are what is summed over all currencies, in the reference currency.
+var totalled = []struct {
+	key, label string
+	of         func(reconcile.Position, books) bursar.Amount
+}{
+	{"held", "Held, all currencies", func(p reconcile.Position, _ books) bursar.Amount { return p.Custody }},
+	{"owed", "Owed, all currencies", func(p reconcile.Position, _ books) bursar.Amount { return p.Owed }},
+	{"hot", "Hot, all currencies", func(p reconcile.Position, _ books) bursar.Amount { return p.Hot }},
+	{"unswept", "Unswept, all currencies", func(p reconcile.Position, _ books) bursar.Amount { return p.Unswept }},
+	{"cold", "Cold, all currencies", func(p reconcile.Position, _ books) bursar.Amount { return p.Cold }},
+	{"own", "Own funds, all currencies", func(p reconcile.Position, _ books) bursar.Amount { return p.Own }},
+	{"fees", "Fees earned, all currencies", func(p reconcile.Position, b books) bursar.Amount { return b.fees(p) }},
+	{"gas", "Network fees paid, all currencies", func(p reconcile.Position, b books) bursar.Amount {
+		return b.net(ledger.NetworkFees, p.Currency.Code)
+	}},
+}
+
+func (b books) fees(p reconcile.Position) bursar.Amount {
+	return b.sum(p.Currency.Code, ledger.DepositFees, ledger.WithdrawalFees)
+}
+
 // total is what everything is worth in the reference currency, and the currencies whose rate is not known.
 type total struct {
-	held, owed bursar.Amount
-	unit       bursar.Unit
-	unrated    []bursar.CurrencyCode
-	oldest     time.Time
-	sources    map[string]bool
+	sums    []bursar.Amount // as totalled
+	unit    bursar.Unit
+	unrated []bursar.CurrencyCode
+	oldest  time.Time
+	sources map[string]bool
 }
 
 func (r *reading) total(b books) (t total) {
-	t.sources = map[string]bool{}
+	t.sums, t.sources = make([]bursar.Amount, len(totalled)), map[string]bool{}
 	for _, p := range b.verdict.Lines {
-		if p.Custody.IsZero() && p.Owed.IsZero() {
+		if p.Custody.IsZero() && p.Owed.IsZero() && p.Own.IsZero() {
 			continue
 		}
 		w := r.worth(p.Currency.Code)
-		held, known := w.value(p.Custody, p.Currency)
-		owed, also := w.value(p.Owed, p.Currency)
-		if !known || !also {
+		if !t.add(p, b, w) {
 			t.unrated = append(t.unrated, p.Currency.Code)
 			continue
 		}
-		t.held, t.owed, t.unit = added(t.held, held), added(t.owed, owed), w.Unit
-		t.sources[w.Source] = true
+		t.unit, t.sources[w.Source] = w.Unit, true
 		if !w.At.IsZero() && (t.oldest.IsZero() || w.At.Before(t.oldest)) {
 			t.oldest = w.At
 		}
 	}
 	return t
+}
+
+// add adds what one currency is worth, all of it or nothing.
+func (t *total) add(p reconcile.Position, b books, w Worth) bool {
+	sums := slices.Clone(t.sums)
+	for i, one := range totalled {
+		v, known := w.value(one.of(p, b), p.Currency)
+		if !known {
+			return false
+		}
+		sums[i] = added(sums[i], v)
+	}
+	t.sums = sums
+	return true
 }
 
 func added(a, b bursar.Amount) bursar.Amount {
@@ -168,11 +201,12 @@ func added(a, b bursar.Amount) bursar.Amount {
 	return a
 }
 
-// say adds the total to a sheet, with where its rates come from, or says that there is none.
-func (t total) say(s *Sheet) {
+// say adds the first of the totals to a sheet, with where their rates come from, or says that there is none.
+func (t total) say(s *Sheet, first int) {
 	if len(t.sources) > 0 {
-		s.fact("held", "Held, all currencies", Figure, t.unit.Exact(t.held)+" "+string(t.unit.Code))
-		s.fact("owed", "Owed, all currencies", Figure, t.unit.Exact(t.owed)+" "+string(t.unit.Code))
+		for i, one := range totalled[:first] {
+			s.fact(one.key, one.label, Figure, t.unit.Exact(t.sums[i])+" "+string(t.unit.Code))
+		}
 		for source := range t.sources {
 			if source == "" {
 				source = "the configuration"
@@ -185,6 +219,9 @@ func (t total) say(s *Sheet) {
 		s.Notes = append(s.Notes, fmt.Sprintf("No rate is known now for %s: the totals leave it out.", list(t.unrated)))
 	}
 }
+
+// totalsAtHome is how many of the totals Home shows: what is held and owed.
+const totalsAtHome = 2
 
 func list[T ~string](values []T) (text string) {
 	for i, v := range values {
@@ -211,7 +248,7 @@ func readBalances(ctx context.Context, r *reading) (s Sheet, err error) {
 	if b.verdict.OK() {
 		s.alert(Good, "Covered: everything that is owed is held, and no comparison with a chain differs.", "")
 	}
-	r.total(b).say(&s)
+	r.total(b).say(&s, len(totalled))
 	s.fact("audited", "Links of the books audited", Figure, fmt.Sprintf("%d of %d", b.verdict.Audited, b.verdict.Links))
 	s.fact("auditedAt", "Audited", Moment, instant(b.verdict.Checked))
 	s.Tables = []Table{r.balanceTable(b)}

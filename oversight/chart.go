@@ -106,6 +106,10 @@ func charts(c bursar.Currency, days []time.Time, figures []store.DayFigure) (lis
 		}
 		list = append(list, chartOf(c, p.key, p.title, days, values, taken, lines))
 	}
+	for _, p := range plottedWaits {
+		list = append(list, waitChart(c, p.key, p.title, days, ofDays(days, c, figures, p.total),
+			ofDays(days, c, figures, p.longest)))
+	}
 	return list
 }
 

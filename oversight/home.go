@@ -3,6 +3,7 @@ package oversight
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +29,8 @@ func readHome(ctx context.Context, r *reading) (s Sheet, err error) {
 	for _, p := range b.verdict.Problems {
 		s.alert(Bad, p.Message, "/balances")
 	}
-	r.total(b).say(&s)
-	for _, add := range []func(context.Context, *Sheet) error{r.addAlarms, r.addHalts, r.addQueues, r.addApprovals,
+	r.total(b).say(&s, totalsAtHome)
+	for _, add := range []func(context.Context, *Sheet) error{r.addProposals, r.addAlarms, r.addHalts, r.addQueues, r.addApprovals,
 		r.addAttention, r.addChains} {
 		if err := add(ctx, &s); err != nil {
 			return s, err
@@ -44,6 +45,9 @@ func readHome(ctx context.Context, r *reading) (s Sheet, err error) {
 // ownHome is Home of somebody who may see some accounts only: what waits for a person there.
 func (r *reading) ownHome(ctx context.Context, s *Sheet) error {
 	s.Command = ""
+	if err := r.addProposals(ctx, s); err != nil {
+		return err
+	}
 	walk, waits := store.Walk{Limit: mostWaiting, Accounts: r.Accounts}, true
 	charges, _, err := r.tx.Charges().Walk(ctx, store.ChargeFilter{Attention: &waits}, walk)
 	if err != nil {
@@ -60,6 +64,22 @@ func (r *reading) ownHome(ctx context.Context, s *Sheet) error {
 	w.Title, w.Empty = "Withdrawals to approve", "None."
 	s.Tables = append(s.Tables, t, w)
 	return err
+}
+
+// addProposals says how many proposals wait for somebody's approval.
+func (r *reading) addProposals(ctx context.Context, s *Sheet) error {
+	list, err := r.tx.Proposals().List(ctx, store.ProposalPending, r.Accounts, mostWaiting)
+	list = slices.DeleteFunc(list, func(p store.Proposal) bool { return !r.tx.Now().Before(p.ExpiresAt) })
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	some, oldest := fmt.Sprint(len(list)), list[len(list)-1]
+	if len(list) == mostWaiting {
+		some += " or more"
+	}
+	s.alert(Warn, fmt.Sprintf("Proposals that wait for approval: %s, one of them for %s.", some,
+		age(r.tx.Now(), oldest.CreatedAt)), "/proposals?status=pending")
+	return nil
 }
 
 func (r *reading) addAlarms(ctx context.Context, s *Sheet) error {

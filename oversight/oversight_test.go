@@ -136,6 +136,11 @@ func (h *harness) fill() {
 			},
 			func() error { return tx.Ledger().Post(ctx, ledger.DepositCredited(seen, now)) },
 			func() error {
+				return tx.Proposals().Insert(ctx, store.Proposal{ID: bursar.ID{5}, Verb: "charge.refund", Object: "x",
+					AccountID: shop, Token: bursar.ID{5}, Hash: []byte{1}, PersonID: bursar.ID{5}, CreatedAt: now,
+					ExpiresAt: now.Add(time.Hour)})
+			},
+			func() error {
 				return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, asked(1, shop, bursar.WithdrawalPendingApproval))
 			},
 			func() error {
@@ -206,7 +211,7 @@ func TestEachPageShowsTheState(t *testing.T) {
 			want         []string
 		}{
 			{"/", "", []string{"external_spend", "withdrawals to approve", `"chain":"bitcoin"`, "0.15000000",
-				"unattributed deposits wait", "7500.00 EUR"}},
+				"unattributed deposits wait", "7500.00 EUR", "Proposals that wait for approval: 1,"}},
 			{"/deposits", "status=pending", []string{`"status":"pending"`, "0.15000000"}},
 			{"/deposits", "account=" + shop.String() + "&currency=BTC", []string{"0.15000000", "below_minimum"}},
 			{"/wallets", "", []string{"bitcoin-wallet", "ethereum-wallet"}},
@@ -265,7 +270,8 @@ func TestOtherAccountsAreNotSeen(t *testing.T) {
 				t.Errorf("%s: %v, want no error", p.Path, err)
 			}
 			all, err := json.Marshal(s)
-			if err != nil || strings.Contains(string(all), shop.String()) || strings.Contains(string(all), "order-1") {
+			if err != nil || strings.Contains(string(all), shop.String()) || strings.Contains(string(all), "order-1") ||
+				strings.Contains(string(all), "Proposals that wait") {
 				t.Errorf("%s shows another account: %s, %v", p.Path, all, err)
 			}
 		}

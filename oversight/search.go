@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ type search struct {
 	events      []store.Delivery
 	accounts    []bursar.Account
 	notes       []string
+	rescan      string // the query of the form that searches blocks again; empty: nothing was missed
 }
 
 // readSearch finds what has exactly the text: each kind of text by its own index.
@@ -130,6 +132,7 @@ func (f *search) byHash(ctx context.Context) error {
 	if err == nil && len(deposits)+len(withdrawals) == 0 && len(f.Accounts) == 0 {
 		f.notes = append(f.notes, "No deposit or withdrawal has this transaction. If it paid an address of this service, "+
 			"search its block again: `bursar chain rescan --chain CHAIN --tx "+f.q+"`")
+		f.rescan = url.Values{"tx": {f.q}}.Encode()
 	}
 	return err
 }
@@ -225,6 +228,7 @@ func (f *search) whose(ours, paid bool) {
 		is += " It may be somebody else's, of another service, or of a database before a restore. If value of ours " +
 			"arrived at an address of ours and is not shown, search the blocks again: `bursar chain rescan --chain " +
 			string(f.on[0]) + " --from HEIGHT`"
+		f.rescan = url.Values{"object": {string(f.on[0])}}.Encode()
 	}
 	f.notes = append(f.notes, is)
 }
@@ -326,6 +330,9 @@ func (f *search) of(ctx context.Context, own []bursar.Wallet) error {
 // show adds a table for each kind that was found.
 func (f *search) show(ctx context.Context, s *Sheet) error {
 	s.Notes = f.notes
+	if f.rescan != "" {
+		s.alert("", "Search blocks again", "/do/chain.rescan?"+f.rescan)
+	}
 	f.once()
 	if len(f.charges) > 0 {
 		s.Tables = append(s.Tables, f.chargeTable(f.charges, 0))

@@ -1,6 +1,7 @@
 package oversight_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +175,56 @@ func TestTheSearchFindsEachKind(t *testing.T) {
 		} {
 			if got := h.text("/search", nil, "q="+q); !strings.Contains(got, want) {
 				t.Errorf("%q finds %s, want %q in it", q, got, want)
+			}
+		}
+	})
+}
+
+// How long deposits took is the mean of each day and the longest, whether they are folded already (three days ago) or not
+// (now): from what the books say of them and when they were seen.
+func TestHowLongThingsTook(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		h, ctx := reader(t, db), t.Context()
+		days := []time.Time{db.Now().AddDate(0, 0, -3), db.Now()}
+		n := byte(0)
+		for _, then := range days {
+			for _, took := range []time.Duration{time.Minute, 3 * time.Minute} {
+				n++
+				d := bursar.Deposit{ID: bursar.ID{8, n}, Purpose: bursar.ForAccount, AccountID: shop, Currency: "ETH",
+					Chain: bursar.Ethereum, TxID: string(rune('a' + n)), Amount: bursar.Units(1000), SeenAt: then.Add(-took)}
+				h.do(func(tx *store.Tx) error {
+					if _, err := tx.Deposits().RecordAll(ctx, []store.NewDeposit{{Deposit: d}}); err != nil {
+						return err
+					}
+					return tx.Ledger().Post(ctx, ledger.DepositCredited(d, then))
+				})
+			}
+		}
+		for range 2 {
+			h.do(func(tx *store.Tx) error {
+				_, err := tx.DayFigures().Fold(ctx)
+				return err
+			})
+			s, err := h.read("/balances", nil, "currency=ETH")
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(s.Charts, func(c oversight.Chart) bool { return c.Table.Key == "creditLagPerDay" })
+			if i < 0 {
+				t.Fatalf("the charts are %v, want how long credits took", s.Charts)
+			}
+			got := ""
+			for _, row := range s.Charts[i].Table.Rows {
+				for _, cell := range row {
+					got += cell.Text + " "
+				}
+			}
+			want := ""
+			for _, day := range days {
+				want += day.UTC().Format(time.DateOnly) + " 2 120 180 ETH "
+			}
+			if got != want || !strings.Contains(string(s.Charts[i].SVG), "the slowest day took 2 min") {
+				t.Errorf("the chart says %q, want %q: %s", got, want, s.Charts[i].SVG)
 			}
 		}
 	})

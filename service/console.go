@@ -1,10 +1,12 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/url"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/console"
 	"github.com/bursar/bursar/operator"
@@ -61,8 +63,24 @@ func (s *Service) console() (*console.Console, error) {
 			Proposals:      s.Proposals,
 			Approvals:      s.Approvals,
 			Wake:           s.Deliverer.Wake,
+			Rescan:         s.rescan,
 		},
 	})
+}
+
+// rescan searches blocks of a chain again, beside its follower.
+func (s *Service) rescan(ctx context.Context, id bursar.ChainID, tx string, from, to uint64) (int, error) {
+	f, err := s.Follower(id)
+	if err != nil {
+		return 0, err
+	}
+	if tx == "" {
+		return f.Rescan(ctx, from, to)
+	}
+	if _, err := f.RescanTx(ctx, tx); err != nil {
+		return 0, err
+	}
+	return 1, nil
 }
 
 // ConsoleURL returns where browsers open the console: the configured URL, or localhost with the port of the admin

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bursar/bursar"
@@ -24,24 +25,31 @@ const (
 	proposeKeep     = "unattributed.keep"   // object: deposit
 	proposeApprove  = "withdrawal.approve"  // object: withdrawal
 	proposeResume   = "resume.all"          // object: "all"
+	proposePart     = "resume"              // object: "chain:NAME" or "currency:CODE"
 	proposeUnfreeze = "account.unfreeze"    // object: account
 	fromFunds       = "fee from operator funds"
 )
 
 // proposals returns the life of proposals over this service's acts; the caller adds who may do what.
 func (s *Service) proposals() *proposal.Service {
-	return &proposal.Service{DB: s.DB, IDs: s.IDs, Log: s.log,
-		Need: s.parts.Approvers,
-		Kinds: map[string]proposal.Kind{
-			proposeRefund:   kind("refund.propose", "withdrawal.approve", s.checkRefund, s.doRefund),
-			proposeTreasury: kind("treasury.propose", "withdrawal.approve", s.checkTreasury, s.doTreasury),
-			proposeAssign:   kind("unattributed.resolve", "withdrawal.approve", s.checkAssign, s.doAssign),
-			proposeReturn:   kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doReturn),
-			proposeKeep:     kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doKeep),
-			proposeApprove:  kind("withdrawal.approve", "withdrawal.approve", s.checkApprove, s.doApprove),
-			proposeResume:   kind("chain.resume", "chain.resume", s.checkResume, s.doEndHalts),
-			proposeUnfreeze: kind("account.freeze", "account.freeze", s.checkUnfreeze, s.doEndHalts),
-		}}
+	kinds := map[string]proposal.Kind{
+		proposeRefund:   kind("refund.propose", "withdrawal.approve", s.checkRefund, s.doRefund),
+		proposeTreasury: kind("treasury.propose", "withdrawal.approve", s.checkTreasury, s.doTreasury),
+		proposeAssign:   kind("unattributed.resolve", "withdrawal.approve", s.checkAssign, s.doAssign),
+		proposeReturn:   kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doReturn),
+		proposeKeep:     kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doKeep),
+		proposeApprove:  kind("withdrawal.approve", "withdrawal.approve", s.checkApprove, s.doApprove),
+		proposeResume:   kind("chain.resume", "chain.resume", s.checkResume, s.doEndHalts),
+		proposePart:     kind("chain.resume", "chain.resume", s.checkPart, s.doEndHalts),
+		proposeUnfreeze: kind("account.freeze", "account.freeze", s.checkUnfreeze, s.doEndHalts),
+	}
+	resolutions := []string{proposeAssign, proposeReturn, proposeKeep} // of one kind of money, whatever becomes of it
+	for _, verb := range resolutions {
+		k := kinds[verb]
+		k.Beside = slices.DeleteFunc(slices.Clone(resolutions), func(other string) bool { return other == verb })
+		kinds[verb] = k
+	}
+	return &proposal.Service{DB: s.DB, IDs: s.IDs, Log: s.log, Need: s.parts.Approvers, Kinds: kinds}
 }
 
 type (

@@ -188,6 +188,9 @@ func TestTwoPersonsEndAHalt(t *testing.T) {
 				tx.Halts().Put(ctx, store.Halt{Scope: account, Kind: store.HaltByReversal, Reason: "y", Ref: "r"}))
 		})
 		c.agree(c.propose(store.Proposal{Verb: "resume.all"}), store.ProposalExecuted)
+		c.Do(func(tx *store.Tx) error {
+			return tx.Halts().Put(ctx, store.Halt{Scope: account, Kind: store.HaltByOperator, Reason: "z", Actor: "bob"})
+		})
 		unfreeze := store.Proposal{Verb: "account.unfreeze", Object: c.shop.String()}
 		c.agree(c.propose(unfreeze), store.ProposalExecuted)
 		c.agree(c.propose(unfreeze), store.ProposalVoid)
@@ -225,6 +228,38 @@ func TestALaterHaltOutlivesTheProposal(t *testing.T) {
 				left, err := tx.Halts().Of(ctx, scope)
 				if len(left) != 1 {
 					t.Errorf("%s: left are %v, want the later halt", verb, left)
+				}
+				return err
+			})
+		}
+	})
+}
+
+// A halt that is put between the proposal and its approval outlives it: its reason is another one, which nobody ended.
+func TestAnotherPersonsHaltOutlivesTheProposal(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		c := newCouncil(t, db)
+		for verb, scope := range map[string]store.HaltScope{"resume.all": store.HaltAll,
+			"account.unfreeze": store.HaltAccount(c.shop), "resume": store.HaltCurrency("COIN")} {
+			put := func(who, why string) {
+				c.Do(func(tx *store.Tx) error {
+					return tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: why, Actor: who})
+				})
+			}
+			put("ann", "a leak")
+			object := c.shop.String()
+			if verb == "resume" {
+				object = string(scope)
+			}
+			p := c.propose(store.Proposal{Verb: verb, Object: object})
+			put("bob", "a theft")
+			put("ann", "a leak") // the same again is the same
+			c.agree(p, store.ProposalExecuted)
+			c.View(func(tx *store.Tx) error {
+				left, err := tx.Halts().Of(ctx, scope)
+				if len(left) != 1 || left[0].Actor != "bob" || left[0].Reason != "a theft" {
+					t.Errorf("%s: left are %v, want what Bob halted", verb, left)
 				}
 				return err
 			})
@@ -286,6 +321,9 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		{Verb: "treasury.withdraw", Currency: "COIN", Amount: bursar.Units(1)},
 		{Verb: "treasury.withdraw", Currency: "NONE", Amount: bursar.Units(1), Destination: "x"},
 		{Verb: "account.unfreeze", Object: "x"},
+		{Verb: "resume", Object: "all"},
+		{Verb: "resume", Object: "account:" + nobody},
+		{Verb: "resume", Object: "chain:bitcoin"}, // nothing is halted
 	} {
 		p.Reason, p.Token = "r", c.IDs.Next()
 		var refused *bursar.Error

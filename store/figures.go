@@ -70,15 +70,23 @@ func (s daySums) add(lines []Line) error {
 		if !counts {
 			continue
 		}
-		day := l.At.UTC().Unix() / 86400
-		key := dayKey{day, figure, l.Asset}
-		f := s[key]
-		sum, err := f.Amount.Add(l.Amount)
-		if err != nil {
+		if err := s.put(figure, l, l.Amount); err != nil {
 			return err
 		}
-		s[key] = DayFigure{time.Unix(day*86400, 0).UTC(), figure, l.Asset, f.Lines + 1, sum}
 	}
+	return nil
+}
+
+// put adds one value to a figure of a line's day and asset.
+func (s daySums) put(figure ledger.Figure, l Line, value bursar.Amount) error {
+	day := l.At.UTC().Unix() / 86400
+	key := dayKey{day, figure, l.Asset}
+	f := s[key]
+	sum, err := figure.Join(f.Amount, value)
+	if err != nil {
+		return err
+	}
+	s[key] = DayFigure{time.Unix(day*86400, 0).UTC(), figure, l.Asset, f.Lines + 1, sum}
 	return nil
 }
 
@@ -106,6 +114,9 @@ func (tx DayFigures) Fold(ctx context.Context) (more bool, err error) {
 	}
 	sums := daySums{}
 	if err := sums.add(lines); err != nil {
+		return false, err
+	}
+	if err := tx.addWaits(ctx, sums, lines); err != nil {
 		return false, err
 	}
 	if err := tx.grow(ctx, sums); err != nil {
@@ -145,7 +156,7 @@ func (tx DayFigures) grow(ctx context.Context, sums daySums) error {
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
-		sum, err := before.Amount.Add(f.Amount)
+		sum, err := key.figure.Join(before.Amount, f.Amount)
 		if err != nil {
 			return err
 		}
@@ -188,6 +199,9 @@ func (tx DayFigures) Of(ctx context.Context, days []time.Time) (list []DayFigure
 		return nil, false, err
 	}
 	if err := sums.add(lines); err != nil {
+		return nil, false, err
+	}
+	if err := tx.addWaits(ctx, sums, lines); err != nil {
 		return nil, false, err
 	}
 	for key, f := range sums {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -73,7 +75,7 @@ type Halt struct {
 	Number int64
 	Scope  HaltScope
 	Kind   HaltKind
-	Ref    string // tells two halts of one kind and scope apart; may be empty
+	Ref    string // tells two halts of one kind and scope apart; that of an operator's is made by Put
 	Reason string // for people
 	Actor  string // who halted, where a person did
 	At     time.Time
@@ -119,11 +121,15 @@ var haltColumns = columnsOf([]column[Halt]{
 })
 
 // Put records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its
-// time and its first reason. The halt of an account freezes it, and keeps it locked until the transaction ends,
+// time and its first reason. An operator's halt has a ref of its own for each person and reason, so that the same one
+// again changes nothing, and each of two has to be ended. The halt of an account freezes it, and keeps it locked until the transaction ends,
 // frozen before or not, so that nobody lifts the freeze beside its cause; ErrNotFound where there is no such account.
 func (tx Halts) Put(ctx context.Context, h Halt) error {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return err
+	}
+	if h.Kind == HaltByOperator {
+		h.Ref = operatorRef(h)
 	}
 	query, args := values{
 		{"scope", string(h.Scope)},
@@ -138,6 +144,12 @@ func (tx Halts) Put(ctx context.Context, h Halt) error {
 		return err
 	}
 	return tx.haltsChanged(ctx, HaltEvent{h, false})
+}
+
+// operatorRef names an operator's halt by who halted and why: eight digits, which a person can type.
+func operatorRef(h Halt) string {
+	sum := sha256.Sum256([]byte(h.Actor + "\x00" + h.Reason))
+	return hex.EncodeToString(sum[:4])
 }
 
 // Lift ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended. An account is

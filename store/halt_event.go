@@ -1,9 +1,6 @@
 package store
 
-import (
-	"context"
-	"math"
-)
+import "context"
 
 // HaltEvent is the beginning or the end of a halt. Reason and Actor are those of the beginning or of the end.
 type HaltEvent struct {
@@ -14,18 +11,14 @@ type HaltEvent struct {
 var haltEventColumns = columnsWithin(haltColumns, func(e *HaltEvent) *Halt { return &e.Halt },
 	column[HaltEvent]{"resumed", func(e *HaltEvent) any { return &e.Resumed }})
 
-// End is Lift with who ended the halts of a scope, kind and ref, and why. With a time it ends only what was put at that
-// time or before.
+// End is Lift with who ended the halts of a scope, kind and ref, and why. With a number, which the same transaction has
+// read, it ends that one alone.
 func (tx Halts) End(ctx context.Context, h Halt) (int64, error) {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return 0, err
 	}
-	until := int64(math.MaxInt64)
-	if !h.At.IsZero() {
-		until = micros(h.At)
-	}
 	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')
-		AND at <= $4`, string(h.Scope), string(h.Kind), h.Ref, until)
+		AND (number = $4 OR $4 = 0)`, string(h.Scope), string(h.Kind), h.Ref, h.Number)
 	if err != nil || n == 0 {
 		return 0, err
 	}

@@ -62,6 +62,7 @@ var (
 	ErrProposed = errors.New("the form has proposed something already")
 	ErrOpen     = errors.New("the same is proposed already, and open")
 	ErrVoted    = errors.New("the person has voted already")
+	ErrTooMany  = errors.New("too much was proposed today to be summed: wait, or use the commands on the host")
 )
 
 var proposedColumns = columnsOf([]column[Proposal]{
@@ -126,6 +127,39 @@ func (tx Proposals) Insert(ctx context.Context, p Proposal) error {
 	}.insertInto("proposals")
 	// No target is named: the same form that is submitted twice at once conflicts by its token or by what it proposes.
 	return tx.changeOr(ctx, "add a proposal", ErrOpen, query+` ON CONFLICT DO NOTHING`, args...)
+}
+
+// maxProposed bounds how many proposals count together.
+const maxProposed = 5000
+
+// Proposed returns what was proposed after a time by some verbs for an account in a currency, and is neither rejected
+// nor expired nor void; the zero account is nobody's. From then on until the transaction ends nobody else adds a
+// proposal that way, so that no two are added without counting each other. The error is ErrTooMany where more than 5000
+// would count.
+func (tx Proposals) Proposed(ctx context.Context, verbs []string, account bursar.ID, currency bursar.CurrencyCode,
+	since time.Time) (sum bursar.Amount, err error) {
+	if _, err := tx.exec(ctx, "propose one after the other", `INSERT INTO counters(name, next) VALUES ('proposals', 1)
+		ON CONFLICT (name) DO UPDATE SET next = counters.next + 1`); err != nil {
+		return sum, err
+	}
+	args := []any{micros(since), string(currency), maxProposed + 1}
+	whose := "account_id IS NULL"
+	if !account.IsZero() {
+		whose, args = "account_id = $4", append(args, account)
+	}
+	those, args := among(tx.Tx, "verb", verbs, args...)
+	list, err := rows(ctx, tx.Tx, "list what was proposed", scanOne[bursar.Amount], `SELECT amount FROM proposals
+		WHERE created_at > $1 AND currency = $2 AND status IN ('pending', 'approved', 'executed') AND `+whose+` AND `+
+		those+` LIMIT $3`, args...)
+	if err == nil && len(list) > maxProposed {
+		err = ErrTooMany
+	}
+	for _, a := range list {
+		if err == nil {
+			sum, err = sum.Add(a)
+		}
+	}
+	return sum, err
 }
 
 // Get returns a proposal, or ErrNotFound.

@@ -77,9 +77,10 @@ var rights = map[string]right{
 	"invoice_proposals":  {add: true, change: []string{"base", "memo", "at", "changes"}},
 	"invoices": {add: true, change: []string{"cancelled_at", "version", "status", "labels", "attention", "turns_at",
 		"payments", "crowded", "attention_at"}},
-	"invitations":      {add: true, change: []string{"used_at"}},
-	"console_sessions": {add: true, change: []string{"used_at", "ended_at"}},
-	"passkeys":         {add: true, change: []string{"credential", "used_at", "removed_at"}},
+	"invitations":        {add: true, change: []string{"used_at"}},
+	"console_sessions":   {add: true, change: []string{"used_at", "ended_at"}},
+	"passkey_challenges": {add: true, remove: true},
+	"passkeys":           {add: true, change: []string{"credential", "used_at", "removed_at"}},
 	"people": {add: true, change: []string{"roles", "accounts", "next_roles", "next_accounts", "changes_at",
 		"revoked_at"}},
 	"payment_links":      {add: true, change: []string{"closed_at"}},
@@ -124,4 +125,4 @@ var rights = map[string]right{
 
 // unreadable are the tables that a role for reports does not see: hashes of keys, answers of the API, and settings.
 var unreadable = map[string]bool{"api_keys": true, "idempotency": true, "settings": true,
-	"console_sessions": true, "invitations": true}
+	"console_sessions": true, "invitations": true, "passkey_challenges": true}

@@ -782,6 +782,17 @@ CREATE TABLE "outgoing_versions" (
 
 CREATE INDEX spend_txs_spend ON "outgoing_versions"(outgoing_id, version);
 
+CREATE TABLE passkey_challenges (
+  id         BYTEA PRIMARY KEY,
+  data       TEXT NOT NULL,               -- JSON: the challenge and what its answer is judged by
+  person_id  BYTEA,                       -- whose passkey is made; NULL: somebody signs in
+  invitation BYTEA,                       -- hash of the invitation that makes it
+  session_id BYTEA,                       -- in which another passkey is made
+  expires_at BIGINT NOT NULL
+);
+
+CREATE INDEX passkey_challenges_expiry ON passkey_challenges(expires_at, id);
+
 CREATE TABLE passkeys (
   id         BYTEA PRIMARY KEY,           -- of the credential
   person_id  BYTEA NOT NULL REFERENCES people(id),

@@ -48,6 +48,7 @@ func (c *call) refills(ctx context.Context, cfg config.Config, id bursar.ChainID
 	if err != nil {
 		return nil, nil, fmt.Errorf("the database cannot be used: %w", err)
 	}
+	c.witness(db)
 	return &refill.Service{DB: db, IDs: bursar.NewIDs(db.Now, nil), Chain: builder, Own: own}, adapter, nil
 }
 

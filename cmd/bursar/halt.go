@@ -35,8 +35,35 @@ type (
 
 // end holds the flags of every command that resumes.
 type end struct {
-	Reason string `placeholder:"TEXT" help:"Reason, for the record."`
+	Reason string   `placeholder:"TEXT" help:"Reason, for the record."`
+	Halt   []string `placeholder:"REF" help:"Which operator's halt to end, where there are several; see bursar halt status. May be repeated."`
 	actor
+}
+
+// chosen returns which of an operator's halts end: those that are named, or else the only one. Several are not ended by
+// somebody who may know of one of them only.
+func (e end) chosen(halts []store.Halt) ([]store.Halt, error) {
+	halts = slices.DeleteFunc(slices.Clone(halts), func(h store.Halt) bool { return h.Kind != store.HaltByOperator })
+	var named []store.Halt
+	for _, ref := range e.Halt {
+		i := slices.IndexFunc(halts, func(h store.Halt) bool { return h.Ref == ref })
+		if i < 0 {
+			return nil, wrong("no operator's halt of this has the ref %q; `bursar halt status` lists them", ref)
+		}
+		named = append(named, halts[i])
+	}
+	if len(e.Halt) > 0 {
+		return named, nil
+	}
+	if len(halts) < 2 {
+		return halts, nil
+	}
+	var texts []string
+	for _, h := range halts {
+		texts = append(texts, fmt.Sprintf("--halt %s (by %s: %s)", h.Ref, h.Actor, h.Reason))
+	}
+	return nil, wrong("it is halted by operators for several reasons; name each one that ends: %s",
+		strings.Join(texts, ", "))
 }
 
 const haltHelp = "From then on no replica builds, signs or bumps a transaction, and the signer refuses to sign " +
@@ -158,6 +185,12 @@ func (c *call) resume(ctx context.Context, scope store.HaltScope, e end, kinds .
 }
 
 func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, kinds []store.HaltKind) error {
+	if len(e.Halt) > 0 { // what has no ref is not meant
+		if !slices.Contains(kinds, store.HaltByOperator) {
+			return wrong("--halt names an operator's halt, and none is lifted")
+		}
+		kinds = []store.HaltKind{store.HaltByOperator}
+	}
 	for _, kind := range kinds {
 		if err := nothingUnsettled(ctx, tx, scope, kind); err != nil {
 			return err
@@ -165,7 +198,28 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 		if err := closeShort(ctx, tx, scope, kind); err != nil {
 			return err
 		}
+		if err := endKind(ctx, tx, scope, e, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endKind ends the halts of a kind; of an operator's those that are chosen.
+func endKind(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, kind store.HaltKind) error {
+	ended := []store.Halt{{}} // all of the kind
+	if kind == store.HaltByOperator {
+		halts, err := tx.Halts().Of(ctx, scope)
+		if err != nil {
+			return err
+		}
+		if ended, err = e.chosen(halts); err != nil {
+			return err
+		}
+	}
+	for _, h := range ended {
 		if _, err := tx.Halts().End(ctx, store.Halt{
+			Number: h.Number,
 			Scope:  scope,
 			Kind:   kind,
 			Reason: e.Reason,
@@ -251,6 +305,7 @@ type haltStatusCommand struct {
 type listedHalt struct {
 	Scope  string    `json:"scope"` // all, chain:<chain>, currency:<code>, account:<id>
 	Kind   string    `json:"kind"`
+	Ref    string    `json:"ref"` // tells several of one scope and kind apart
 	Reason string    `json:"reason"`
 	Actor  *string   `json:"actor"`
 	Since  time.Time `json:"since"`
@@ -277,10 +332,10 @@ func (cmd *haltStatusCommand) Run(ctx context.Context, c *call) error {
 	}
 	listed := make([]listedHalt, len(halts))
 	for i, h := range halts {
-		listed[i] = listedHalt{string(h.Scope), string(h.Kind), h.Reason, optional(h.Actor), h.At, h.Remedy()}
+		listed[i] = listedHalt{string(h.Scope), string(h.Kind), h.Ref, h.Reason, optional(h.Actor), h.At, h.Remedy()}
 	}
-	return list(c, cmd.JSON, listed, "SINCE SCOPE KIND BY REASON END", func(l listedHalt) []any {
-		return []any{l.Since, l.Scope, l.Kind, word(l.Actor), l.Reason, l.EndBy}
+	return list(c, cmd.JSON, listed, "SINCE SCOPE KIND REF BY REASON END", func(l listedHalt) []any {
+		return []any{l.Since, l.Scope, l.Kind, word(optional(l.Ref)), word(l.Actor), l.Reason, l.EndBy}
 	})
 }
 

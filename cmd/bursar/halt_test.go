@@ -57,6 +57,31 @@ func TestHaltsStartAndEnd(t *testing.T) {
 	d.fails(exitUsage, `chain "litecoin" is not configured`, "chain", "halt", "litecoin", "--reason", "x")
 }
 
+// Two persons halt the same: each reason is ended by its ref, and nobody ends the other one by accident.
+func TestTwoPersonsHaltTheSame(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t, away)
+	for _, who := range []string{"ann", "bob"} {
+		d.ok("halt", "--all", "--reason", "a leak", "--by", who)
+	}
+	listed := parse[[]listedHalt](d, "halt", "status", "--json")
+	if len(listed) != 2 || *listed[1].Actor != "bob" {
+		t.Fatalf("halted are %+v, want both persons' halts", listed)
+	}
+	d.fails(exitUsage, "--halt "+listed[0].Ref+" (by ann: a leak)", "resume", "--all")
+	d.fails(exitUsage, "has the ref", "resume", "--all", "--halt", "none")
+	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
+	d.fails(exitUsage, "none is lifted", "account", "unfreeze", id.String(), "--reason-kind", "reversal", "--halt", "none")
+	if o := d.run("", "resume", "--all", "--halt", listed[0].Ref); o.code != exitFailed ||
+		!strings.Contains(o.out, "still halted: all payments are halted by bob") {
+		t.Errorf("one of two ended: got %d, %q, want that Bob's is left", o.code, o.out)
+	}
+	d.ok("resume", "--all")
+	if left := parse[[]listedHalt](d, "halt", "status", "--json"); len(left) != 0 {
+		t.Errorf("left are %+v, want none", left)
+	}
+}
+
 // What the service halted by itself ends by itself: an operator's resume says so and leaves it.
 func TestAResumeLeavesWhatEndsByItself(t *testing.T) {
 	t.Parallel()

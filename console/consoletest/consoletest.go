@@ -5,6 +5,8 @@ package consoletest
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/bursar/bursar/console"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/oversight"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -51,6 +54,7 @@ func New(t testing.TB, roles ...operator.Role) *console.Console {
 	}
 	c, err := console.New(console.Config{DB: db, Registry: registry, IDs: ids, People: people,
 		Sheets: reader(db, registry),
+		Acts:   console.Acts{Proposals: &proposal.Service{DB: db, IDs: ids, Log: slog.New(slog.DiscardHandler)}},
 		Who: func(*http.Request) (operator.Person, operator.Session, error) {
 			return operator.Person{ID: bursar.ID{9}, Name: "Ada", Roles: roles}, operator.Session{ID: bursar.ID{8}}, nil
 		}})
@@ -108,6 +112,7 @@ func fill(ctx context.Context, tx *store.Tx) error {
 		func() error { return addDeposit(ctx, tx, wallet) },
 		func() error { return addMonth(ctx, tx) },
 		func() error { return addPayout(ctx, tx) },
+		func() error { return addPeople(ctx, tx) },
 		func() error {
 			return tx.Events().Insert(ctx, bursar.Event{ID: bursar.ID{0x01, 0x93, 0xa6, 0xa0, 6}, AccountID: Shop,
 				Kind: bursar.EventDeposit, Subject: Waiting, URL: wallet.Webhook, Body: []byte(`{"success":true}`),
@@ -150,8 +155,13 @@ func addMonth(ctx context.Context, tx *store.Tx) error {
 	for day := 29; day >= 0; day-- {
 		at := Now.AddDate(0, 0, -day).Add(-time.Hour)
 		amount := bursar.Units(uint64(20_000_000 + (day*37%11)*9_000_000))
-		in := bursar.Deposit{ID: bursar.ID{7, byte(day)}, AccountID: Shop, Currency: "BTC", Amount: amount,
-			Fee: bursar.Units(100_000)}
+		in := bursar.Deposit{ID: bursar.ID{7, byte(day)}, Purpose: bursar.ForAccount, AccountID: Shop, Currency: "BTC",
+			Chain: bursar.Bitcoin, TxID: fmt.Sprintf("%064x", day+1), Amount: amount, Fee: bursar.Units(100_000),
+			Address: bursar.Address{Base: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}, Height: uint64(900 - day),
+			SeenAt: at.Add(-time.Duration(20+day*13%17) * time.Minute)}
+		if err := addCredited(ctx, tx, in); err != nil {
+			return err
+		}
 		entries := []ledger.Entry{ledger.DepositCredited(in, at)}
 		if day%3 == 0 {
 			out := bursar.Withdrawal{ID: bursar.ID{8, byte(day)}, AccountID: Shop, Currency: "BTC",
@@ -163,6 +173,18 @@ func addMonth(ctx context.Context, tx *store.Tx) error {
 		}
 	}
 	return nil
+}
+
+// addCredited adds a deposit that is credited.
+func addCredited(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if _, err := tx.Deposits().RecordAll(ctx, []store.NewDeposit{{Deposit: d}}); err != nil {
+		return err
+	}
+	recorded, err := tx.Deposits().ByID(ctx, d.ID)
+	if err != nil {
+		return err
+	}
+	return tx.Deposits().SetStatuses(ctx, []store.DepositChange{{Deposit: recorded, Next: bursar.DepositConfirmed}})
 }
 
 // addPayout adds a withdrawal that waits for approval.

@@ -21,6 +21,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
+// Day is how long what was proposed counts with what is proposed then.
+const Day = 24 * time.Hour
+
 // Life is how long after it was made a proposal may be approved and carried out.
 const Life = 24 * time.Hour
 
@@ -55,6 +58,9 @@ type Kind struct {
 	Propose string // the verb that who proposes needs
 	Approve string // the verb that who approves or rejects needs
 
+	// Beside are other verbs whose amounts of a day count with those of this one.
+	Beside []string
+
 	// Check completes a proposal before it is recorded, and refuses what could not be carried out now.
 	Check func(ctx context.Context, p store.Proposal) (store.Proposal, error)
 	// Execute carries a proposal out in one transaction, in which it calls done after its own locks; an error of done
@@ -84,7 +90,8 @@ type Service struct {
 	// May returns nil if a person may do something with an account now, and a *Denied if not; it reads in the given
 	// transaction. Where it is nil, nobody proposes, approves or rejects, and nothing is carried out.
 	May func(ctx context.Context, tx *store.Tx, person bursar.ID, verb string, account bursar.ID) error
-	// Need returns how many persons besides the proposer must approve, at least 1; nil: 1.
+	// Need returns how many persons besides the proposer must approve, at least 1; nil: 1. The amount is that of a day:
+	// what is proposed with what was proposed before for the same account, so that a large one is not split.
 	Need func(currency bursar.CurrencyCode, amount bursar.Amount) int
 	// Verify checks the evidence of an approval, when it is given and again when the proposal is carried out; nil: none is
 	// asked for. Its error is ErrEvidence, or one of the database.
@@ -117,14 +124,14 @@ func (s *Service) Propose(ctx context.Context, by Person, p store.Proposal) (sto
 		p.ID, p.PersonID, p.Person, p.Status = s.IDs.Next(), by.ID, by.Name, store.ProposalPending
 		p.CreatedAt = tx.Now().UTC().Truncate(time.Second)
 		p.ExpiresAt = p.CreatedAt.Add(Life)
-		if p.Need = 1; s.Need != nil {
-			p.Need = max(1, s.Need(p.Currency, p.Amount))
-		}
-		hash := Hash(p)
-		p.Hash = hash[:]
 		if err := tx.Proposals().Expire(ctx); err != nil {
 			return err
 		}
+		if p.Need, err = s.need(ctx, tx, kind, p); err != nil {
+			return err
+		}
+		hash := Hash(p)
+		p.Hash = hash[:]
 		if err := tx.Proposals().Insert(ctx, p); err != nil {
 			return err
 		}
@@ -136,6 +143,22 @@ func (s *Service) Propose(ctx context.Context, by Person, p store.Proposal) (sto
 		}
 	}
 	return p, err
+}
+
+// need returns how many persons must approve a proposal, by what is proposed within a day for its account.
+func (s *Service) need(ctx context.Context, tx *store.Tx, kind Kind, p store.Proposal) (int, error) {
+	if s.Need == nil || p.Currency == "" {
+		return 1, nil
+	}
+	verbs := append([]string{p.Verb}, kind.Beside...)
+	sum, err := tx.Proposals().Proposed(ctx, verbs, p.AccountID, p.Currency, p.CreatedAt.Add(-Day))
+	if err != nil {
+		return 0, err
+	}
+	if sum, err = sum.Add(p.Amount); err != nil {
+		return 0, err
+	}
+	return max(1, s.Need(p.Currency, sum)), nil
 }
 
 // before returns what a form of a person has proposed already.

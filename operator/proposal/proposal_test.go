@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/operator/proposal"
@@ -55,6 +56,45 @@ func TestALargeAmountNeedsMorePersons(t *testing.T) {
 		h.Must(err)
 		h.is(p, store.ProposalExecuted, 1)
 		h.recorded(store.ProposalPending, store.ProposalPending, store.ProposalApproved, store.ProposalExecuted)
+	})
+}
+
+// A large amount that is split into many small ones within a day needs as many persons as if it were one: for one
+// account and currency, whoever proposes. What was rejected, or is older than a day, counts no more.
+func TestASplitAmountNeedsMorePersons(t *testing.T) {
+	each(t, func(h *harness) {
+		needs := func(what string, by proposal.Person, want int, change func(*store.Proposal)) store.Proposal {
+			h.Helper()
+			order := h.order(60)
+			order.Object = h.IDs.Next().String()
+			if change != nil {
+				change(&order)
+			}
+			p, err := h.service.Propose(ctx, by, order)
+			h.Must(err)
+			if p.Need != want {
+				h.Errorf("%s: it needs %d persons, want %d", what, p.Need, want)
+			}
+			return p
+		}
+		first := needs("the first", ann, 1, nil)
+		second := needs("the second", ann, 2, nil)
+		needs("of another person", bob, 2, nil)
+		needs("in another currency", ann, 1, func(p *store.Proposal) { p.Currency = "OTHER" })
+		_, err := h.approve(carol, first)
+		h.Must(err)
+		h.is(first, store.ProposalExecuted, 1) // and still counts
+		needs("after one was carried out", ann, 2, nil)
+		h.clock.Advance(proposal.Day - time.Hour)
+		_, err = h.approve(carol, second)
+		h.Must(err)
+		h.is(second, store.ProposalPending, 1) // what its text says does not change
+		needs("within the day", ann, 2, nil)
+		h.clock.Advance(proposal.Day)
+		last := needs("after a day", ann, 1, nil)
+		_, err = h.service.Reject(ctx, bob, last.ID, "no")
+		h.Must(err)
+		needs("after a rejection", ann, 1, nil)
 	})
 }
 

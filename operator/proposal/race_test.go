@@ -30,6 +30,29 @@ func TestTwoApproveAtOnce(t *testing.T) {
 	})
 }
 
+// Two halves that are proposed at once count with each other: one of them sees the other.
+func TestTwoHalvesAtOnce(t *testing.T) {
+	each(t, func(h *harness) {
+		var group sync.WaitGroup
+		needs := make([]int, 2)
+		for i, who := range []proposal.Person{ann, bob} {
+			order := h.order(60)
+			order.Object = h.IDs.Next().String()
+			group.Go(func() {
+				p, err := h.service.Propose(ctx, who, order)
+				if err != nil {
+					h.Errorf("a half: got %v, want it proposed", err)
+				}
+				needs[i] = p.Need
+			})
+		}
+		group.Wait()
+		if needs[0]+needs[1] != 3 {
+			h.Errorf("the halves need %v persons, want 1 and 2", needs)
+		}
+	})
+}
+
 // Two processes carry out what one of them was about to: both begin, and one does it.
 func TestTwoProcessesCarryItOut(t *testing.T) {
 	each(t, func(h *harness) {

@@ -17,27 +17,45 @@ import (
 	"github.com/bursar/bursar/operator"
 )
 
-const consolePictures = "../../docs/operations/console"
+const (
+	consolePictures = "../../docs/operations/console"
+	oncePixels      = 1024 // how wide the pages are that are pictured once
+)
 
-// consolePages are the pages in the documents.
-var consolePages = []struct{ name, path string }{
-	{"home", "/console/"},
-	{"deposit", "/console/deposits/" + consoletest.Waiting.String()},
-	{"balances", "/console/balances"},
+// consolePages are the pages in the documents: the first ones on a phone and, in the dark, on a wide screen, the others
+// once.
+var consolePages = []struct {
+	name, path string
+	once       bool
+}{
+	{"home", "/console/", false},
+	{"deposit", "/console/deposits/" + consoletest.Waiting.String(), false},
+	{"balances", "/console/balances", false},
+	{"sign-in", "/console/sign-in", true},
+	{"withdrawal", "/console/withdrawals/" + consoletest.Payout.String(), true},
+	{"search", "/console/search?q=bc1qother", true},
+	{"chains", "/console/chains", true},
+	{"webhooks", "/console/webhooks", true},
+	{"ledger", "/console/ledger", true},
+	{"account", "/console/accounts/" + consoletest.Shop.String(), true},
+	{"act", "/console/do/halt?object=currency:USDT&token=0193a6a0-0000-7000-8000-000000000000", true},
+	{"proposal", "/console/proposals/" + consoletest.Proposed.String(), true},
+	{"people", "/console/people", true},
+	{"audit", "/console/audit", true},
+	{"settings", "/console/settings", true},
 }
 
-// reads looks at the pages of the operator's console, as somebody who may read.
+// reads looks at the pages of the operator's console, as somebody who may see and do everything.
 func (p *payer) reads(t *testing.T) {
 	t.Helper()
-	server := httptest.NewServer(consoletest.New(t, operator.Viewer))
+	server := httptest.NewServer(consoletest.New(t, operator.Roles()...))
 	t.Cleanup(server.Close)
 	before := p.url
-	p.url = server.URL
+	p.url = strings.Replace(server.URL, "127.0.0.1", "localhost", 1) // to sign in, a host needs a name
 	defer func() { p.url = before }()
-	more := []string{"/console/withdrawals/" + consoletest.Payout.String(), "/console/deposits?status=pending",
-		"/console/accounts/" + consoletest.Shop.String(), "/console/search?q=bc1qother", "/console/webhooks",
-		"/console/chains",
-		"/console/ledger", "/console/settings"}
+	// Lists share a template, and so do forms: one of each is enough beside those in the documents.
+	more := []string{"/console/deposits?status=pending", "/console/charges", "/console/proposals", "/console/me",
+		"/console/invited", "/console/nothing", "/console/do/withdrawal.reject?object=" + consoletest.Payout.String()}
 	for _, one := range consolePages {
 		more = append(more, one.path)
 	}
@@ -54,8 +72,10 @@ func (p *payer) reads(t *testing.T) {
 	}
 	p.dark(true)
 	for _, one := range consolePages {
-		p.consolePage(one.path)
-		p.examine(one.name + " in the dark")
+		if !one.once || one.name == "act" || one.name == "proposal" || one.name == "sign-in" {
+			p.consolePage(one.path)
+			p.examine(one.name + " in the dark")
+		}
 	}
 	p.dark(false)
 	p.filtersWithoutScripts()
@@ -94,7 +114,11 @@ func (p *payer) consolePictures(t *testing.T) {
 	for _, one := range consolePages {
 		sum := sha256.Sum256([]byte(p.get(one.path) + style))
 		fmt.Fprintf(&list, "%x %s\n", sum[:4], one.name)
-		if *update {
+		switch {
+		case !*update:
+		case one.once:
+			p.consolePicture(t, one.path, one.name, oncePixels, false)
+		default:
 			p.consolePicture(t, one.path, one.name+"-phone", 390, false)
 			p.consolePicture(t, one.path, one.name+"-wide", 1280, true)
 		}
@@ -116,7 +140,11 @@ func (p *payer) consolePicture(t *testing.T, path, name string, width int, dark 
 	p.dark(dark)
 	p.do(chromedp.EmulateViewport(int64(width), 900))
 	p.consolePage(path)
-	shot := result(p, chromedp.FullScreenshot(100))
+	take := chromedp.FullScreenshot(100)
+	if width == oncePixels { // the beginning of the page says what it is
+		take = chromedp.CaptureScreenshot()
+	}
+	shot := result(p, take)
 	if err := os.WriteFile(filepath.Join(consolePictures, name+".png"), shot, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -22,10 +22,13 @@ func halts(t *testing.T, db *store.DB) {
 		})
 		return list
 	}
-	if list := of(bitcoin); len(list) != 3 || list[0].Reason != "drill" || list[0].Actor != "ann" || list[0].At.IsZero() {
-		t.Fatalf("bitcoin is halted by %+v", list)
+	put(store.Halt{Scope: bitcoin, Kind: store.HaltByOperator, Reason: "drill", Actor: "ann"})
+	list := of(bitcoin)
+	if len(list) != 4 || list[0].Reason != "drill" || list[0].Actor != "ann" || list[0].At.IsZero() ||
+		list[1].Reason != "another word" || list[1].Actor != "bob" || list[0].Ref == list[1].Ref {
+		t.Fatalf("bitcoin is halted by %+v, want both persons, each with a ref, and two spends", list)
 	}
-	if list := of(store.HaltAll, bitcoin, currency); len(list) != 4 || list[3].Scope != currency {
+	if list := of(store.HaltAll, bitcoin, currency); len(list) != 5 || list[4].Scope != currency {
 		t.Fatalf("three scopes are halted by %+v", list)
 	}
 	resume := func(scope store.HaltScope, kind store.HaltKind, ref string, want int64) {
@@ -37,11 +40,12 @@ func halts(t *testing.T, db *store.DB) {
 			return nil
 		})
 	}
+	resume(bitcoin, store.HaltByOperator, list[0].Ref, 1) // and not what the other person halted
 	resume(bitcoin, store.HaltByExternalSpend, "aa", 1)
 	resume(bitcoin, store.HaltByBooks, "", 0)
 	resume(bitcoin, store.HaltByExternalSpend, "", 1)
-	if list := of(bitcoin, currency); len(list) != 2 || list[0].Kind != store.HaltByOperator {
-		t.Fatalf("left are %+v", list)
+	if list := of(bitcoin, currency); len(list) != 2 || list[0].Actor != "bob" {
+		t.Fatalf("left are %+v, want what Bob halted", list)
 	}
 	do(t, db, func(tx *store.Tx) error {
 		if all, err := tx.Halts().List(ctx); err != nil || len(all) != 2 {
