@@ -59,6 +59,8 @@ type ColdKey struct {
 	Account string
 	Key     KeyRef
 	Signed  bool // there is a signature by it, which is good
+	// Digest returns what this key signs, where that depends on who signs; nil: the digest of the input.
+	Digest func(public PublicKey) []byte
 }
 
 // ColdSignature is a signature over the digest of an input, in the form that Signable takes.
