@@ -3,6 +3,7 @@ package chain
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bursar/bursar"
 )
@@ -29,6 +30,8 @@ type ColdTx struct {
 	// makes this one impossible.
 	Reservations []string
 	Notes        []ColdNote // what else a person who signs is to see
+	// Ends is when the chain takes it no more; zero: no time of its own ends it.
+	Ends time.Time
 }
 
 // ColdNote is a line of the description of a transaction, read from its bytes.
