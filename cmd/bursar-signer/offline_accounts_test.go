@@ -13,6 +13,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ceremony"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/tron"
 	"github.com/bursar/bursar/signer"
 )
 
@@ -156,4 +157,78 @@ func ripples58(base string) []byte {
 		text[i] = alphabet[strings.IndexByte(ripples, letter)]
 	}
 	return from58(string(text))[1:21]
+}
+
+// tronned is a payment of five TRX by an encoder of its own, after a change.
+func tronned(owner, to []byte, ends time.Time, change func(x *tronTx)) []byte {
+	x := &tronTx{kind: 1, name: "TransferContract",
+		body: protobuf(nil).bytes(1, owner).bytes(2, to).number(3, 5_000_000)}
+	change(x)
+	contract := protobuf(nil).number(1, x.kind).bytes(2,
+		protobuf(nil).bytes(1, []byte("type.googleapis.com/protocol."+x.name)).bytes(2, x.body))
+	if x.permission > 0 {
+		contract = contract.number(5, x.permission)
+	}
+	at := uint64(ends.UnixMilli())
+	raw := protobuf(nil).bytes(1, []byte{1, 2}).bytes(4, []byte("refblock")).number(8, at).bytes(11, contract).
+		number(14, at-1000)
+	if x.limit > 0 {
+		raw = raw.number(18, x.limit)
+	}
+	return protobuf(nil).bytes(1, raw)
+}
+
+// The same of Tron, with a permission of one key.
+func TestTronBundlesAreSignedOffline(t *testing.T) {
+	t.Parallel()
+	v := newAccountVault(t, "tron", chain.FamilyTron, func([]byte) string { return "" })
+	pub, err := v.hot.Public(chain.Hot(chain.FamilyTron))
+	v.must(err)
+	rules, err := tron.NewRules(tron.Config{})
+	v.must(err)
+	home, err := rules.Address(pub, 0)
+	v.must(err)
+	v.home, v.units, v.fee = home.Base, 5_000_000, 2_000_000
+	own, to, day := tronBytes(v.own), tronBytes(v.home), time.Now().Add(20*time.Hour)
+	plain := func(*tronTx) {}
+	signed := v.signs(v.bundle(bursar.ColdAddress, tronned(own, to, day, plain)), "5.00 TRX", "by its own bytes")
+	if !bytes.Contains(signed, []byte{0x12, 65}) {
+		t.Errorf("got %X, want it with a signature", signed)
+	}
+	v.must(os.Remove(filepath.Join(v.folder, "signed.txt")))
+	account := tronBytes(tronCustomer)
+	key := append(append([]byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 1}, own[1:]...), 0, 0, 0, 0, 0, 0, 0, 1)
+	permitted := func(data []byte) ceremony.Bundle {
+		b := v.bundle(bursar.ColdPermission, append(bytes.Clone(key), data...))
+		b.Wallet.Addresses, b.Wallet.PermissionID = []string{tronCustomer}, 2
+		return b
+	}
+	second := func(x *tronTx) { x.permission = 2 }
+	v.signs(permitted(tronned(account, to, day, second)), "5.00 TRX", "2, weight 0 of 1")
+	for name, a := range map[string]struct {
+		to     []byte
+		ends   time.Time
+		change func(owner []byte, x *tronTx)
+		says   string
+	}{
+		"another destination": {tronBytes(tronUSDT), day, func([]byte, *tronTx) {}, "unrequested_payment"},
+		"a fee past max":      {to, day, func(_ []byte, x *tronTx) { x.limit = 2_000_000 }, "fee"},
+		"an end in the past":  {to, time.Now().Add(-time.Minute), func([]byte, *tronTx) {}, "expired"},
+		"an end in a month":   {to, time.Now().AddDate(0, 1, 0), func([]byte, *tronTx) {}, "too long"},
+		"another permission":  {to, day, func(_ []byte, x *tronTx) { x.permission = 3 }, "permission 3"},
+		"other permissions": {to, day, func(owner []byte, x *tronTx) {
+			x.kind, x.name = 46, "AccountPermissionUpdateContract"
+			x.body = protobuf(nil).bytes(1, owner).bytes(2, []byte{8, 0})
+		}, "unreadable"},
+		"a call of another contract": {to, day, func(owner []byte, x *tronTx) {
+			x.kind, x.name = 31, "TriggerSmartContract"
+			x.body = protobuf(nil).bytes(1, owner).bytes(2, account).bytes(4, callOf("a9059cbb", to[1:], 5_000_000))
+		}, "unreadable"},
+	} {
+		change := func(owner []byte, before func(*tronTx)) func(*tronTx) {
+			return func(x *tronTx) { before(x); a.change(owner, x) }
+		}
+		v.refuses(name, v.bundle(bursar.ColdAddress, tronned(own, a.to, a.ends, change(own, plain))), "5.00", a.says)
+		v.refuses(name+" by a permission", permitted(tronned(account, a.to, a.ends, change(account, second))), "5.00", a.says)
+	}
 }
