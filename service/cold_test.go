@@ -13,6 +13,12 @@ func TestTheAddressesOfColdWalletsAreProven(t *testing.T) {
 	c := sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm"})
 	hot, cold, other := c.Named("hot"), c.Named("cold"), c.Named("other")
 	wallet := func(bases ...string) bursar.ColdWallet { return bursar.ColdWallet{Name: "vault", Addresses: bases} }
+	executed := func(base, by string) bursar.ColdWallet {
+		return bursar.ColdWallet{Name: "safe", Kind: bursar.ColdSafe, Addresses: []string{base}, Executor: by}
+	}
+	if _, err := coldOf(c, []bursar.ColdWallet{executed(cold, other)}, hot); err != nil {
+		t.Errorf("an executor: got %v, want no error", err)
+	}
 	list, err := coldOf(c, []bursar.ColdWallet{wallet(cold, other)}, hot)
 	if err != nil || len(bursar.ColdBases(list)) != 2 {
 		t.Fatalf("got %v (%v), want both addresses", list, err)
@@ -22,6 +28,9 @@ func TestTheAddressesOfColdWalletsAreProven(t *testing.T) {
 		"the hot wallet's address":  {wallet(hot)},
 		"is an address of vault":    {wallet(cold), wallet(cold)},
 		"cold wallet vault: the ad": {wallet(cold, "")},
+		"the executor \"nobody\"":   {executed(cold, "nobody")},
+		"its executor has the hot":  {executed(cold, hot)},
+		"is its executor too":       {executed(cold, cold)},
 	} {
 		if _, err := coldOf(c, wallets, hot); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want an error about %q", wallets, err, want)
