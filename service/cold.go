@@ -12,7 +12,7 @@ import (
 
 // coldOf returns cold wallets with their addresses as the chain writes them. It refuses an address that is not of the
 // chain and network, that has a memo, that is the hot wallet's, that two wallets have, or that its
-// wallet's descriptor does not have, and an executor that could not send its calls.
+// wallet's descriptor does not have, a nonce account that is none, and an executor that could not send its calls.
 func coldOf(rules chain.Chain, wallets []bursar.ColdWallet, hot string) (list []bursar.ColdWallet, err error) {
 	taken := map[string]string{}
 	for _, w := range wallets {
@@ -38,8 +38,11 @@ func coldOf(rules chain.Chain, wallets []bursar.ColdWallet, hot string) (list []
 			taken[address.Base] = w.Name
 			known.Addresses = append(known.Addresses, address.Base)
 		}
-		if err := host.CheckDescriptor(rules, known); err != nil {
+		if err := host.CheckParts(rules, known); err != nil {
 			return nil, err
+		}
+		if known.NonceAccount != "" && known.NonceAccount == hot {
+			return nil, fmt.Errorf("cold wallet %s: its nonce account is the hot wallet's address %s", w.Name, hot)
 		}
 		if known.Executor, err = executorOf(rules, known, hot); err != nil {
 			return nil, err

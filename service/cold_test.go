@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/chain/solana"
 )
 
 func TestTheAddressesOfColdWalletsAreProven(t *testing.T) {
@@ -22,6 +24,19 @@ func TestTheAddressesOfColdWalletsAreProven(t *testing.T) {
 	list, err := coldOf(c, []bursar.ColdWallet{wallet(cold, other)}, hot)
 	if err != nil || len(bursar.ColdBases(list)) != 2 {
 		t.Fatalf("got %v (%v), want both addresses", list, err)
+	}
+	ledger, err := solana.New(solana.Private(), rpc.Config{URLs: []string{"http://127.0.0.1:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(ledger.Close)
+	const account, hotBase = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T", "7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2"
+	for nonce, want := range map[string]string{account: "nonce account", "no key": "nonce account", hotBase: "the hot wallet"} {
+		w := bursar.ColdWallet{Chain: bursar.Solana, Name: "vault", Kind: bursar.ColdNonce, Addresses: []string{account},
+			NonceAccount: nonce}
+		if _, err := coldOf(ledger, []bursar.ColdWallet{w}, hotBase); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("nonce account %s: got %v, want an error about %q", nonce, err, want)
+		}
 	}
 	for want, wallets := range map[string][]bursar.ColdWallet{
 		"not a valid address":       {wallet("no address")},

@@ -232,3 +232,59 @@ func TestTronBundlesAreSignedOffline(t *testing.T) {
 		v.refuses(name+" by a permission", permitted(tronned(account, a.to, a.ends, change(account, second))), "5.00", a.says)
 	}
 }
+
+// solanaTx is an unsigned payment of five SOL by an encoder of its own, after a change of its keys and its first
+// instruction.
+func solanaTx(own, nonce, to []byte, first []byte, price uint64) []byte {
+	sysvar, budget := from58("SysvarRecentB1ockHashes11111111111111111111"), from58("ComputeBudget111111111111111111111111111111")
+	message := []byte{0x80, 1, 0, 3, 6}
+	for _, key := range [][]byte{own, nonce, to, sysvar, budget, make([]byte, 32), bytes.Repeat([]byte{9}, 32)} {
+		message = append(message, key...) // the last one is the nonce
+	}
+	step := func(program byte, accounts, data []byte) {
+		message = append(append(append(message, program, byte(len(accounts))), accounts...), byte(len(data)))
+		message = append(message, data...)
+	}
+	message = append(message, 4)
+	step(5, []byte{1, 3, 0}, first)
+	step(4, nil, binary.LittleEndian.AppendUint64([]byte{3}, price))
+	step(4, nil, binary.LittleEndian.AppendUint32([]byte{2}, 2000))
+	step(5, []byte{0, 2}, binary.LittleEndian.AppendUint64([]byte{2, 0, 0, 0}, 5_000_000_000))
+	return append(append(append([]byte{1}, make([]byte, 64)...), message...), 0)
+}
+
+// The same of Solana, with a durable nonce.
+func TestSolanaBundlesAreSignedOffline(t *testing.T) {
+	t.Parallel()
+	v := newAccountVault(t, "solana", chain.FamilySolana, func(public []byte) string { return to58(public) })
+	v.units, v.fee = 5_000_000_000, 10_000
+	own, to, nonce := from58(v.own), from58(v.home), bytes.Repeat([]byte{7}, 32)
+	bundle := func(data []byte) ceremony.Bundle {
+		b := v.bundle(bursar.ColdNonce, data)
+		b.Wallet.NonceAccount = to58(nonce)
+		return b
+	}
+	advance := []byte{4, 0, 0, 0}
+	signed := v.signs(bundle(solanaTx(own, nonce, to, advance, 100)), "5.00000000 SOL", to58(nonce)+"/", "revoke it at once")
+	if bytes.Equal(signed[1:65], make([]byte, 64)) {
+		t.Errorf("got %X, want it with a signature", signed)
+	}
+	for name, a := range map[string]struct {
+		data []byte
+		says string
+	}{
+		"another destination":     {solanaTx(own, nonce, solanaCustomer, advance, 100), "unrequested_payment"},
+		"a fee past max":          {solanaTx(own, nonce, to, advance, 3_000_000), "fee"},
+		"another nonce account":   {solanaTx(own, solanaCustomer, to, advance, 100), "unreadable"},
+		"another nonce authority": {solanaTx(own, nonce, to, append([]byte{7, 0, 0, 0}, solanaCustomer...), 100), "unreadable"},
+		"the account assigned":    {solanaTx(own, nonce, to, append([]byte{1, 0, 0, 0}, solanaToken...), 100), "unreadable"},
+		"another's payment":       {solanaTx(solanaCustomer, nonce, to, advance, 100), "unreadable"},
+		"a token's program": {bytes.Replace(solanaTx(own, nonce, to, advance, 100),
+			from58("ComputeBudget111111111111111111111111111111"), solanaToken, 1), "unreadable"},
+	} {
+		v.refuses(name, bundle(a.data), "5.00000000", a.says)
+	}
+	lent := bundle(solanaTx(own, nonce, to, advance, 100))
+	lent.Wallet.NonceAccount = to58(solanaCustomer)
+	v.refuses("a nonce account that the wallet does not have", lent, "5.00000000", "unreadable")
+}
