@@ -93,8 +93,8 @@ func (s *Sender) chillOne(ctx context.Context, lease store.Lease, currency bursa
 	return err
 }
 
-// calm closes the alarm about a move to cold, because there is nothing to move any more. It looks once after each failure,
-// and once after the start.
+// calm closes the alarm about a move to cold, because there is nothing to move any more. It looks once after each
+// failure, and once after the start.
 func (s *Sender) calm(ctx context.Context, lease store.Lease, currency bursar.Currency) error {
 	if s.coldCalm[currency.Code] {
 		return nil
@@ -195,7 +195,8 @@ func (s *Sender) coldMoved(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	return raiseColdMove(ctx, tx, p, "it failed on the chain")
 }
 
-// shortToCold books what a token kept of a move to cold, as it does of a sweep. What arrived is booked where it is seen.
+// shortToCold books what a token kept of a move to cold, as it does of a sweep. What arrived is booked where it is
+// seen.
 func (s *Sender) shortToCold(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	request, err := DecodeRequest(p)
 	if err != nil || len(request.Payments) != 1 || request.Payments[0].Contract == "" {

@@ -70,7 +70,8 @@ func (h *Inclusions) unsettleToCold(ctx context.Context, tx *store.Tx, p bursar.
 	return h.unsettleShortSweep(ctx, tx, p, request.Payments[0])
 }
 
-// unsettleShortSweep undoes the booking of the loss of a sweep, or a move to cold, that its token did not deliver whole.
+// unsettleShortSweep undoes the booking of the loss of a sweep, or a move to cold, that its token did not deliver
+// whole.
 func (h *Inclusions) unsettleShortSweep(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
 ) error {

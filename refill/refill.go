@@ -210,8 +210,8 @@ func (s *Service) given(ctx context.Context, b ceremony.Bundle) (r store.Refill,
 }
 
 // Abandon ends an open refill and returns what its transaction does. Its bundle may still be signed and broadcast by
-// anybody who has it, until something else uses up its reservations, or until it ends. The error is store.ErrNotFound if
-// no refill with the ID is open.
+// anybody who has it, until something else uses up its reservations, or until it ends. The error is store.ErrNotFound
+// if no refill with the ID is open.
 func (s *Service) Abandon(ctx context.Context, id bursar.ID, reason string) (tx chain.ColdTx, err error) {
 	r, err := Get(ctx, s.DB, id)
 	if err != nil {

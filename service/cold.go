@@ -52,8 +52,8 @@ func coldOf(rules chain.Chain, wallets []bursar.ColdWallet, hot string) (list []
 	return list, nil
 }
 
-// executorOf returns the executor of a cold wallet as the chain writes it, empty for none. It refuses one that no account
-// has, that is the hot wallet, whose nonces belong to outgoing transactions, or that is the contract itself.
+// executorOf returns the executor of a cold wallet as the chain writes it, empty for none. It refuses one that no
+// account has, that is the hot wallet, whose nonces belong to outgoing transactions, or that is the contract itself.
 func executorOf(rules chain.Chain, w bursar.ColdWallet, hot string) (string, error) {
 	if w.Executor == "" {
 		return "", nil

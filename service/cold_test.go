@@ -31,7 +31,8 @@ func TestTheAddressesOfColdWalletsAreProven(t *testing.T) {
 	}
 	t.Cleanup(ledger.Close)
 	const account, hotBase = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T", "7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2"
-	for nonce, want := range map[string]string{account: "nonce account", "no key": "nonce account", hotBase: "the hot wallet"} {
+	for nonce, want := range map[string]string{account: "nonce account", "no key": "nonce account",
+		hotBase: "the hot wallet"} {
 		w := bursar.ColdWallet{Chain: bursar.Solana, Name: "vault", Kind: bursar.ColdNonce, Addresses: []string{account},
 			NonceAccount: nonce}
 		if _, err := coldOf(ledger, []bursar.ColdWallet{w}, hotBase); err == nil || !strings.Contains(err.Error(), want) {

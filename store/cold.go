@@ -121,7 +121,8 @@ func (tx Cold) PutSpend(ctx context.Context, x ColdSpend) error {
 		{"uses", joined(x.Uses)},
 	}.insertInto("cold_spends")
 	_, err := tx.exec(ctx, "record a spend from cold", query+` ON CONFLICT (chain, tx_id, base) DO UPDATE SET
-		height = excluded.height, fee = excluded.fee, lots = excluded.lots, uses = excluded.uses WHERE cold_spends.booked = FALSE`, args...)
+		height = excluded.height, fee = excluded.fee, lots = excluded.lots, uses = excluded.uses
+		WHERE cold_spends.booked = FALSE`, args...)
 	return err
 }
 

@@ -155,8 +155,8 @@ func (tx Refills) Final(ctx context.Context, r Refill) (bool, error) {
 	return len(found) > 0, err
 }
 
-// UsedUp reports whether a booked transaction from a cold wallet, other than the one that was sent, used up exactly what
-// a refill would: the refill can be in no block any more, but as that transaction.
+// UsedUp reports whether a booked transaction from a cold wallet, other than the one that was sent, used up exactly
+// what a refill would: the refill can be in no block any more, but as that transaction.
 func (tx Refills) UsedUp(ctx context.Context, r Refill) (bool, error) {
 	if len(r.Uses) == 0 {
 		return false, nil

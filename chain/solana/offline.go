@@ -24,8 +24,8 @@ var recentHashes = mustKey("SysvarRecentB1ockHashes11111111111111111111")
 // advanceCode is SystemInstruction::AdvanceNonceAccount (Agave: system_instruction).
 const advanceCode = 4
 
-// coldTx is a payment from a cold account, which is the authority of a nonce account: its message begins with the advance
-// of that nonce, whose value stands in place of a blockhash, and so it does not expire.
+// coldTx is a payment from a cold account, which is the authority of a nonce account: its message begins with the
+// advance of that nonce, whose value stands in place of a blockhash, and so it does not expire.
 type coldTx struct {
 	message
 	nonce key       // the nonce account

@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// advanceUnits are the compute units to reserve for the advance of a nonce, besides those of a transfer: an instruction of
-// the system program takes 150.
+// advanceUnits are the compute units to reserve for the advance of a nonce, besides those of a transfer: an instruction
+// of the system program takes 150.
 const advanceUnits = 500
 
-// BuildCold builds a payment that advances the wallet's nonce. Whatever replaces another one has the same nonce, and the
-// chain has no price by which it would be replaced in a pool.
+// BuildCold builds a payment that advances the wallet's nonce. Whatever replaces another one has the same nonce, and
+// the chain has no price by which it would be replaced in a pool.
 func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (data []byte, err error) {
 	defer chain.Wrap(&err, "build from cold wallet %s", request.Wallet.Name)
 	if err := c.CheckCold(request.Wallet); err != nil {

@@ -173,6 +173,7 @@ func TestAttacksOnAColdAccount(t *testing.T) {
 	calls := func(contract address, data []byte) func(p *payload) {
 		return func(p *payload) { p.Target, p.Amount, p.Data, p.FeeLimit = contract, 0, data, 1_000_000 }
 	}
+	five := transferData(b.home, bursar.Units(5_000_000))
 	approve := slices.Concat([]byte{0x09, 0x5e, 0xa7, 0xb3}, transferData(b.home, bursar.Units(5))[4:])
 	contract := func(kind uint64, name string) func(p payload) []byte {
 		return func(p payload) []byte { // another kind of contract with the same fields
@@ -197,8 +198,8 @@ func TestAttacksOnAColdAccount(t *testing.T) {
 		"no end":              {change: func(p *payload) { p.Expiration = 0 }, want: signer.ReasonUnreadable},
 		"a high fee limit":    {change: func(p *payload) { p.FeeLimit = 3_000_000 }, want: signer.ReasonFee},
 		"an approval":         {change: calls(token, approve), want: signer.ReasonUnreadable},
-		"another contract":    {change: calls(b.bases[1], transferData(b.home, bursar.Units(5_000_000))), want: signer.ReasonUnreadable},
-		"tokens for TRX":      {change: calls(token, transferData(b.home, bursar.Units(5_000_000))), want: signer.ReasonExternal},
+		"another contract":    {change: calls(b.bases[1], five), want: signer.ReasonUnreadable},
+		"tokens for TRX":      {change: calls(token, five), want: signer.ReasonExternal},
 		"other permissions":   {raw: contract(46, "AccountPermissionUpdateContract"), want: signer.ReasonUnreadable},
 		"a stake":             {raw: contract(54, "FreezeBalanceV2Contract"), want: signer.ReasonUnreadable},
 		"lent energy":         {raw: contract(57, "DelegateResourceContract"), want: signer.ReasonUnreadable},
@@ -243,7 +244,9 @@ func TestPermissionsAndSignaturesThatAreRefused(t *testing.T) {
 		"a key twice":         func(t *coldTx) { t.permission.keys[1] = t.permission.keys[0] },
 		"an order of its own": func(t *coldTx) { slices.Reverse(t.permission.keys) },
 		"no key's signature": func(t *coldTx) {
-			t.permission.keys = slices.DeleteFunc(t.permission.keys, func(k permissionKey) bool { return k.address == b.bases[0] })
+			t.permission.keys = slices.DeleteFunc(t.permission.keys, func(k permissionKey) bool {
+				return k.address == b.bases[0]
+			})
 		},
 		"a signature twice":             func(t *coldTx) { t.signatures = append(t.signatures, t.signatures[0]) },
 		"a signature of another form":   func(t *coldTx) { t.signatures[0].bytes[64] -= 27 },

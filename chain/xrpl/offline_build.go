@@ -15,7 +15,8 @@ import (
 const coldLedgers = 7 * 24 * 3600 / 3
 
 // BuildCold builds a payment with the next sequence of the account; its fee is for as many signatures as may be needed.
-// One that replaces another offers more than a quarter above it, as the queue wants (rippled's TxQ, retrySequencePercent).
+// One that replaces another offers more than a quarter above it, as the queue wants (rippled's TxQ,
+// retrySequencePercent).
 func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (data []byte, err error) {
 	defer chain.Wrap(&err, "build from cold wallet %s", request.Wallet.Name)
 	if err := c.CheckCold(request.Wallet); err != nil {

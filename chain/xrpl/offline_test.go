@@ -171,7 +171,8 @@ func TestSignersSignARefill(t *testing.T) {
 func TestAttacksOnAColdAccount(t *testing.T) {
 	t.Parallel()
 	b := newColdBench(t)
-	tag := uint32(5)
+	tag, regular := uint32(5), append([]byte{0x88, 20}, make([]byte, 20)...)
+	nobody := make([]byte, 70)
 	kind := func(n byte) func([]byte) []byte {
 		return func(body []byte) []byte { return slices.Concat([]byte{fieldType, 0, n}, body[3:]) }
 	}
@@ -197,10 +198,10 @@ func TestAttacksOnAColdAccount(t *testing.T) {
 		"SetRegularKey":           {bytes: kind(5), want: signer.ReasonUnreadable},
 		"SignerListSet":           {bytes: kind(12), want: signer.ReasonUnreadable},
 		"AccountDelete":           {bytes: kind(21), want: signer.ReasonUnreadable},
-		"a regular key":           {bytes: behind(append([]byte{0x88, 20}, make([]byte, 20)...)...), want: signer.ReasonUnreadable},
+		"a regular key":           {bytes: behind(regular...), want: signer.ReasonUnreadable},
 		"paths":                   {bytes: behind(0x01, 0x12, 0x00), want: signer.ReasonUnreadable},
 		"a memo":                  {bytes: behind(0xf9, 0xea, 0x7d, 1, 'x', 0xe1, 0xf1), want: signer.ReasonUnreadable},
-		"a signature of nobody":   {change: func(p *payment) { p.Signature = make([]byte, 70) }, want: signer.ReasonUnreadable},
+		"a signature of nobody":   {change: func(p *payment) { p.Signature = nobody }, want: signer.ReasonUnreadable},
 		"signers of a single key": {change: func(p *payment) { p.Signers = []signature{{}} }, want: signer.ReasonUnreadable},
 	} {
 		for at, wallet := range map[accountID]bursar.ColdKind{b.bases[0]: bursar.ColdAddress,

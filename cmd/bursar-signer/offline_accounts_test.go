@@ -68,7 +68,8 @@ func (v *accountVault) signs(b ceremony.Bundle, amount string, shown ...string) 
 			v.Errorf("show prints %s, want %q in it", text, want)
 		}
 	}
-	if _, says, code = v.typed(strings.Fields(amount)[0]+"\n", "offline", "sign", "good.txt", "--out", "signed.txt"); code != 0 {
+	typed := strings.Fields(amount)[0] + "\n"
+	if _, says, code = v.typed(typed, "offline", "sign", "good.txt", "--out", "signed.txt"); code != 0 {
 		v.Fatalf("sign exits with %d: %s", code, says)
 	}
 	data, err := os.ReadFile(filepath.Join(v.folder, "signed.txt"))
@@ -236,7 +237,8 @@ func TestTronBundlesAreSignedOffline(t *testing.T) {
 // solanaTx is an unsigned payment of five SOL by an encoder of its own, after a change of its keys and its first
 // instruction.
 func solanaTx(own, nonce, to []byte, first []byte, price uint64) []byte {
-	sysvar, budget := from58("SysvarRecentB1ockHashes11111111111111111111"), from58("ComputeBudget111111111111111111111111111111")
+	sysvar := from58("SysvarRecentB1ockHashes11111111111111111111")
+	budget := from58("ComputeBudget111111111111111111111111111111")
 	message := []byte{0x80, 1, 0, 3, 6}
 	for _, key := range [][]byte{own, nonce, to, sysvar, budget, make([]byte, 32), bytes.Repeat([]byte{9}, 32)} {
 		message = append(message, key...) // the last one is the nonce
@@ -265,7 +267,8 @@ func TestSolanaBundlesAreSignedOffline(t *testing.T) {
 		return b
 	}
 	advance := []byte{4, 0, 0, 0}
-	signed := v.signs(bundle(solanaTx(own, nonce, to, advance, 100)), "5.00000000 SOL", to58(nonce)+"/", "revoke it at once")
+	signed := v.signs(bundle(solanaTx(own, nonce, to, advance, 100)), "5.00000000 SOL", to58(nonce)+"/",
+		"revoke it at once")
 	if bytes.Equal(signed[1:65], make([]byte, 64)) {
 		t.Errorf("got %X, want it with a signature", signed)
 	}
@@ -273,12 +276,13 @@ func TestSolanaBundlesAreSignedOffline(t *testing.T) {
 		data []byte
 		says string
 	}{
-		"another destination":     {solanaTx(own, nonce, solanaCustomer, advance, 100), "unrequested_payment"},
-		"a fee past max":          {solanaTx(own, nonce, to, advance, 3_000_000), "fee"},
-		"another nonce account":   {solanaTx(own, solanaCustomer, to, advance, 100), "unreadable"},
-		"another nonce authority": {solanaTx(own, nonce, to, append([]byte{7, 0, 0, 0}, solanaCustomer...), 100), "unreadable"},
-		"the account assigned":    {solanaTx(own, nonce, to, append([]byte{1, 0, 0, 0}, solanaToken...), 100), "unreadable"},
-		"another's payment":       {solanaTx(solanaCustomer, nonce, to, advance, 100), "unreadable"},
+		"another destination":   {solanaTx(own, nonce, solanaCustomer, advance, 100), "unrequested_payment"},
+		"a fee past max":        {solanaTx(own, nonce, to, advance, 3_000_000), "fee"},
+		"another nonce account": {solanaTx(own, solanaCustomer, to, advance, 100), "unreadable"},
+		"another nonce authority": {solanaTx(own, nonce, to, append([]byte{7, 0, 0, 0}, solanaCustomer...), 100),
+			"unreadable"},
+		"the account assigned": {solanaTx(own, nonce, to, append([]byte{1, 0, 0, 0}, solanaToken...), 100), "unreadable"},
+		"another's payment":    {solanaTx(solanaCustomer, nonce, to, advance, 100), "unreadable"},
 		"a token's program": {bytes.Replace(solanaTx(own, nonce, to, advance, 100),
 			from58("ComputeBudget111111111111111111111111111111"), solanaToken, 1), "unreadable"},
 	} {

@@ -230,8 +230,8 @@ func (m *machine) arrives(r signer.Refill, data []byte) {
 }
 
 // LiteSVM executes what a seed and a device signed offline, advances the nonce, and refuses a second transaction with
-// the same one. @solana/web3.js 1.98 reads in the bytes what we meant, to the same bytes, signs as the device, and knows
-// the state of a nonce account as we do.
+// the same one. @solana/web3.js 1.98 reads in the bytes what we meant, to the same bytes, signs as the device, and
+// knows the state of a nonce account as we do.
 func TestSolanaColdAccountsRefill(t *testing.T) {
 	t.Parallel()
 	folder, err := Folder()

@@ -137,9 +137,9 @@ func coldTron(kind bursar.ColdKind, base string, permission int32) bursar.ColdWa
 }
 
 // tronweb 6 gives an account a permission of several keys, as an operator would, and signs as a device of it and of an
-// account of one key. It encodes our transactions to the same id, reads in them what we meant, and finds the keys of our
-// seeds in the signatures. The sandbox's node, which checks permissions, weights and what several signatures cost, pays,
-// in TRX and in tokens.
+// account of one key. It encodes our transactions to the same id, reads in them what we meant, and finds the keys of
+// our seeds in the signatures. The sandbox's node, which checks permissions, weights and what several signatures cost,
+// pays, in TRX and in tokens.
 func TestTronColdAccountsRefill(t *testing.T) {
 	t.Parallel()
 	folder, err := Folder()
@@ -170,7 +170,8 @@ func TestTronColdAccountsRefill(t *testing.T) {
 	kinds := []string{"TransferContract", "TriggerSmartContract", "TransferContract", "TransferContract"}
 	var asked []map[string]string
 	for i, r := range refills {
-		asked = append(asked, map[string]string{"kind": kinds[i], "transaction": v.textOf(r.Wallet, all[i]), "device": device})
+		asked = append(asked, map[string]string{"kind": kinds[i], "device": device,
+			"transaction": v.textOf(r.Wallet, all[i])})
 	}
 	var said []struct {
 		ID, Owner, To, Amount, Signature string

@@ -36,16 +36,16 @@ func together(v values, owners ...owner) []byte {
 		id, _ := parseAddress(o.address)
 		digest := half("SMT\x00", body, id[:])
 		key, der := o.key.PubKey().SerializeCompressed(), ecdsa.Sign(o.key, digest[:]).Serialize()
-		raw = slices.Concat(raw, []byte{0xe0, 0x10, 0x73, 33}, key, []byte{0x74, byte(len(der))}, der, []byte{0x81, 20}, id[:],
-			[]byte{objectEnd})
+		raw = slices.Concat(raw, []byte{0xe0, 0x10, 0x73, 33}, key, []byte{0x74, byte(len(der))}, der, []byte{0x81, 20},
+			id[:], []byte{objectEnd})
 	}
 	whole := maps.Clone(v)
 	whole["Signers"] = list{raw: append(raw, arrayEnd)}
 	return encode(whole)
 }
 
-// A list of signers decides who pays: with too little weight, by a stranger, twice by one, without a list, or at the fee
-// of one signature nothing is paid, and each has the real ledger's result. The account's own key signs until it is
+// A list of signers decides who pays: with too little weight, by a stranger, twice by one, without a list, or at the
+// fee of one signature nothing is paid, and each has the real ledger's result. The account's own key signs until it is
 // disabled, which needs the list.
 func TestSeveralSignersPay(t *testing.T) {
 	t.Parallel()
