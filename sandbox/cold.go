@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain/bitcoin"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/bitcoin/descriptor"
 	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/config"
@@ -107,42 +107,34 @@ func coldWallet(ctx context.Context, cfg config.Config, keys *signer.Keys, id bu
 	if slices.Contains(registry.Of(id).ColdKinds, bursar.ColdNonce) {
 		return "", nil
 	}
-	own, _, err := host.Ceremony(ctx, cfg, keys, id, "")
+	own, adapter, err := host.Ceremony(ctx, cfg, keys, id, "")
 	if err != nil {
 		return "", err
 	}
 	if !slices.Contains(own.Kinds, bursar.ColdDescriptor) {
 		return fmt.Sprintf("{kind: address, addresses: [%q]}", own.Home), nil
 	}
-	text, first, err := coldDescriptor(keys, id)
-	return fmt.Sprintf("{kind: descriptor, descriptor: %q, addresses: [%q]}", text, first), err
+	family := adapter.Capabilities().Family
+	text, err := coldDescriptor(keys, family)
+	if err != nil {
+		return "", err
+	}
+	// The first address of the descriptor's first row.
+	pub, err := keys.Public(chain.KeyRef{Family: family, Branch: chain.DepositBranch})
+	if err != nil {
+		return "", err
+	}
+	first, err := adapter.Address(pub, 0)
+	return fmt.Sprintf("{kind: descriptor, descriptor: %q, addresses: [%q]}", text, first.Base), err
 }
 
-// coldDescriptor is the descriptor of a chain's key alone, with its first address.
-func coldDescriptor(keys *signer.Keys, id bursar.ChainID) (text, first string, err error) {
-	key, err := keys.KeyExpression(registry.Of(id).Family)
+// coldDescriptor is the descriptor of a family's key alone.
+func coldDescriptor(keys *signer.Keys, family bursar.Family) (string, error) {
+	key, err := keys.KeyExpression(family)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	body := "wpkh(" + key + "/<0;1>/*)"
 	sum, err := descriptor.Checksum(body)
-	if err != nil {
-		return "", "", err
-	}
-	d, err := descriptor.Parse(body + "#" + sum)
-	if err != nil {
-		return "", "", err
-	}
-	out, err := d.At(0, 0)
-	if err != nil {
-		return "", "", err
-	}
-	networks := map[bursar.ChainID]func(string) (bitcoin.Network, error){bursar.Bitcoin: bitcoin.Bitcoin,
-		bursar.Litecoin: bitcoin.Litecoin}
-	network, err := networks[id]("regtest")
-	if err != nil {
-		return "", "", err
-	}
-	first, err = network.AddressOf(out.Script)
-	return d.String(), first, err
+	return body + "#" + sum, err
 }
