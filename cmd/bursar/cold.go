@@ -62,7 +62,7 @@ type coldRefillCommand struct {
 // Help returns an example.
 func (coldRefillCommand) Help() string {
 	return "The transaction pays the hot wallet and nobody else, and carries what proves it. It can be signed and " +
-		"broadcast for seven days. See docs/operations/refill.md.\n\nExample:\n\n" +
+		"broadcast for seven days, or until its chain ends it. See docs/operations/refill.md.\n\nExample:\n\n" +
 		"    bursar cold refill --wallet vault --currency BTC --amount 0.5 --out refill.txt"
 }
 

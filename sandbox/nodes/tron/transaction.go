@@ -126,8 +126,12 @@ func (t *transaction) readRaw() error {
 // encodeRaw encodes the raw part.
 func (t *transaction) encodeRaw() []byte {
 	body := message(nil).bytes(1, toBytes(t.owner)).bytes(2, toBytes(t.to)).number(3, t.amount).bytes(4, t.data)
+	if t.kind == update {
+		body = t.body
+	}
 	parameter := message(nil).bytes(anyType, []byte(typePrefix+t.kind.String())).bytes(anyValue, body)
-	contract := message(nil).number(contractKind, int64(t.kind)).bytes(contractParameter, parameter)
+	contract := message(nil).number(contractKind, int64(t.kind)).bytes(contractParameter, parameter).
+		number(contractPermission, t.permission)
 	return message(nil).bytes(rawRefBytes, t.refBytes).bytes(rawRefHash, t.refHash).number(rawExpiration, t.expiration).
 		bytes(rawMemo, t.memo).bytes(rawContract, contract).number(rawTimestamp, t.timestamp).number(rawFeeLimit, t.feeLimit)
 }
