@@ -117,6 +117,7 @@ const (
 	Revoked  Standing = "revoked"  // one that revokes it is final: it can never be in a block
 	Booked   Standing = "booked"   // sent, and final
 	Replaced Standing = "replaced" // a transaction that we do not know used up the same, and is final
+	Failed   Standing = "failed"   // sent, and its block is final: it cost its fee and paid nothing
 	Ended    Standing = "ended"    // its own time is over: no block takes it any more
 )
 
@@ -131,6 +132,9 @@ func StandingOf(ctx context.Context, tx *store.Tx, r store.Refill) (Standing, er
 	}
 	if final, err := tx.Refills().Final(ctx, r); err != nil || final {
 		return Booked, err
+	}
+	if failed, err := tx.Refills().Failed(ctx, r); err != nil || failed {
+		return Failed, err
 	}
 	own, err := revocation(ctx, tx, r)
 	if err != nil || own == Revoked {

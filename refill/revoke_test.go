@@ -280,12 +280,21 @@ func TestARefillIsReplacedByAnotherTransaction(t *testing.T) {
 			txID   string
 			booked bool
 			want   refill.Standing
-		}{{"other", false, "sent"}, {"other", true, refill.Replaced}, {"other", false, "sent"}, {"id", true, "sent"}} {
+		}{{"other", false, "sent"}, {"other", true, refill.Replaced}, {"other", false, "sent"},
+			{"id", false, "sent"}, {"id", true, refill.Failed}} {
 			spend.TxID, spend.Booked = step.txID, step.booked
 			put(spend)
 			if got := standing(t, s, b.ID); got != step.want {
 				t.Errorf("%s, booked %v: got %s, want %s", step.txID, step.booked, got, step.want)
 			}
+		}
+		d := arrives(t, s, "id") // its fee is booked before what it paid: that is no failure
+		if got := standing(t, s, b.ID); got != "sent" {
+			t.Errorf("paid, and not booked yet: got %s, want sent", got)
+		}
+		become(t, s, d, bursar.DepositConfirmed)
+		if got := standing(t, s, b.ID); got != refill.Booked {
+			t.Errorf("booked: got %s, want booked", got)
 		}
 	})
 }

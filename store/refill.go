@@ -166,3 +166,13 @@ func (tx Refills) UsedUp(ctx context.Context, r Refill) (bool, error) {
 		AND tx_id <> $3 AND booked = TRUE`, []any{string(r.Chain), joined(r.Uses), r.TxID}, &count)
 	return count > 0, err
 }
+
+// Failed reports whether the transaction of a sent refill is booked as a spend from cold that paid nothing to us: where a
+// deposit of it is recorded, it paid.
+func (tx Refills) Failed(ctx context.Context, r Refill) (bool, error) {
+	var count int
+	err := tx.row(ctx, "look for a failed refill", `SELECT COUNT(*) FROM cold_spends x WHERE x.chain = $1 AND x.tx_id = $2
+		AND x.booked = TRUE AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = x.chain AND d.tx_id = x.tx_id)`,
+		[]any{string(r.Chain), r.TxID}, &count)
+	return count > 0, err
+}
