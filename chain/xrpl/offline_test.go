@@ -260,7 +260,7 @@ func TestListsAndSignaturesThatAreRefused(t *testing.T) {
 	}
 }
 
-// As many signatures as may be needed are paid for, whoever signs first.
+// As many signatures as may be needed are paid for: those of the least weight may sign first.
 func TestTheFeeIsForTheWorstCase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
