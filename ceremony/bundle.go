@@ -60,6 +60,12 @@ func (b Bundle) Text() string {
 	for _, base := range b.Wallet.Addresses {
 		w.Field("address", base)
 	}
+	switch b.Wallet.Kind {
+	case bursar.ColdPermission:
+		w.Field("permission", strconv.Itoa(int(b.Wallet.PermissionID)))
+	case bursar.ColdNonce:
+		w.Field("nonce_account", b.Wallet.NonceAccount)
+	}
 	w.Field("asset", approval.AssetText(b.Payment.Contract))
 	w.Address(b.Payment.Address)
 	w.Amount("units", b.Payment.Amount)
@@ -134,6 +140,12 @@ func (b *Bundle) readFields(r *approval.Reader) int64 {
 	}
 	for r.Has("address") && len(b.Wallet.Addresses) < bursar.MaxColdAddresses {
 		b.Wallet.Addresses = append(b.Wallet.Addresses, r.Word("address"))
+	}
+	switch b.Wallet.Kind {
+	case bursar.ColdPermission:
+		b.Wallet.PermissionID = int32(r.Number("permission"))
+	case bursar.ColdNonce:
+		b.Wallet.NonceAccount = r.Word("nonce_account")
 	}
 	b.Payment.Contract = r.Asset("asset")
 	b.Payment.Address = r.Address()

@@ -60,7 +60,17 @@ func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 	if err := o.Rules.CheckCold(b.Wallet); err != nil {
 		return chain.ColdTx{}, err
 	}
-	return o.refill(b).Judge(o.Rules, o.Home, b.Bytes)
+	tx, err := o.refill(b).Judge(o.Rules, o.Home, b.Bytes)
+	if err != nil || tx.Ends.IsZero() {
+		return tx, err
+	}
+	switch ends := tx.Ends.UTC().Format(time.RFC3339); {
+	case !now.Before(tx.Ends):
+		return tx, fmt.Errorf("%w: its chain takes it until %s: ask for a new one", ErrExpired, ends)
+	case tx.Ends.After(now.Add(Lifetime + clocks)):
+		return tx, fmt.Errorf("%w: its chain takes it until %s, at most %s from now", ErrLasting, ends, Lifetime)
+	}
+	return tx, nil
 }
 
 func (o Own) refill(b Bundle) signer.Refill {
@@ -122,6 +132,9 @@ func (o Own) Describe(b Bundle, tx chain.ColdTx) string {
 	have, need := Signatures(tx)
 	line("signatures", "%d of %d", have, need)
 	line("expires", "%s", b.Expires.UTC().Format(time.RFC3339))
+	if !tx.Ends.IsZero() {
+		line("ends", "%s, by its own bytes", tx.Ends.UTC().Format(time.RFC3339))
+	}
 	return text.String()
 }
 

@@ -3,6 +3,7 @@ package chain
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bursar/bursar"
 )
@@ -29,6 +30,8 @@ type ColdTx struct {
 	// makes this one impossible.
 	Reservations []string
 	Notes        []ColdNote // what else a person who signs is to see
+	// Ends is when the chain takes it no more; zero: no time of its own ends it.
+	Ends time.Time
 }
 
 // ColdNote is a line of the description of a transaction, read from its bytes.
@@ -59,6 +62,8 @@ type ColdKey struct {
 	Account string
 	Key     KeyRef
 	Signed  bool // there is a signature by it, which is good
+	// Digest returns what this key signs, where that depends on who signs; nil: the digest of the input.
+	Digest func(public PublicKey) []byte
 }
 
 // ColdSignature is a signature over the digest of an input, in the form that Signable takes.

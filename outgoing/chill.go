@@ -31,10 +31,14 @@ func (s *Sender) chill(ctx context.Context, lease store.Lease) error {
 	}
 	for _, currency := range s.Registry.On(s.Chain.Capabilities().ID) {
 		rests := s.DB.Now().Before(s.coldRest[currency.Code])
-		if currency.HotCeiling.IsZero() || rests || s.suspended(currency.Code) != "" {
+		if rests || s.suspended(currency.Code) != "" {
 			continue
 		}
-		if err := s.chillOne(ctx, lease, currency); err != nil {
+		do := s.chillOne
+		if currency.HotCeiling.IsZero() {
+			do = s.calm
+		}
+		if err := do(ctx, lease, currency); err != nil {
 			return fmt.Errorf("move %s to cold: %w", currency.Code, err)
 		}
 	}
@@ -47,8 +51,11 @@ func (s *Sender) chillOne(ctx context.Context, lease store.Lease, currency bursa
 		excess, err = excessOf(ctx, tx, currency)
 		return err
 	})
-	if err != nil || excess.IsZero() {
+	if err != nil {
 		return err
+	}
+	if excess.IsZero() {
+		return s.calm(ctx, lease, currency)
 	}
 	ordered := false
 	request := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindToCold, MaxFee: s.MaxFee}
@@ -82,6 +89,32 @@ func (s *Sender) chillOne(ctx context.Context, lease store.Lease, currency bursa
 		s.Log.Info("move to a cold wallet requested", "outgoing", request.ID, "chain", currency.Chain, "currency",
 			currency.Code, "amount", currency.Text(excess), "wallet", s.Cold[0].Name,
 			"address", request.Payments[0].Address.Base)
+	}
+	return err
+}
+
+// calm closes the alarm about a move to cold, because there is nothing to move any more. It looks once after each
+// failure, and once after the start.
+func (s *Sender) calm(ctx context.Context, lease store.Lease, currency bursar.Currency) error {
+	if s.coldCalm[currency.Code] {
+		return nil
+	}
+	ref := string(currency.Chain) + "/" + string(currency.Code)
+	open := false
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		open, err = tx.Alarms().IsOpen(ctx, alarmColdMove, ref)
+		return err
+	})
+	if err == nil && open {
+		err = s.DB.Do(ctx, func(tx *store.Tx) error {
+			if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+				return err
+			}
+			return tx.Alarms().Resolve(ctx, alarmColdMove, ref)
+		})
+	}
+	if err == nil {
+		s.coldCalm[currency.Code] = true
 	}
 	return err
 }
@@ -132,7 +165,7 @@ func hotOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (bursar.Amount,
 func (s *Sender) notToCold(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {
-	s.coldRest[p.Currency] = s.DB.Now().Add(coldRest)
+	s.coldRest[p.Currency], s.coldCalm[p.Currency] = s.DB.Now().Add(coldRest), false
 	s.Log.Info("move to a cold wallet skipped", "outgoing", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		now.Error = cause.Error()
@@ -152,11 +185,30 @@ func (s *Sender) coldMoved(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	case p.Kind != string(chain.KindToCold):
 		return nil
 	case !p.Failed:
+		if err := s.shortToCold(ctx, tx, p); err != nil {
+			return err
+		}
 		return tx.Alarms().Resolve(ctx, alarmColdMove, coldMoveRef(p))
 	}
 	s.remember()
-	s.coldRest[p.Currency] = s.DB.Now().Add(coldRest)
+	s.coldRest[p.Currency], s.coldCalm[p.Currency] = s.DB.Now().Add(coldRest), false
 	return raiseColdMove(ctx, tx, p, "it failed on the chain")
+}
+
+// shortToCold books what a token kept of a move to cold, as it does of a sweep. What arrived is booked where it is
+// seen.
+func (s *Sender) shortToCold(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	request, err := DecodeRequest(p)
+	if err != nil || len(request.Payments) != 1 || request.Payments[0].Contract == "" {
+		return err
+	}
+	moved := request.Payments[0]
+	gone, lost, err := chain.DebitedAndLost(moved, p.Delivered)
+	if err != nil || lost.IsZero() && gone == moved.Amount {
+		return err
+	}
+	return s.bookShort(ctx, tx, p, moved, lost, "from the hot wallet to cold wallet "+
+		moved.Address.Base, gone)
 }
 
 // raiseColdMove raises one alarm for a currency, however often its moves fail.

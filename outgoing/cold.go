@@ -116,6 +116,7 @@ func (c *ColdSpends) recordSpend(
 		Height: b.Ref.Height,
 		Fee:    fee,
 		Lots:   text,
+		Uses:   c.uses(x),
 	})
 	if err != nil {
 		return err
@@ -131,6 +132,14 @@ func (c *ColdSpends) recordSpend(
 		"transaction %s in block %d pays %s from cold wallet %s to others: no money of a cold wallet leaves us, so "+
 			"somebody else may have its keys. Move the rest to another cold wallet, and halt payments (`bursar halt`)",
 		x.TxID, b.Ref.Height, c.text(lost), x.Base)})
+}
+
+// uses returns what a spend used up of an account. Outputs have rows of their own.
+func (c *ColdSpends) uses(x chain.ExternalSpend) []string {
+	if c.Capabilities.Model == chain.UTXOModel {
+		return nil
+	}
+	return x.Reservations
 }
 
 // fee returns what a spend cost us. Where no endpoint shows it, it is what the outputs of ours that were spent hold

@@ -86,10 +86,16 @@ func (s *Sender) gone(
 // payouts of it would lose as much. What the token did not move at all is still at the address.
 func (s *Sender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
 	gone, lost bursar.Amount) error {
-	currency, configured := s.Registry.Asset(p.Chain, sweep.Contract)
+	return s.bookShort(ctx, tx, p, sweep, lost, "from "+p.Base+" to the hot wallet", gone)
+}
+
+// bookShort books what a token kept of a payment between addresses of ours, whose way the alarm names.
+func (s *Sender) bookShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, moved chain.Payment,
+	lost bursar.Amount, way string, gone bursar.Amount) error {
+	currency, configured := s.Registry.Asset(p.Chain, moved.Contract)
 	if !configured {
 		return fmt.Errorf("chain %s has no currency configured for contract %q, whose sweep was short",
-			p.Chain, sweep.Contract)
+			p.Chain, moved.Contract)
 	}
 	if !lost.IsZero() {
 		round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
@@ -102,6 +108,6 @@ func (s *Sender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.Ou
 	}
 	whole := func(a bursar.Amount) string { return s.Registry.Text(currency.Code, a) }
 	return s.raiseShort(ctx, tx, p, currency.Code, fmt.Sprintf(
-		"transaction %s succeeded and delivered %s of %s from %s to the hot wallet; %s were lost",
-		p.TxID, whole(gone.SubOrZero(lost)), whole(sweep.Amount), p.Base, whole(lost)))
+		"transaction %s succeeded and delivered %s of %s %s; %s were lost",
+		p.TxID, whole(gone.SubOrZero(lost)), whole(moved.Amount), way, whole(lost)))
 }

@@ -43,8 +43,11 @@ func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	if err := unspendAdopted(ctx, tx, p); err != nil {
 		return err
 	}
-	if p.Kind == string(chain.KindSweep) {
+	switch p.Kind {
+	case string(chain.KindSweep):
 		return h.unsettleSweep(ctx, tx, p)
+	case string(chain.KindToCold):
+		return h.unsettleToCold(ctx, tx, p)
 	}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {

@@ -61,7 +61,17 @@ func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) 
 	return sweep.Amount, nil
 }
 
-// unsettleShortSweep undoes the booking of the loss of a sweep that its token did not deliver whole.
+// unsettleToCold undoes the booking of what a token kept of a move to cold.
+func (h *Inclusions) unsettleToCold(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	request, err := DecodeRequest(p)
+	if err != nil || len(request.Payments) != 1 || request.Payments[0].Contract == "" {
+		return err
+	}
+	return h.unsettleShortSweep(ctx, tx, p, request.Payments[0])
+}
+
+// unsettleShortSweep undoes the booking of the loss of a sweep, or a move to cold, that its token did not deliver
+// whole.
 func (h *Inclusions) unsettleShortSweep(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
 ) error {

@@ -81,6 +81,9 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 		return ceremony.Bundle{}, err
 	}
 	built, err := s.Own.Judge(b, at)
+	if ends := built.Ends.Truncate(time.Second); err == nil && !ends.IsZero() && ends.Before(b.Expires) {
+		b.Expires = ends
+	}
 	if err == nil && r.revokes != "" && !shares(built.Reservations, r.uses) {
 		err = fmt.Errorf("%w: none of %v can be used up any more", ErrNothingToRevoke, r.uses)
 	}
@@ -97,6 +100,8 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 			Bundle:   b.Text(),
 			Actor:    r.Actor,
 			Revokes:  r.revokes,
+			Uses:     built.Reservations,
+			EndsAt:   built.Ends,
 		})
 		if err != nil || r.revokes != "" {
 			return err
@@ -204,19 +209,18 @@ func (s *Service) given(ctx context.Context, b ceremony.Bundle) (r store.Refill,
 	return r, nil
 }
 
-// Abandon ends an open refill and returns what its transaction would use up. Its bundle may still be signed and
-// broadcast by anybody who has it, until something else uses that up. The error is store.ErrNotFound if no refill with
-// the ID is open.
-func (s *Service) Abandon(ctx context.Context, id bursar.ID, reason string) (uses []string, err error) {
+// Abandon ends an open refill and returns what its transaction does. Its bundle may still be signed and broadcast by
+// anybody who has it, until something else uses up its reservations, or until it ends. The error is store.ErrNotFound
+// if no refill with the ID is open.
+func (s *Service) Abandon(ctx context.Context, id bursar.ID, reason string) (tx chain.ColdTx, err error) {
 	r, err := Get(ctx, s.DB, id)
 	if err != nil {
-		return nil, err
+		return tx, err
 	}
-	_, tx, err := s.read(r)
-	if err != nil {
-		return nil, err
+	if _, tx, err = s.read(r); err != nil {
+		return tx, err
 	}
-	return tx.Reservations, s.DB.Do(ctx, func(tx *store.Tx) error { return tx.Refills().Abandon(ctx, id, reason) })
+	return tx, s.DB.Do(ctx, func(tx *store.Tx) error { return tx.Refills().Abandon(ctx, id, reason) })
 }
 
 // Get returns a refill, or store.ErrNotFound.

@@ -29,6 +29,7 @@ type fakeChain struct {
 	built    string // what is built; empty: "0"
 	txID     string // of what is signed; empty: "id"
 	replaces string // what the last one that was built is to replace
+	ends     time.Time
 }
 
 func (f *fakeChain) CheckCold(bursar.ColdWallet) error { return nil }
@@ -46,7 +47,7 @@ func (f *fakeChain) ReadCold(_ bursar.ColdWallet, data []byte) (chain.ColdTx, er
 		uses = f.next
 	}
 	return chain.ColdTx{Payments: []chain.Payment{f.pays}, Fee: bursar.Units(1), Weight: 1,
-		Reservations: []string{uses}}, nil
+		Reservations: []string{uses}, Ends: f.ends}, nil
 }
 
 func (f *fakeChain) SignCold(_ bursar.ColdWallet, data []byte, _ []chain.ColdSignature) ([]byte, error) {
@@ -174,9 +175,9 @@ func TestAWalletHasOneOpenRefill(t *testing.T) {
 		if _, err := s.Begin(t.Context(), refill.Request{Wallet: vault, Amount: "1"}); !errors.Is(err, store.ErrRefillOpen) {
 			t.Errorf("a second one: got %v, want ErrRefillOpen", err)
 		}
-		uses, err := s.Abandon(t.Context(), b.ID, "a device is lost")
-		if err != nil || len(uses) != 1 || uses[0] != "coin:0" {
-			t.Errorf("abandoned: got %v, %v, want what revokes it", uses, err)
+		tx, err := s.Abandon(t.Context(), b.ID, "a device is lost")
+		if err != nil || len(tx.Reservations) != 1 || tx.Reservations[0] != "coin:0" {
+			t.Errorf("abandoned: got %v, %v, want what revokes it", tx, err)
 		}
 		b.Bytes = []byte("2")
 		if _, err := s.Broadcast(t.Context(), b); !errors.Is(err, refill.ErrAbandoned) || len(f.sent) > 0 {

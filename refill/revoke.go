@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ceremony"
@@ -16,13 +17,16 @@ import (
 var (
 	ErrNotAbandoned    = errors.New("an open refill is not revoked: abandon it first")
 	ErrNothingToRevoke = errors.New("the bundle cannot be broadcast any more: what it spends is used up")
+	ErrEnds            = errors.New("the bundle ends by itself, and nothing else ends it on its chain: wait until")
+	ErrEnded           = errors.New("the bundle cannot be broadcast any more: it ended at")
 )
 
 // Revoke begins a refill that makes one impossible that was abandoned, or sent and is not final: it uses up what that
 // one would, and so at most one of the two is ever in a block. It pays the hot wallet as every refill does, by default
 // as much as the other would, and is signed and broadcast as every refill is. It offers a higher price than the other
 // and than what was sent to revoke that; where that is above the bound, one for an abandoned refill offers the
-// market's. The errors are ErrNotAbandoned, ErrNothingToRevoke and those of Begin.
+// market's. Where a chain has a time at which a transaction ends, and nothing else that ends it, nothing begins. The
+// errors are ErrNotAbandoned, ErrNothingToRevoke, ErrEnds, ErrEnded and those of Begin.
 func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony.Bundle, error) {
 	known, err := Get(ctx, s.DB, id)
 	if err != nil {
@@ -39,6 +43,9 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 	old, tx, err := s.read(known)
 	if err != nil {
 		return ceremony.Bundle{}, err
+	}
+	if !tx.Ends.IsZero() {
+		return ceremony.Bundle{}, s.ends(tx.Ends)
 	}
 	if old.Wallet.Name != r.Wallet.Name || !slices.Equal(old.Wallet.Addresses, r.Wallet.Addresses) {
 		return ceremony.Bundle{}, fmt.Errorf("cold wallet %s is configured otherwise than when refill %s began",
@@ -63,6 +70,15 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 		return s.Begin(ctx, r)
 	}
 	return b, err
+}
+
+// ends says when a transaction ends, or that it did.
+func (s *Service) ends(at time.Time) error {
+	cause := ErrEnds
+	if s.DB.Now().After(at) {
+		cause = ErrEnded
+	}
+	return fmt.Errorf("%w %s", cause, at.UTC().Format(time.RFC3339))
 }
 
 // newest returns what was sent last of a refill and all that use up the same, or the refill where none was sent.
@@ -100,18 +116,42 @@ const (
 	Revoking Standing = "revoking" // one that revokes it is with somebody or not final
 	Revoked  Standing = "revoked"  // one that revokes it is final: it can never be in a block
 	Booked   Standing = "booked"   // sent, and final
+	Replaced Standing = "replaced" // a transaction that we do not know used up the same, and is final
+	Failed   Standing = "failed"   // sent, and its block is final: it cost its fee and paid nothing
+	Ended    Standing = "ended"    // its own time is over: no block takes it any more
 )
+
+// untilFinal is how long what a block took just before its end may wait to be booked.
+const untilFinal = time.Hour
 
 // StandingOf returns what became of a refill, from the books: only a final block makes one revoked or booked, and a
 // reorg takes that back.
 func StandingOf(ctx context.Context, tx *store.Tx, r store.Refill) (Standing, error) {
-	own := Standing(r.Status)
 	if r.Status == store.RefillOpen {
-		return own, nil
+		return Standing(r.Status), nil
 	}
 	if final, err := tx.Refills().Final(ctx, r); err != nil || final {
 		return Booked, err
 	}
+	if failed, err := tx.Refills().Failed(ctx, r); err != nil || failed {
+		return Failed, err
+	}
+	own, err := revocation(ctx, tx, r)
+	if err != nil || own == Revoked {
+		return own, err
+	}
+	if used, err := tx.Refills().UsedUp(ctx, r); err != nil || used {
+		return Replaced, err
+	}
+	if !r.EndsAt.IsZero() && tx.Now().After(r.EndsAt.Add(untilFinal)) {
+		return Ended, nil
+	}
+	return own, nil
+}
+
+// revocation returns what the refills that revoke one make of it.
+func revocation(ctx context.Context, tx *store.Tx, r store.Refill) (Standing, error) {
+	own := Standing(r.Status)
 	by, err := tx.Refills().Revocations(ctx, r.ID)
 	if err != nil {
 		return own, err

@@ -114,6 +114,11 @@ func (s *environment) openService(ctx context.Context) error {
 	if err := s.dir.seed(); err != nil {
 		return err
 	}
+	if s.flags.cold {
+		if err := s.dir.cold(ctx, s.chains); err != nil {
+			return err
+		}
+	}
 	cfg, err := s.dir.configure(s.flags, s.chains, s.receiver.Address(), s.screener, os.Environ())
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ type settings struct {
 	chains          []bursar.ChainID
 	manual          bool
 	screening       bool // payments are screened
+	cold            bool // there are cold wallets
 	separateService bool // the service runs in a process of its own
 	// endpoints is the number of endpoints of each node.
 	endpoints int
@@ -67,6 +68,8 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.IntVar(&s.endpoints, "endpoints", 1, "number of endpoints of each chain's node, each with its own faults")
 	set.BoolVar(&s.screening, "screening", false,
 		"screen deposits and payouts by a screening service, which the remote control has pass, review or reject")
+	set.BoolVar(&s.cold, "cold", false,
+		"give chains cold wallets, whose seed is in the folder cold of the data directory; needs --data")
 	set.BoolVar(&s.separateService, "apart", false,
 		"run everything except the service, which you start with 'bursar serve --config DIRECTORY/bursar.yaml'")
 	set.StringVar(&blocks, "blocks", "auto",
@@ -89,6 +92,9 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 		return s,
 			fmt.Errorf("--apart needs --data DIRECTORY, and --listen and --admin with fixed ports (not 0), because " +
 				"another process listens on them")
+	}
+	if s.cold && s.data == "" {
+		return s, fmt.Errorf("--cold needs --data DIRECTORY: the folder with the seed of the cold wallets is in it")
 	}
 	s.manual = blocks == "manual"
 	var err error

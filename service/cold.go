@@ -12,7 +12,7 @@ import (
 
 // coldOf returns cold wallets with their addresses as the chain writes them. It refuses an address that is not of the
 // chain and network, that has a memo, that is the hot wallet's, that two wallets have, or that its
-// wallet's descriptor does not have.
+// wallet's descriptor does not have, a nonce account that is none, and an executor that could not send its calls.
 func coldOf(rules chain.Chain, wallets []bursar.ColdWallet, hot string) (list []bursar.ColdWallet, err error) {
 	taken := map[string]string{}
 	for _, w := range wallets {
@@ -38,12 +38,37 @@ func coldOf(rules chain.Chain, wallets []bursar.ColdWallet, hot string) (list []
 			taken[address.Base] = w.Name
 			known.Addresses = append(known.Addresses, address.Base)
 		}
-		if err := host.CheckDescriptor(rules, known); err != nil {
+		if err := host.CheckParts(rules, known); err != nil {
+			return nil, err
+		}
+		if known.NonceAccount != "" && known.NonceAccount == hot {
+			return nil, fmt.Errorf("cold wallet %s: its nonce account is the hot wallet's address %s", w.Name, hot)
+		}
+		if known.Executor, err = executorOf(rules, known, hot); err != nil {
 			return nil, err
 		}
 		list = append(list, known)
 	}
 	return list, nil
+}
+
+// executorOf returns the executor of a cold wallet as the chain writes it, empty for none. It refuses one that no
+// account has, that is the hot wallet, whose nonces belong to outgoing transactions, or that is the contract itself.
+func executorOf(rules chain.Chain, w bursar.ColdWallet, hot string) (string, error) {
+	if w.Executor == "" {
+		return "", nil
+	}
+	address, err := rules.ParseAddress(w.Executor)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("cold wallet %s: the executor %.100q: %w", w.Name, w.Executor, err)
+	case address.Base == hot:
+		return "", fmt.Errorf("cold wallet %s: its executor has the hot wallet's address %s: name another account", w.Name,
+			hot)
+	case w.Has(address.Base):
+		return "", fmt.Errorf("cold wallet %s: %s is its executor too: a contract sends no transaction", w.Name, address.Base)
+	}
+	return address.Base, nil
 }
 
 // CheckCold refuses a cold wallet whose address was given out as a deposit address: the signer has its key, and what

@@ -195,10 +195,16 @@ func (k *Keys) secp256k1Key(ref chain.KeyRef) (*btcec.PrivateKey, error) {
 // ExportPublic returns what deriving addresses without the seed needs. It leaves out families on ed25519, whose keys
 // have no public derivation.
 func (k *Keys) ExportPublic() PublicKeys {
-	return PublicKeys{
+	exported := PublicKeys{
 		Version: publicKeysVersion, Network: k.public.network, Fingerprint: k.public.fingerprint,
-		Accounts: maps.Clone(k.public.xpubs),
+		Accounts: maps.Clone(k.public.xpubs), Hot: map[bursar.Family]chain.PublicKey{},
 	}
+	for _, family := range Families(chain.Ed25519) {
+		if key, err := k.Public(chain.Hot(family)); err == nil { // every seed has it
+			exported.Hot[family] = key
+		}
+	}
+	return exported
 }
 
 // Fingerprint identifies the seed by 32 hexadecimal digits: public, constant on every network, and of no use to find

@@ -1,6 +1,8 @@
 package signer
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 
@@ -17,6 +19,8 @@ type PublicKeys struct {
 	Network     Network                  `json:"network"`
 	Fingerprint string                   `json:"fingerprint"` // of the seed, as Keys.Fingerprint
 	Accounts    map[bursar.Family]string `json:"accounts"`    // extended public key of purpose'/coin'/0', as xpub or tpub
+	// Hot are the hot wallet's keys of families on ed25519, of which nothing else can be derived without the seed.
+	Hot map[bursar.Family]chain.PublicKey `json:"hot,omitempty"`
 }
 
 const (
@@ -37,6 +41,7 @@ type Deriver struct {
 	fingerprint string
 	xpubs       map[bursar.Family]string
 	nodes       map[bursar.Family]*[branches]*node
+	hot         map[bursar.Family]chain.PublicKey
 }
 
 // FromPublic returns a Deriver over exported keys. The error is ErrBadPublicKeys for an unknown version, network or
@@ -57,6 +62,13 @@ func FromPublic(exported PublicKeys) (*Deriver, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: family %q: %w", ErrBadPublicKeys, family, err)
 		}
+	}
+	d.hot = map[bursar.Family]chain.PublicKey{}
+	for family, key := range exported.Hot {
+		if p, known := paths[family]; !known || p.Curve != chain.Ed25519 || len(key) != ed25519.PublicKeySize {
+			return nil, fmt.Errorf("%w: family %q: it has no hot key of %d bytes", ErrBadPublicKeys, family, len(key))
+		}
+		d.hot[family] = bytes.Clone(key)
 	}
 	return d, nil
 }
@@ -107,11 +119,14 @@ func (d *Deriver) add(family bursar.Family, account *hdkeychain.ExtendedKey) err
 	return nil
 }
 
-// Public returns a key's public half. The error is ErrNeedsSeed for a family on ed25519 or one that was not exported,
+// Public returns a key's public half. The error is ErrNeedsSeed for deposit keys on ed25519 and what was not exported,
 // ErrUnknownFamily, or ErrBadKeyRef for a branch or index that does not exist.
 func (d *Deriver) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	if _, err := checkRef(ref); err != nil {
 		return nil, fmt.Errorf("derive a public key: %w", err)
+	}
+	if key := d.hot[ref.Family]; key != nil && ref == chain.Hot(ref.Family) {
+		return bytes.Clone(key), nil
 	}
 	nodes := d.nodes[ref.Family]
 	if nodes == nil {

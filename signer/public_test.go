@@ -75,6 +75,12 @@ func TestExportPublic(t *testing.T) {
 				t.Errorf("hot key of %s is %x, want %x", family, got, want)
 			}
 		}
+		for _, family := range Families(chain.Ed25519) {
+			if got, want := mustPublic(t, d, chain.Hot(family)),
+				mustPublic(t, keys, chain.Hot(family)); !bytes.Equal(got, want) {
+				t.Errorf("hot key of %s is %x, want %x", family, got, want)
+			}
+		}
 	}
 }
 
@@ -105,6 +111,10 @@ func TestFromPublicRefuses(t *testing.T) {
 		"not an account":  func(p *PublicKeys) { p.Accounts[chain.FamilyEVM] = neutered.String() },
 		"a bad character": func(p *PublicKeys) { p.Accounts[chain.FamilyEVM] = evm[:50] + "z" + evm[51:] },
 		"empty":           func(p *PublicKeys) { p.Accounts[chain.FamilyEVM] = "" },
+		"a short hot key": func(p *PublicKeys) { p.Hot[chain.FamilySolana] = p.Hot[chain.FamilySolana][:31] },
+		"a hot key of a curve that needs none": func(p *PublicKeys) {
+			p.Hot[chain.FamilyEVM] = p.Hot[chain.FamilySolana]
+		},
 	}
 	for name, spoil := range tests {
 		exported := keys.ExportPublic()

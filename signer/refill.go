@@ -105,7 +105,11 @@ func (k *Keys) signCold(rules chain.OfflineRules, tx chain.ColdTx) (signatures [
 			if err != nil || key.Signed || !isCold(rules, key, public) {
 				continue // a device's key, or one of another seed
 			}
-			signature, err := k.sign(key.Key, input.Digest)
+			digest := input.Digest
+			if key.Digest != nil {
+				digest = key.Digest(public)
+			}
+			signature, err := k.sign(key.Key, digest)
 			if err != nil {
 				return nil, fmt.Errorf("input %d: %w", i, err)
 			}

@@ -22,6 +22,7 @@ type KeyExport struct {
 // Export returns what a service without the seed needs.
 func (k *Keys) Export() (KeyExport, error) {
 	h := KeyExport{Public: k.ExportPublic(), Hot: map[bursar.Family]chain.PublicKey{}, Desk: k.Desk()}
+	h.Public.Hot = nil // it is beside it here
 	root := k.secret.open().webhook
 	h.WebhookRoot = root[:]
 	for _, family := range Families(chain.Ed25519) {

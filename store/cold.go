@@ -23,6 +23,7 @@ type ColdSpend struct {
 	Booked bool
 	Fee    bursar.Amount // what it cost us, in the native asset
 	Lots   []byte        // JSON: what it paid to others, as package outgoing encodes it
+	Uses   []string      // the reservations that it used up, where the chain has them for accounts
 }
 
 var coldSpendColumns = columnsOf([]column[ColdSpend]{
@@ -33,6 +34,7 @@ var coldSpendColumns = columnsOf([]column[ColdSpend]{
 	{"booked", func(x *ColdSpend) any { return &x.Booked }},
 	{"fee", func(x *ColdSpend) any { return &x.Fee }},
 	{"lots", func(x *ColdSpend) any { return &x.Lots }},
+	{"uses", func(x *ColdSpend) any { return uses{&x.Uses} }},
 })
 
 // PutUTXOs records outputs of cold wallets, or the block that they are in now.
@@ -116,9 +118,11 @@ func (tx Cold) PutSpend(ctx context.Context, x ColdSpend) error {
 		{"height", int64(x.Height)},
 		{"fee", x.Fee},
 		{"lots", string(x.Lots)},
+		{"uses", joined(x.Uses)},
 	}.insertInto("cold_spends")
 	_, err := tx.exec(ctx, "record a spend from cold", query+` ON CONFLICT (chain, tx_id, base) DO UPDATE SET
-		height = excluded.height, fee = excluded.fee, lots = excluded.lots WHERE cold_spends.booked = FALSE`, args...)
+		height = excluded.height, fee = excluded.fee, lots = excluded.lots, uses = excluded.uses
+		WHERE cold_spends.booked = FALSE`, args...)
 	return err
 }
 

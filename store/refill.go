@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -34,7 +36,27 @@ type Refill struct {
 	Reason   string // of an abandoned one
 	Revokes  string // the ID of the abandoned refill that this one makes impossible; empty: of none
 
+	// Uses are the reservations that its transaction uses up.
+	Uses []string
+	// EndsAt is when the chain takes its transaction no more; zero: no time of its own ends it.
+	EndsAt time.Time
+
 	CreatedAt, EndedAt time.Time
+}
+
+// uses are reservations in a column: each in a line of its own.
+type uses struct{ list *[]string }
+
+func joined(list []string) string { return strings.Join(list, "\n") }
+
+// Scan reads what joined wrote.
+func (u uses) Scan(value any) error {
+	var text sql.NullString
+	if err := text.Scan(value); err != nil {
+		return err
+	}
+	*u.list = strings.Fields(text.String)
+	return nil
 }
 
 // ErrRefillOpen says that a cold wallet has a refill whose bundle is with somebody.
@@ -53,6 +75,8 @@ var refillColumns = columnsOf([]column[Refill]{
 	{"actor", func(r *Refill) any { return &r.Actor }},
 	{"reason", func(r *Refill) any { return &r.Reason }},
 	{"revokes", func(r *Refill) any { return &r.Revokes }},
+	{"uses", func(r *Refill) any { return uses{&r.Uses} }},
+	{"ends_at", func(r *Refill) any { return instant{&r.EndsAt} }},
 	{"created_at", func(r *Refill) any { return instant{&r.CreatedAt} }},
 	{"ended_at", func(r *Refill) any { return instant{&r.EndedAt} }},
 })
@@ -74,6 +98,8 @@ func (tx Refills) Insert(ctx context.Context, r Refill) error {
 		{"status", string(RefillOpen)},
 		{"actor", r.Actor},
 		{"revokes", r.Revokes},
+		{"uses", joined(r.Uses)},
+		{"ends_at", micros(r.EndsAt)},
 		{"created_at", micros(tx.now)},
 	}.insertInto("refills")
 	return tx.changeOr(ctx, "record a refill", ErrRefillOpen,
@@ -127,4 +153,26 @@ func (tx Refills) Final(ctx context.Context, r Refill) (bool, error) {
 	}, `SELECT 1 FROM deposits WHERE chain = $1 AND tx_id = $2 AND purpose = 'refill' AND status = 'confirmed' LIMIT 1`,
 		string(r.Chain), r.TxID)
 	return len(found) > 0, err
+}
+
+// UsedUp reports whether a booked transaction from a cold wallet, other than the one that was sent, used up exactly
+// what a refill would: the refill can be in no block any more, but as that transaction.
+func (tx Refills) UsedUp(ctx context.Context, r Refill) (bool, error) {
+	if len(r.Uses) == 0 {
+		return false, nil
+	}
+	var count int
+	err := tx.row(ctx, "look for what used up a refill", `SELECT COUNT(*) FROM cold_spends WHERE chain = $1 AND uses = $2
+		AND tx_id <> $3 AND booked = TRUE`, []any{string(r.Chain), joined(r.Uses), r.TxID}, &count)
+	return count > 0, err
+}
+
+// Failed reports whether the transaction of a sent refill is booked as a spend from cold that paid nothing to us: where a
+// deposit of it is recorded, it paid.
+func (tx Refills) Failed(ctx context.Context, r Refill) (bool, error) {
+	var count int
+	err := tx.row(ctx, "look for a failed refill", `SELECT COUNT(*) FROM cold_spends x WHERE x.chain = $1 AND x.tx_id = $2
+		AND x.booked = TRUE AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = x.chain AND d.tx_id = x.tx_id)`,
+		[]any{string(r.Chain), r.TxID}, &count)
+	return count > 0, err
 }

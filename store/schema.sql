@@ -189,7 +189,7 @@ CREATE TABLE cold_spends (
   height BIGINT NOT NULL,
   booked BOOLEAN NOT NULL DEFAULT FALSE,
   fee    TEXT NOT NULL,
-  lots   TEXT NOT NULL,
+  lots   TEXT NOT NULL, uses TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (chain, tx_id, base)
 );
 
@@ -942,7 +942,7 @@ CREATE TABLE refills (
   reason     TEXT NOT NULL DEFAULT '',
   created_at BIGINT NOT NULL,
   ended_at   BIGINT NOT NULL DEFAULT 0
-, revokes TEXT NOT NULL DEFAULT '');
+, revokes TEXT NOT NULL DEFAULT '', ends_at BIGINT NOT NULL DEFAULT 0, uses TEXT NOT NULL DEFAULT '');
 
 CREATE UNIQUE INDEX refills_open ON refills(chain, wallet) WHERE status = 'open';
 

@@ -31,7 +31,7 @@ type sending struct {
 // or another node may have sent the same bytes; Expired reports when they can no longer be included.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 	defer chain.Wrap(&err, "broadcast %s", tx.TxID)
-	sig, m, err := open(tx.Raw)
+	sig, in, err := opened(tx.Raw)
 	if err != nil {
 		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
 	}
@@ -49,7 +49,7 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 		return fmt.Errorf("%w: %.100q", errOtherTx, id)
 	}
 	if refusesFormat(err) || sendingNamesFormat(err) {
-		c.refusedFormat(m.format)
+		c.refusedFormat(in)
 		return err // other nodes may accept it, so it expires only with its blockhash
 	}
 	return c.judge(ctx, s, sig, err)

@@ -156,6 +156,18 @@ func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 
 var errSignature = errors.New("invalid signature")
 
+// opened returns the signature and the format of a signed transaction, of ours or of a cold wallet's.
+func opened(raw []byte) (signature, format, error) {
+	sig, m, err := open(raw)
+	if err == nil {
+		return sig, m.format, nil
+	}
+	if t, cold := parseCold(raw); cold == nil && t.signed() {
+		return t.sig, t.format, nil
+	}
+	return sig, "", err
+}
+
 // open splits a signed transaction of ours into its parts and checks its signature.
 func open(raw []byte) (signature, *message, error) {
 	sig, body, err := split(raw)

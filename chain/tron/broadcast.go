@@ -78,9 +78,9 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 
 // idOf reads the id from the bytes of a whole transaction.
 func idOf(tx []byte) (hash, error) {
-	f, err := readFields(tx)
+	raw, _, err := cut(tx, txRaw) // any number of signatures comes behind it
 	if err != nil {
 		return hash{}, err
 	}
-	return hash(sha256.Sum256(f.strings[txRaw])), nil
+	return hash(sha256.Sum256(raw)), nil
 }

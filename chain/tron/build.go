@@ -66,18 +66,20 @@ type building struct {
 	want    intent
 	session *rpc.Session
 
+	payer          account
 	prices         prices
 	native, tokens bursar.Amount // balances in the newest state
 	payload        payload
+	extra          bursar.Amount // what the fee is above that of a plain transaction with one signature
 }
 
 // ask requests balances, prices and the blocks that the transaction refers to.
 func (d *building) ask(ctx context.Context) error {
-	payer, err := accountOf(ctx, d.session, full, d.from)
-	if err != nil {
+	var err error
+	if d.payer, err = accountOf(ctx, d.session, full, d.from); err != nil {
 		return err
 	}
-	if d.native, err = payer.Balance.amount(); err != nil {
+	if d.native, err = d.payer.Balance.amount(); err != nil {
 		return err
 	}
 	if d.want.data != nil {
@@ -114,23 +116,9 @@ func (d *building) place(anchor, latest *header) {
 }
 
 func (d *building) build(ctx context.Context) (chain.UnsignedTx, error) {
-	if err := d.fitBalance(); err != nil {
-		return chain.UnsignedTx{}, err
-	}
-	if err := d.limit(ctx); err != nil {
-		return chain.UnsignedTx{}, err
-	}
-	if err := d.fitFee(); err != nil {
-		return chain.UnsignedTx{}, err
-	}
-	raw := d.payload.encode()
-	fee, err := d.chain.fee(raw, d.payload.FeeLimit)
+	raw, fee, err := d.fit(ctx)
 	if err != nil {
 		return chain.UnsignedTx{}, err
-	}
-	if d.request.MaxFee.Less(fee) {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.FeeLimitError{Fee: fee,
-			Limit: d.request.MaxFee})
 	}
 	unsigned, err := pack(&d.payload, d.request.From.Key)
 	if err != nil {
@@ -143,6 +131,35 @@ func (d *building) build(ctx context.Context) (chain.UnsignedTx, error) {
 		Fee:          fee,
 		Expires:      d.payload.Expiration,
 	}, nil
+}
+
+// fit completes the payload, and returns its bytes and its fee, which is within the limit.
+func (d *building) fit(ctx context.Context) (raw []byte, fee bursar.Amount, err error) {
+	if err := d.fitBalance(); err != nil {
+		return nil, fee, err
+	}
+	if err := d.limit(ctx); err != nil {
+		return nil, fee, err
+	}
+	if err := d.fitFee(); err != nil {
+		return nil, fee, err
+	}
+	if fee, err = d.fee(); err != nil {
+		return nil, fee, err
+	}
+	if d.request.MaxFee.Less(fee) {
+		return nil, fee, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.FeeLimitError{Fee: fee, Limit: d.request.MaxFee})
+	}
+	return d.payload.encode(), fee, nil
+}
+
+// fee returns the most that the payload can cost as it is.
+func (d *building) fee() (bursar.Amount, error) {
+	fee, err := d.chain.fee(d.payload.encode(), d.payload.FeeLimit)
+	if err != nil {
+		return fee, err
+	}
+	return fee.Add(d.extra)
 }
 
 // fitBalance lowers a sweep to the free balance, and refuses a payment of more tokens than that. How much a payment of
@@ -190,7 +207,7 @@ func (d *building) limit(ctx context.Context) (err error) {
 
 // fitFee finds the fee within the payer's balance.
 func (d *building) fitFee() error {
-	fee, err := d.chain.fee(d.payload.encode(), d.payload.FeeLimit)
+	fee, err := d.fee()
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ var errFeeTooHigh = errors.New("the network's price is above the limit")
 type prices struct {
 	energy     uint64 // price of a unit of energy
 	activation uint64 // total price of an account that does not exist yet
+	several    uint64 // price of a transaction that has more than one signature
 }
 
 type parameters struct {
@@ -41,6 +42,7 @@ const (
 	energyPrice       = "getEnergyFee"
 	activationPrice   = "getCreateNewAccountFeeInSystemContract" // 1 TRX
 	activationNetwork = "getCreateAccountFee"                    // 0.1 TRX instead of bandwidth
+	severalPrice      = "getMultiSignFee"                        // 1 TRX
 )
 
 // askPrices requests the network's parameters. The network's price of a byte must be within the configured price, which
@@ -69,7 +71,8 @@ func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 			&chain.FeeLimitError{Fee: bursar.Units(tokenBytes * values[bytePrice]),
 				Limit: bursar.Units(tokenBytes * c.cfg.BytePrice)})
 	}
-	return prices{energy: values[energyPrice], activation: values[activationPrice] + values[activationNetwork]}, nil
+	return prices{energy: values[energyPrice], activation: values[activationPrice] + values[activationNetwork],
+		several: values[severalPrice]}, nil
 }
 
 // intent is the operation on the chain that makes a payment.

@@ -51,6 +51,20 @@ type account struct {
 	Address string `json:"address"`
 	Type    string `json:"type"`
 	Balance sun    `json:"balance"`
+
+	Owner  permissionOf   `json:"owner_permission"`
+	Active []permissionOf `json:"active_permission"`
+}
+
+// permissionOf is who may sign what for an account. Its id is missing where it is 0, as protocol buffers' JSON has it.
+type permissionOf struct {
+	ID         uint64 `json:"id"`
+	Threshold  uint64 `json:"threshold"`
+	Operations string `json:"operations"` // 32 bytes in hexadecimal; a bit for each kind of contract
+	Keys       []struct {
+		Address string `json:"address"`
+		Weight  uint64 `json:"weight"`
+	} `json:"keys"`
 }
 
 func (a account) active() bool     { return a.Address != "" }

@@ -8,7 +8,7 @@ import (
 )
 
 // payload is the content of a transaction before it is signed (Transaction.raw of java-tron's core/Tron.proto): one
-// plain payment, or one call of a contract with call data. It has no permission ids, memos or call values.
+// plain payment, or one call of a contract with call data. It has no memos or call values.
 type payload struct {
 	RefBytes   [2]byte // the last two bytes of a recent block's height
 	RefHash    [8]byte // bytes 8 to 15 of its id; a transaction is valid only on a chain that has this block
@@ -19,14 +19,16 @@ type payload struct {
 	Target     address // the receiver of TRX, or the contract that is called
 	Amount     uint64  // sun
 	Data       []byte  // call data; none in a plain payment
+	Permission uint64  // by which its signers sign; 0, the owner's, but for cold wallets
 }
 
 // Field numbers of core/Tron.proto and of the messages of core/contract.
 const (
 	rawRefBytes, rawRefHash, rawExpiration, rawContract, rawTimestamp, rawFeeLimit = 1, 4, 8, 11, 14, 18
 
-	contractKind, contractParameter = 1, 2
-	anyType, anyValue               = 1, 2
+	contractKind, contractParameter, contractPermission = 1, 2, 5
+
+	anyType, anyValue = 1, 2
 
 	transferKind, triggerKind = 1, 31
 
@@ -49,15 +51,25 @@ func (p *payload) encode() []byte {
 		body = body.bytes(callsData, p.Data)
 	}
 	parameter := message(nil).bytes(anyType, []byte(typePrefix+name)).bytes(anyValue, body)
-	contract := message(nil).number(contractKind, kind).bytes(contractParameter, parameter)
+	contract := message(nil).number(contractKind, kind).bytes(contractParameter, parameter).number(contractPermission,
+		p.Permission)
 	return message(nil).bytes(rawRefBytes, p.RefBytes[:]).bytes(rawRefHash, p.RefHash[:]).number(rawExpiration,
 		p.Expiration).
 		bytes(rawContract, contract).number(rawTimestamp, p.Timestamp).number(rawFeeLimit, p.FeeLimit)
 }
 
-// decodePayload reads the output of encode and refuses anything else: unknown data is lost in the payload, whose own
+// decodePayload is decodeCold of what the owner's own permission signs, which is the only one of addresses of ours.
+func decodePayload(raw []byte) (payload, error) {
+	p, err := decodeCold(raw)
+	if err == nil && p.Permission != 0 {
+		return payload{}, fmt.Errorf("%w: permission %d signs it", errEncoding, p.Permission)
+	}
+	return p, err
+}
+
+// decodeCold reads the output of encode and refuses anything else: unknown data is lost in the payload, whose own
 // encoding then differs from the bytes.
-func decodePayload(raw []byte) (p payload, err error) {
+func decodeCold(raw []byte) (p payload, err error) {
 	f, err := readFields(raw)
 	if err != nil {
 		return p, err
@@ -70,6 +82,7 @@ func decodePayload(raw []byte) (p payload, err error) {
 	if err != nil {
 		return p, err
 	}
+	p.Permission = contract.numbers[contractPermission]
 	parameter, err := readFields(contract.strings[contractParameter])
 	if err != nil {
 		return p, err

@@ -73,3 +73,18 @@ func readFields(data []byte) (fields, error) {
 	}
 	return f, nil
 }
+
+// cut takes the first field of a message, which must be bytes of that number.
+func cut(data []byte, field int) (value, rest []byte, err error) {
+	tag, n := binary.Uvarint(data)
+	if n <= 0 || tag != uint64(field)<<3|bytesType {
+		return nil, nil, errEncoding
+	}
+	data = data[n:]
+	size, n := binary.Uvarint(data)
+	if n <= 0 || size == 0 || size > uint64(len(data)-n) {
+		return nil, nil, errEncoding
+	}
+	data = data[n:]
+	return data[:size:size], data[size:], nil
+}

@@ -38,7 +38,7 @@ func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (_ chain.Uns
 	if c.cfg.MaxFee.Less(limit) {
 		limit = c.cfg.MaxFee
 	}
-	fee, err := c.offer(ctx, s, limit)
+	fee, err := c.offer(ctx, s, limit, 1)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
@@ -75,10 +75,10 @@ func (c *Chain) begin(request chain.TxRequest) (payment, error) {
 		return p, err
 	}
 	key, err := hex.DecodeString(request.From.Pub)
-	if err != nil || len(key) != len(p.SigningKey) || accountOf(key).String() != request.From.Base {
+	if err != nil || len(key) != keySize || accountOf(key).String() != request.From.Base {
 		return p, fmt.Errorf("%w: payer %.50q with public key %.80q", errRequest, request.From.Base, request.From.Pub)
 	}
-	p.SigningKey, p.Account = [33]byte(key), accountOf(key)
+	p.SigningKey, p.Account = key, accountOf(key)
 	if p.Destination, err = parseClassic(to.Address.Base); err != nil {
 		return p, err
 	}

@@ -17,10 +17,18 @@ type payment struct {
 	LastLedger  uint32 // 0: none
 	Amount      uint64 // drops
 	Fee         uint64 // drops
-	SigningKey  [33]byte
-	Signature   []byte // DER; nil before signing
+	SigningKey  []byte // 33 bytes; empty where signers sign, and before it is known who signs
+	Signature   []byte // DER, or 64 bytes of ed25519; nil before signing
 	Account     accountID
 	Destination accountID
+	Signers     []signature // of a list of signers, in ascending order of their accounts
+}
+
+// signature is one of several signers'.
+type signature struct {
+	Account   accountID
+	Key       []byte // 33 bytes
+	Signature []byte
 }
 
 // fullyCanonical is the flag tfFullyCanonicalSig. The adjacent flag, which would make a payment partial, is never set.
@@ -41,6 +49,10 @@ const (
 	fieldSignature   = 0x74   // Blob 4
 	fieldAccount     = 0x81   // AccountID 1
 	fieldDestination = 0x83   // AccountID 3
+	fieldSigner      = 0xe010 // STObject 16
+	fieldObjectEnd   = 0xe1   // STObject 1
+	fieldSigners     = 0xf3   // STArray 3
+	fieldArrayEnd    = 0xf1   // STArray 1
 )
 
 const (
@@ -49,6 +61,10 @@ const (
 	positiveXRP = 1 << 62
 	// maxDER is the maximum length of a canonical signature: two numbers of 33 bytes.
 	maxDER = 72
+	// keySize is that of a public key: compressed secp256k1, or ed25519 behind a byte 0xed.
+	keySize = 33
+	// maxSigners is what a list of signers has at most (amendment ExpandedSignerList).
+	maxSigners = 32
 )
 
 // encode returns the only encoding of a payment.
@@ -73,12 +89,30 @@ func (p *payment) encode() []byte {
 	}
 	b = binary.BigEndian.AppendUint64(append(b, fieldAmount), positiveXRP|p.Amount)
 	b = binary.BigEndian.AppendUint64(append(b, fieldFee), positiveXRP|p.Fee)
-	b = append(append(b, fieldSigningKey, byte(len(p.SigningKey))), p.SigningKey[:]...)
+	b = blob(b, fieldSigningKey, p.SigningKey)
 	if p.Signature != nil {
-		b = append(append(b, fieldSignature, byte(len(p.Signature))), p.Signature...)
+		b = blob(b, fieldSignature, p.Signature)
 	}
-	b = append(append(b, fieldAccount, byte(len(p.Account))), p.Account[:]...)
-	return append(append(b, fieldDestination, byte(len(p.Destination))), p.Destination[:]...)
+	b = blob(b, fieldAccount, p.Account[:])
+	return p.encodeSigners(blob(b, fieldDestination, p.Destination[:]))
+}
+
+func (p *payment) encodeSigners(b []byte) []byte {
+	if len(p.Signers) == 0 {
+		return b
+	}
+	b = append(b, fieldSigners)
+	for _, s := range p.Signers {
+		b = append(b, fieldSigner>>8, fieldSigner&0xff)
+		b = blob(b, fieldSigningKey, s.Key)
+		b = blob(b, fieldSignature, s.Signature)
+		b = append(blob(b, fieldAccount, s.Account[:]), fieldObjectEnd)
+	}
+	return append(b, fieldArrayEnd)
+}
+
+func blob(b []byte, header byte, value []byte) []byte {
+	return append(append(b, header, byte(len(value))), value...)
 }
 
 var errPayment = errors.New("not a payment of XRP")
@@ -109,7 +143,7 @@ func parsePayment(raw []byte) (payment, error) {
 	r.want(fieldFee)
 	p.Fee = r.drops()
 	r.want(fieldSigningKey)
-	r.fixed(p.SigningKey[:])
+	p.SigningKey = r.key()
 	if r.is(fieldSignature) {
 		p.Signature = r.blob(maxDER)
 	}
@@ -117,6 +151,7 @@ func parsePayment(raw []byte) (payment, error) {
 	r.fixed(p.Account[:])
 	r.want(fieldDestination)
 	r.fixed(p.Destination[:])
+	p.Signers = r.signers()
 	if r.bad || len(r.left) > 0 {
 		return payment{}, fmt.Errorf("%w: a field is missing, malformed or too many", errPayment)
 	}
@@ -176,6 +211,37 @@ func (r *reader) fixed(out []byte) {
 		r.bad = true
 	}
 	copy(out, r.take(len(out)))
+}
+
+// key reads a public key, or the empty one.
+func (r *reader) key() []byte {
+	n := int(r.take(1)[0])
+	if n != 0 && n != keySize {
+		r.bad = true
+		return nil
+	}
+	return append([]byte{}, r.take(n)...)
+}
+
+// signers reads the signatures of a list of signers, if there are any.
+func (r *reader) signers() (list []signature) {
+	if !r.is(fieldSigners) {
+		return nil
+	}
+	for len(list) < maxSigners && r.is(fieldSigner) {
+		var s signature
+		r.want(fieldSigningKey)
+		s.Key = r.key()
+		r.want(fieldSignature)
+		s.Signature = r.blob(maxDER)
+		r.want(fieldAccount)
+		r.fixed(s.Account[:])
+		r.want(fieldObjectEnd)
+		list = append(list, s)
+	}
+	r.want(fieldArrayEnd)
+	r.bad = r.bad || len(list) == 0
+	return list
 }
 
 func (r *reader) blob(most int) []byte {

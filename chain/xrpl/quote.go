@@ -29,7 +29,7 @@ func (c *Chain) Quote(ctx context.Context, p chain.Payment) (_ bursar.Amount, er
 	if err := c.refuseDestination(ctx, s, st, p); err != nil {
 		return bursar.Amount{}, err
 	}
-	return c.offer(ctx, s, c.cfg.MaxFee)
+	return c.offer(ctx, s, c.cfg.MaxFee, 1)
 }
 
 // refuse checks a payment without a node.
@@ -85,15 +85,17 @@ type feeAnswer struct {
 }
 
 // offer returns a fifth more than the open ledger's fee, so that a payment stays valid if the load rises a little; a
-// fee cannot be raised later. If that exceeds the limit, offer returns the limit, as long as the queue accepts it.
-func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount) (bursar.Amount, error) {
+// fee cannot be raised later. If that exceeds the limit, offer returns the limit, as long as the queue accepts it. The
+// fee is for a transaction that costs the given number of times what a plain one does.
+func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount, times uint64) (bursar.Amount, error) {
 	var answer feeAnswer
 	if err := ask(ctx, s, "fee", nil, &answer); err != nil {
 		return bursar.Amount{}, err
 	}
-	least := most(answer.Drops.Base.Amount, answer.Drops.Minimum.Amount)
-	raised, err := answer.Drops.Open.PPM(1_200_000)
-	if err != nil {
+	least, err1 := most(answer.Drops.Base.Amount, answer.Drops.Minimum.Amount).Mul(times)
+	open, err2 := answer.Drops.Open.Mul(times)
+	raised, err3 := open.PPM(1_200_000)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return bursar.Amount{}, err
 	}
 	if least.IsZero() {

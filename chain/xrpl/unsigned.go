@@ -57,7 +57,7 @@ func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
 
 func (r *Rules) sound(e envelope, p payment) error {
 	switch {
-	case p.Signature != nil:
+	case p.Signature != nil || len(p.Signers) > 0:
 		return fmt.Errorf("%w: it is already signed", errUnsigned)
 	case p.Flags != fullyCanonical:
 		return fmt.Errorf("%w: its flags are %#x", errUnsigned, p.Flags)
@@ -67,7 +67,7 @@ func (r *Rules) sound(e envelope, p payment) error {
 		return fmt.Errorf("%w: sequence, amount or fee is zero", errUnsigned)
 	case p.NetworkID != r.namedNetwork():
 		return fmt.Errorf("%w: network %d is not the configured one", errUnsigned, p.NetworkID)
-	case accountOf(p.SigningKey[:]) != p.Account || p.Account == p.Destination:
+	case len(p.SigningKey) != keySize || accountOf(p.SigningKey) != p.Account || p.Account == p.Destination:
 		return fmt.Errorf("%w: its key does not belong to its account, or it pays itself", errUnsigned)
 	case !bytes.Equal(p.encode(), e.Payload):
 		return fmt.Errorf("%w: the encoding is not canonical", errUnsigned)
@@ -130,7 +130,7 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 	if len(signatures) != 1 {
 		return chain.SignedTx{}, fmt.Errorf("%w: got %d signatures, want one", errSignature, len(signatures))
 	}
-	if p.Signature, err = seal(signingHash(e.Payload), p.SigningKey[:], signatures[0]); err != nil {
+	if p.Signature, err = seal(signingHash(e.Payload), p.SigningKey, signatures[0]); err != nil {
 		return chain.SignedTx{}, err
 	}
 	raw := p.encode()

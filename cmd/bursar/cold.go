@@ -63,7 +63,7 @@ type coldRefillCommand struct {
 // Help returns an example.
 func (coldRefillCommand) Help() string {
 	return "The transaction pays the hot wallet and nobody else, and carries what proves it. It can be signed and " +
-		"broadcast for seven days. See docs/operations/refill.md.\n\nExample:\n\n" +
+		"broadcast for seven days, or until its chain ends it. See docs/operations/refill.md.\n\nExample:\n\n" +
 		"    bursar cold refill --wallet vault --currency BTC --amount 0.5 --out refill.txt"
 }
 
@@ -319,10 +319,14 @@ func (cmd *coldAbandonCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.DB.Close()
-	uses, err := s.Abandon(ctx, cmd.ID, cmd.Reason)
+	tx, err := s.Abandon(ctx, cmd.ID, cmd.Reason)
 	if err != nil {
 		return named(err, missing, cmd.ID)
 	}
+	if !tx.Ends.IsZero() {
+		return c.Say("refill %s is abandoned; if it was signed, it can be broadcast until %s, and nothing ends it before",
+			cmd.ID, tx.Ends.UTC().Format(time.RFC3339))
+	}
 	return c.Say("refill %s is abandoned; if it was signed, revoke it: `bursar cold revoke %s` makes a transaction "+
-		"that uses up one of %s", cmd.ID, cmd.ID, strings.Join(uses, ", "))
+		"that uses up one of %s", cmd.ID, cmd.ID, strings.Join(tx.Reservations, ", "))
 }

@@ -28,6 +28,7 @@ type harness struct {
 	endpoints   int      // of each chain
 	chains      string   // the chains that run, comma-separated; empty: all
 	screening   bool     // payments are screened
+	cold        bool     // there are cold wallets
 	environment []string // of the service and of operator commands, in addition to the usual environment
 	currencies  []*currency
 	sandbox     *sandboxProcess

@@ -109,6 +109,9 @@ func start(w *harness) *sandboxProcess {
 	if w.database != "" {
 		args = append(args, "--database", w.database)
 	}
+	if w.cold {
+		args = append(args, "--cold")
+	}
 	if w.screening {
 		args = append(args, "--screening")
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer"
 )
 
 // HotKeys are the public keys of the hot wallet's seed, by which a machine knows where a refill must go.
@@ -42,6 +44,10 @@ func Ceremony(
 		Kinds: registry.Of(id).ColdKinds, Rules: rules,
 		MaxFee: section.MaxFee, MaxRate: section.MaxFeeRate}
 	pub, err := hot.Public(chain.Hot(capabilities.Family))
+	if errors.Is(err, signer.ErrNeedsSeed) {
+		err = fmt.Errorf("the exported public keys have no hot wallet of %s: export them again with `bursar seed "+
+			"export-public`: %w", id, err)
+	}
 	if err != nil {
 		return own, nil, err
 	}
@@ -64,22 +70,23 @@ func Ceremony(
 	return own, adapter, nil
 }
 
-// CheckDescriptor refuses a cold wallet of a descriptor that does not have the listed addresses, which are in the form
+// CheckParts refuses a cold wallet whose parts do not fit: a descriptor that does not have the listed addresses, or a
+// nonce account that is none. The addresses are in the form
 // of the chain: what is paid to them by itself could not be brought back by a refill.
-func CheckDescriptor(adapter chain.Chain, wallet bursar.ColdWallet) error {
+func CheckParts(adapter chain.Chain, wallet bursar.ColdWallet) error {
 	rules, offline := adapter.(chain.OfflineRules)
-	if !offline || wallet.Kind != bursar.ColdDescriptor {
+	if !offline || wallet.Kind == bursar.ColdAddress {
 		return nil
 	}
 	return rules.CheckCold(wallet)
 }
 
-// checkDescriptors does that for the cold wallets of a configured chain.
-func checkDescriptors(cfg config.Config, adapter chain.Chain, id bursar.ChainID) error {
+// checkParts does that for the cold wallets of a configured chain.
+func checkParts(cfg config.Config, adapter chain.Chain, id bursar.ChainID) error {
 	for _, w := range cfg.Chains[id].Cold {
 		known, err := ColdWallet(cfg, adapter, id, w.Name)
 		if err == nil {
-			err = CheckDescriptor(adapter, known)
+			err = CheckParts(adapter, known)
 		}
 		if err != nil {
 			return err

@@ -43,7 +43,7 @@ func (c Connector) all(ctx context.Context, cfg config.Config) (parts []Part, er
 	for _, id := range ChainOrder(cfg) {
 		adapter, err := c.Connect(ctx, cfg.Chains[id])
 		if err == nil {
-			err = checkDescriptors(cfg, adapter, id)
+			err = checkParts(cfg, adapter, id)
 		}
 		if err != nil {
 			return nil, err

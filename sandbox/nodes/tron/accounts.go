@@ -32,7 +32,15 @@ func (q *query) account() (any, error) {
 	o.set("free_net_usage", m.used(a))
 	if len(m.state.GetCode(a)) > 0 {
 		o["type"] = "Contract"
+		return object(o), nil
 	}
+	list := m.permissions(a)
+	o["owner_permission"] = list[0].shown()
+	active := []object{}
+	for _, p := range list[1:] {
+		active = append(active, p.shown())
+	}
+	o["active_permission"] = active
 	return object(o), nil
 }
 
@@ -61,6 +69,7 @@ func (q *query) parameters() (any, error) {
 		{"getCreateNewAccountFeeInSystemContract", activationPrice}, {"getCreateNewAccountBandwidthRate", 1},
 		{"getEnergyFee", energyPrice}, {"getFreeNetLimit", freeBandwidth}, {"getMaxFeeLimit", maxFeeLimit},
 		{"getForbidTransferToContract", 1}, {"getMemoFee", 0},
+		{"getMultiSignFee", severalFee}, {"getUpdateAccountPermissionFee", updateFee}, {"getTotalSignNum", 5},
 	} {
 		entry := objectOf{"key": p.key}
 		entry.set("value", p.value)

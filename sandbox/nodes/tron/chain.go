@@ -203,9 +203,6 @@ func (n *Node) accept(t *transaction) error {
 	if err := n.timely(t, n.head()); err != nil {
 		return err
 	}
-	if !t.signed() || t.permission != 0 {
-		return &refusal{"SIGERROR", "Validate signature error: the signature is not the owner's"}
-	}
 	if len(n.pool) >= maxPool {
 		return &refusal{"SERVER_BUSY", "Server busy."}
 	}

@@ -50,12 +50,12 @@ func (m *machine) execute(t *transaction) (*result, error) {
 	r := &result{contractRet: "SUCCESS"}
 	err := m.validate(t)
 	if err == nil {
-		err = m.bandwidth(t, r)
+		err = m.authorize(t)
 	}
-	if err == nil && t.kind == transfer {
-		err = m.transfer(t, r)
-	} else if err == nil {
-		err = m.trigger(t, r)
+	for _, step := range []func(*transaction, *result) error{m.several, m.bandwidth, m.run} {
+		if err == nil {
+			err = step(t, r)
+		}
 	}
 	if err != nil {
 		m.state.RevertToSnapshot(snapshot)
@@ -64,6 +64,17 @@ func (m *machine) execute(t *transaction) (*result, error) {
 	r.fee += r.netFee + r.energyFee
 	m.state.Finalise(m.rules)
 	return r, nil
+}
+
+// run does what a transaction is for.
+func (m *machine) run(t *transaction, r *result) error {
+	switch t.kind {
+	case transfer:
+		return m.transfer(t, r)
+	case update:
+		return m.update(t, r)
+	}
+	return m.trigger(t, r)
 }
 
 func (m *machine) validate(t *transaction) error {
@@ -139,8 +150,9 @@ func (m *machine) use(a common.Address, used int64) {
 
 // transfer is TransferActuator.
 func (m *machine) transfer(t *transaction, r *result) error {
+	activation := int64(0)
 	if m.creates(t) {
-		r.fee = activationPrice
+		activation = activationPrice
 	}
 	switch {
 	case t.to == t.owner:
@@ -149,10 +161,11 @@ func (m *machine) transfer(t *transaction, r *result) error {
 		return invalid("Amount must be greater than 0.")
 	case len(m.state.GetCode(t.to)) > 0:
 		return invalid("Cannot transfer TRX to a smartContract.")
-	case m.balance(t.owner)-r.fee < t.amount:
+	case m.balance(t.owner)-activation < t.amount:
 		return invalid("Validate TransferContract error, balance is not sufficient.")
 	}
-	m.pay(t.owner, t.amount+r.fee)
+	m.pay(t.owner, t.amount+activation)
+	r.fee += activation
 	m.receive(t.to, t.amount)
 	return nil
 }

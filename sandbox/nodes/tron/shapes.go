@@ -56,6 +56,7 @@ func (t *transaction) unsigned(visible bool) object {
 func (t *transaction) whole(contractRet string) object {
 	value := objectOf{"owner_address": toHex(t.owner)}
 	switch t.kind {
+	case update:
 	case transfer:
 		value["to_address"] = toHex(t.to)
 		value.set("amount", t.amount)
@@ -66,12 +67,13 @@ func (t *transaction) whole(contractRet string) object {
 			value["data"] = hex.EncodeToString(t.data)
 		}
 	}
-	contract := object{
+	contract := objectOf{
 		"parameter": object{"value": object(value), "type_url": typePrefix + t.kind.String()},
 		"type":      t.kind.String(),
 	}
+	contract.set("Permission_id", t.permission)
 	raw := objectOf{
-		"contract": []object{contract}, "ref_block_bytes": hex.EncodeToString(t.refBytes),
+		"contract": []object{object(contract)}, "ref_block_bytes": hex.EncodeToString(t.refBytes),
 		"ref_block_hash": hex.EncodeToString(t.refHash),
 	}
 	raw.set("expiration", t.expiration)

@@ -18,6 +18,7 @@ type kind int64
 const (
 	transfer kind = 1
 	trigger  kind = 31
+	update   kind = 46
 )
 
 func (k kind) String() string {
@@ -26,6 +27,8 @@ func (k kind) String() string {
 		return "TransferContract"
 	case trigger:
 		return "TriggerSmartContract"
+	case update:
+		return "AccountPermissionUpdateContract"
 	}
 	return fmt.Sprintf("Contract%d", int64(k))
 }
@@ -48,7 +51,8 @@ type transaction struct {
 	owner, to                       common.Address // to: the receiver, or the contract
 	amount                          int64          // or the call's value
 	data                            []byte
-	readable                        bool // the kind is supported and the addresses are valid
+	body                            []byte // of the contract
+	readable                        bool   // the kind is supported and the addresses are valid
 }
 
 func (t *transaction) name() string { return hex.EncodeToString(t.id[:]) }
@@ -98,27 +102,36 @@ func (t *transaction) readRaw() error {
 	if err != nil {
 		return err
 	}
-	body, err := read(last(parameter, anyValue).bytes)
+	t.body = last(parameter, anyValue).bytes
+	body, err := read(t.body)
 	if err != nil {
 		return err
 	}
 	var ok1, ok2 bool
 	t.owner, ok1 = fromBytes(last(body, 1).bytes)
-	t.to, ok2 = fromBytes(last(body, 2).bytes)
-	t.amount = last(body, 3).number
+	if t.kind == update {
+		t.to, ok2 = t.owner, ok1
+	} else {
+		t.to, ok2 = fromBytes(last(body, 2).bytes)
+		t.amount = last(body, 3).number
+	}
 	if t.kind == trigger {
 		t.data = last(body, 4).bytes
 	}
 	t.readable = ok1 && ok2 && string(last(parameter, anyType).bytes) == typePrefix+t.kind.String() &&
-		(t.kind == transfer || t.kind == trigger)
+		(t.kind == transfer || t.kind == trigger || t.kind == update)
 	return nil
 }
 
 // encodeRaw encodes the raw part.
 func (t *transaction) encodeRaw() []byte {
 	body := message(nil).bytes(1, toBytes(t.owner)).bytes(2, toBytes(t.to)).number(3, t.amount).bytes(4, t.data)
+	if t.kind == update {
+		body = t.body
+	}
 	parameter := message(nil).bytes(anyType, []byte(typePrefix+t.kind.String())).bytes(anyValue, body)
-	contract := message(nil).number(contractKind, int64(t.kind)).bytes(contractParameter, parameter)
+	contract := message(nil).number(contractKind, int64(t.kind)).bytes(contractParameter, parameter).
+		number(contractPermission, t.permission)
 	return message(nil).bytes(rawRefBytes, t.refBytes).bytes(rawRefHash, t.refHash).number(rawExpiration, t.expiration).
 		bytes(rawMemo, t.memo).bytes(rawContract, contract).number(rawTimestamp, t.timestamp).number(rawFeeLimit, t.feeLimit)
 }
@@ -139,17 +152,20 @@ func (t *transaction) build(key *ecdsa.PrivateKey) (*transaction, error) {
 	return parse(whole)
 }
 
-// signed reports whether the owner, and no other key, signed.
-func (t *transaction) signed() bool {
-	if len(t.signatures) != 1 || len(t.signatures[0]) < 65 {
-		return false
+// signedBy returns whose key made a signature.
+func (t *transaction) signedBy(given []byte) (by common.Address, ok bool) {
+	if len(given) < 65 {
+		return by, false
 	}
-	signature := append([]byte{}, t.signatures[0][:65]...)
+	signature := append([]byte{}, given[:65]...)
 	if signature[64] >= 27 {
 		signature[64] -= 27
 	}
 	key, err := crypto.SigToPub(t.id[:], signature)
-	return err == nil && crypto.PubkeyToAddress(*key) == t.owner
+	if err != nil {
+		return by, false
+	}
+	return crypto.PubkeyToAddress(*key), true
 }
 
 // resultSize is the number of bytes that java-tron adds for the result (Constant.MAX_RESULT_SIZE_IN_TX).

@@ -19,7 +19,7 @@ const (
 
 // accountFlags are the flags that AccountSet sets and clears by number.
 func accountFlags() map[uint32]uint32 {
-	return map[uint32]uint32{1: lsfRequireTag, 3: 0x0008_0000, 9: lsfDepositAuth}
+	return map[uint32]uint32{1: lsfRequireTag, 3: 0x0008_0000, 4: lsfDisableMaster, 9: lsfDepositAuth}
 }
 
 // The prices of every ledger here, in drops: as on mainnet.
@@ -79,6 +79,9 @@ func (n *Node) preflight(e *entry) string {
 		return "temINVALID_FLAG"
 	case v.text("TransactionType") == "Payment":
 		return preflightPayment(v, flags)
+	case v.text("TransactionType") == "SignerListSet":
+		_, result := listOf(v)
+		return result
 	}
 	return ""
 }
@@ -125,6 +128,11 @@ func (n *Node) apply(v *view, e *entry, ledger uint32) outcome {
 		return outcome{result: "tefMAX_LEDGER"}
 	case fee > from.balance:
 		return outcome{result: "terINSUF_FEE_B"}
+	case len(e.values.signers()) > 0:
+		if result := from.allowed(e.values); result != "" {
+			return outcome{result: result}
+		}
+		return n.charge(v, e, from, fee)
 	case !keyOf(e.values, id):
 		return outcome{result: "tefBAD_AUTH"}
 	case from.flags&lsfDisableMaster != 0:
@@ -149,11 +157,14 @@ func (n *Node) charge(v *view, e *entry, from *account, fee uint64) outcome {
 	v.put(id, &paid)
 	result := "tesSUCCESS"
 	var delivered any
-	if e.values.text("TransactionType") == "Payment" {
+	switch e.values.text("TransactionType") {
+	case "Payment":
 		result = n.pay(v, e, from)
 		delivered = e.values["Amount"]
-	} else {
-		setFlags(v, e, id)
+	case "SignerListSet":
+		setSigners(v, e, id)
+	default:
+		result = setFlags(v, e, id)
 	}
 	if result != "tesSUCCESS" {
 		v.put(id, &paid)
@@ -207,12 +218,16 @@ func (v *view) gain(to accountID, drops uint64) {
 	v.put(to, &next)
 }
 
-func setFlags(v *view, e *entry, id accountID) {
+func setFlags(v *view, e *entry, id accountID) string {
 	next := *v.get(id)
 	set, _ := e.values.number("SetFlag")
 	clear, _ := e.values.number("ClearFlag")
+	if accountFlags()[set] == lsfDisableMaster && next.signers == nil {
+		return "tecNO_ALTERNATIVE_KEY"
+	}
 	next.flags = next.flags&^accountFlags()[clear] | accountFlags()[set]
 	v.put(id, &next)
+	return "tesSUCCESS"
 }
 
 // witness remembers accounts as they were, for the metadata.

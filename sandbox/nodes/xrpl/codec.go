@@ -25,6 +25,7 @@ const (
 	kindAmount  = 6
 	kindBlob    = 7
 	kindAccount = 8
+	kindArray   = 15
 )
 
 // fields lists the fields that a transaction may have here, in the order of the encoding.
@@ -33,17 +34,21 @@ func fields() []field {
 		{"TransactionType", kindUInt16, 2},
 		{"NetworkID", kindUInt32, 1}, {"Flags", kindUInt32, 2}, {"SourceTag", kindUInt32, 3}, {"Sequence", kindUInt32, 4},
 		{"TransferRate", kindUInt32, 11}, {"DestinationTag", kindUInt32, 14}, {"LastLedgerSequence", kindUInt32, 27},
-		{"SetFlag", kindUInt32, 33}, {"ClearFlag", kindUInt32, 34}, {"TicketSequence", kindUInt32, 41},
+		{"SetFlag", kindUInt32, 33}, {"ClearFlag", kindUInt32, 34}, {"SignerQuorum", kindUInt32, 35},
+		{"TicketSequence", kindUInt32, 41},
 		{"EmailHash", kindHash128, 1},
 		{"AccountTxnID", kindHash256, 9}, {"InvoiceID", kindHash256, 17},
 		{"Amount", kindAmount, 1}, {"Fee", kindAmount, 8}, {"SendMax", kindAmount, 9}, {"DeliverMin", kindAmount, 10},
 		{"SigningPubKey", kindBlob, 3}, {"TxnSignature", kindBlob, 4}, {"Domain", kindBlob, 7},
 		{"Account", kindAccount, 1}, {"Destination", kindAccount, 3},
+		{"Signers", kindArray, 3}, {"SignerEntries", kindArray, 4},
 	}
 }
 
 // types are the transaction types that can be submitted here.
-func types() map[uint16]string { return map[uint16]string{0: "Payment", 3: "AccountSet"} }
+func types() map[uint16]string {
+	return map[uint16]string{0: "Payment", 3: "AccountSet", 12: "SignerListSet"}
+}
 
 var errCodec = errors.New("not a transaction type that is simulated here")
 
@@ -108,6 +113,9 @@ func header(b []byte) (kind, code byte, rest []byte, err error) {
 }
 
 func (f field) read(b []byte) (value any, rest []byte, err error) {
+	if f.kind == kindArray {
+		return readList(b)
+	}
 	size := map[byte]int{kindUInt16: 2, kindUInt32: 4, kindHash128: 16, kindHash256: 32, kindAmount: 8}[f.kind]
 	if f.kind == kindBlob || f.kind == kindAccount {
 		if len(b) == 0 || b[0] > 192 {
@@ -171,12 +179,19 @@ func encode(v values) []byte {
 		}
 		switch f.kind {
 		case kindUInt16:
-			b = append(b, 0, 0) // a Payment: the faucet makes no other type
+			for number, name := range types() {
+				if name == v[f.name] {
+					b = binary.BigEndian.AppendUint16(b, number)
+				}
+			}
 		case kindUInt32:
 			b = binary.BigEndian.AppendUint32(b, v[f.name].(uint32))
 		case kindAmount:
 			drops, _ := v.drops(f.name)
 			b = binary.BigEndian.AppendUint64(b, 1<<62|drops)
+		case kindArray:
+			l, _ := v[f.name].(list)
+			b = append(b, l.raw...)
 		case kindAccount:
 			id, _ := parseAddress(v.text(f.name))
 			b = append(append(b, 20), id[:]...)

@@ -139,10 +139,10 @@ func (n *Node) take(e *entry) (string, error) {
 		return o.result, nil
 	}
 	fee, _ := e.values.drops("Fee")
-	if fee < n.least {
+	if fee < n.least*e.values.times() {
 		return "telINSUF_FEE_P", nil
 	}
-	queued := fee < n.fee && taken(o.result)
+	queued := fee < n.fee*e.values.times() && taken(o.result)
 	if err := n.journal.Append(record{Op: opTx, Blob: e.blob, Queued: queued}); err != nil {
 		return "", err
 	}

@@ -143,6 +143,8 @@ func (n *Node) answer(method string, params json.RawMessage) (object, *refusal) 
 		return n.askLedger(q)
 	case "account_info":
 		return n.accountInfo(q)
+	case "account_objects":
+		return n.accountObjects(q)
 	case "account_tx":
 		return n.accountTx(q)
 	case "ledger_entry":

@@ -44,15 +44,23 @@ func sign(v values, key *btcec.PrivateKey) []byte {
 // verify checks a transaction's signature over the bytes before and after it in the blob: secp256k1 over the hash, in
 // canonical DER with a low S, or ed25519 over the message itself.
 func verify(v values, blob []byte) error {
+	if len(v.signers()) > 0 && v.text("SigningPubKey") == "" && v["TxnSignature"] == nil {
+		return verifySeveral(v)
+	}
 	key, err1 := hex.DecodeString(v.text("SigningPubKey"))
 	signature, err2 := hex.DecodeString(v.text("TxnSignature"))
 	if err1 != nil || err2 != nil || len(key) != 33 || len(signature) == 0 || len(signature) > 72 {
 		return errUnsigned
 	}
 	signed := cut(blob, append([]byte{kindBlob<<4 | 4, byte(len(signature))}, signature...))
-	if key[0] == 0xed {
+	return verifyOver("STX\x00", signed, key, signature)
+}
+
+// verifyOver checks a signature over a message with a prefix.
+func verifyOver(prefix string, signed, key, signature []byte) error {
+	if len(key) == 33 && key[0] == 0xed {
 		if len(signature) != ed25519.SignatureSize ||
-			!ed25519.Verify(key[1:], append([]byte("STX\x00"), signed...), signature) {
+			!ed25519.Verify(key[1:], append([]byte(prefix), signed...), signature) {
 			return errUnsigned
 		}
 		return nil
@@ -65,7 +73,7 @@ func verify(v values, blob []byte) error {
 	if err != nil {
 		return errUnsigned
 	}
-	digest := half("STX\x00", signed)
+	digest := half(prefix, signed)
 	s := parsed.S()
 	if s.IsOverHalfOrder() || !parsed.Verify(digest[:], pub) {
 		return errUnsigned

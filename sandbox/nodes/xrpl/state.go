@@ -8,6 +8,7 @@ type account struct {
 	sequence uint32
 	flags    uint32
 	owned    uint32
+	signers  *signerList // nil: none
 }
 
 // version is an account after a ledger; gone means that the ledger deleted it.

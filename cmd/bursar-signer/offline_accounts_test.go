@@ -1,0 +1,294 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ceremony"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/tron"
+	"github.com/bursar/bursar/signer"
+)
+
+// accountVault is a machine without a network whose seed has the key of a cold account.
+type accountVault struct {
+	*bench
+	chain     bursar.ChainID
+	hot       *signer.Keys
+	home, own string
+	units     uint64 // what a bundle pays, which is five of the native asset
+	fee       uint64 // its bound
+}
+
+func newAccountVault(t *testing.T, id bursar.ChainID, family bursar.Family, addressOf func(public []byte) string,
+) *accountVault {
+	t.Helper()
+	v := &accountVault{bench: newBench(t, "chains: {"+string(id)+": {rpc: 'http://127.0.0.1:1'}}"), chain: id}
+	v.seal()
+	hot, err := signer.KeysFromSeed(bytes.Repeat([]byte{7}, 32), signer.Testnet)
+	v.must(err)
+	exported, err := json.Marshal(hot.ExportPublic())
+	v.must(err)
+	v.write("hot.json", string(exported))
+	pub, err := hot.Public(chain.Hot(family))
+	v.must(err)
+	text, says, code := v.run("offline", "address", string(id))
+	if code != 0 {
+		t.Fatalf("offline address exits with %d: %s %s", code, text, says)
+	}
+	v.hot, v.home, v.own = hot, addressOf(pub), strings.TrimSpace(text)
+	return v
+}
+
+func (v *accountVault) bundle(kind bursar.ColdKind, data []byte) ceremony.Bundle {
+	at := time.Now().UTC().Truncate(time.Second)
+	return ceremony.Bundle{Instance: v.hot.Fingerprint(), Network: "regtest", ID: bursar.ID{0: 1, 15: 3},
+		Wallet:  bursar.ColdWallet{Chain: v.chain, Name: "vault", Kind: kind, Addresses: []string{v.own}},
+		Payment: chain.Payment{Address: bursar.Address{Base: v.home}, Amount: bursar.Units(v.units)},
+		MaxFee:  bursar.Units(v.fee), Created: at, Expires: at.Add(time.Hour), Bytes: data}
+}
+
+// signs has the machine show and sign a bundle, and returns what it signed.
+func (v *accountVault) signs(b ceremony.Bundle, amount string, shown ...string) []byte {
+	v.Helper()
+	v.write("good.txt", b.Text())
+	text, says, code := v.run("offline", "show", "good.txt")
+	if code != 0 {
+		v.Fatalf("show exits with %d: %s", code, says)
+	}
+	for _, want := range append(shown, amount, v.home) {
+		if !strings.Contains(text, want) {
+			v.Errorf("show prints %s, want %q in it", text, want)
+		}
+	}
+	typed := strings.Fields(amount)[0] + "\n"
+	if _, says, code = v.typed(typed, "offline", "sign", "good.txt", "--out", "signed.txt"); code != 0 {
+		v.Fatalf("sign exits with %d: %s", code, says)
+	}
+	data, err := os.ReadFile(filepath.Join(v.folder, "signed.txt"))
+	v.must(err)
+	signed, err := ceremony.Read(string(data))
+	v.must(err)
+	return signed.Bytes
+}
+
+// refuses has the machine sign a bundle that it must not.
+func (v *accountVault) refuses(name string, b ceremony.Bundle, amount, want string) {
+	v.Helper()
+	v.write("bad.txt", b.Text())
+	_, says, code := v.typed(amount+"\n", "offline", "sign", "bad.txt", "--out", "bad-signed.txt")
+	if code != 1 || !strings.Contains(says, want) {
+		v.Errorf("%s: got %d, %s, want %q", name, code, says, want)
+	}
+}
+
+// rippled is a payment of five XRP by an encoder of its own, with a type, flags and fee, and more behind it.
+func rippled(from, to []byte, kind, flags byte, fee uint64, more ...byte) []byte {
+	raw := []byte{0x12, 0, kind, 0x22, 0x80, flags, 0, 0, 0x24, 0, 0, 0, 7, 0x20, 0x1b, 0, 9, 0, 0, 0x61}
+	raw = append(binary.BigEndian.AppendUint64(raw, 1<<62|5_000_000), 0x68)
+	raw = append(binary.BigEndian.AppendUint64(raw, 1<<62|fee), 0x73, 0, 0x81, 20)
+	return append(append(append(append(raw, from...), 0x83, 20), to...), more...)
+}
+
+// A person reads what the bytes do, and the machine signs a cold account's payment, alone and as one of several.
+// What a service in other hands would have it sign instead is refused.
+func TestXRPLBundlesAreSignedOffline(t *testing.T) {
+	t.Parallel()
+	v := newAccountVault(t, "xrpl", chain.FamilyXRPL, func(public []byte) string { return rippleBase(accountOf(public)) })
+	v.units, v.fee = 5_000_000, 100
+	pub, err := v.hot.Public(chain.Hot(chain.FamilyXRPL))
+	v.must(err)
+	home := accountOf(pub)
+	own := ripples58(v.own)
+	good := rippled(own, home, 0, 0, 12)
+	signed := v.signs(v.bundle(bursar.ColdAddress, good), "5.00 XRP", "last ledger", "589824", v.own+"/7")
+	if !bytes.Contains(signed, append([]byte{0x81, 20}, own...)) || len(signed) < len(good)+33+70 {
+		t.Errorf("got %X, want it with a key and a signature", signed)
+	}
+	account := accountOf([]byte("an account with signers"))
+	list := append(append([]byte{1, 0, 0, 0, 1, 1}, own...), 0, 1) // a quorum of one: this machine's key
+	several := func(raw []byte) ceremony.Bundle {
+		b := v.bundle(bursar.ColdSignerList, append(bytes.Clone(list), raw...))
+		b.Wallet.Addresses = []string{rippleBase(account)}
+		return b
+	}
+	if err := os.Remove(filepath.Join(v.folder, "signed.txt")); err != nil {
+		t.Fatal(err)
+	}
+	signed = v.signs(several(rippled(account, home, 0, 0, 24)), "5.00 XRP", "weight 0 of 1")
+	if !bytes.Contains(signed, []byte{0xf3, 0xe0, 0x10, 0x73, 33}) {
+		t.Errorf("got %X, want it with a signer", signed)
+	}
+	other := accountOf([]byte("another"))
+	for name, a := range map[string]struct {
+		to   []byte
+		kind byte
+		flag byte
+		fee  uint64
+		more []byte
+		says string
+	}{
+		"another destination": {to: other, fee: 12, says: "unrequested_payment"},
+		"a fee past max":      {to: home, fee: 101, says: "fee"},
+		"SetRegularKey":       {to: home, kind: 5, fee: 12, says: "unreadable"},
+		"SignerListSet":       {to: home, kind: 12, fee: 12, says: "unreadable"},
+		"AccountDelete":       {to: home, kind: 21, fee: 12, says: "unreadable"},
+		"a partial payment":   {to: home, flag: 2, fee: 12, says: "flags"},
+		"paths":               {to: home, fee: 12, more: []byte{1, 0x12, 0}, says: "unreadable"},
+	} {
+		v.refuses(name, v.bundle(bursar.ColdAddress, rippled(own, a.to, a.kind, a.flag, a.fee, a.more...)), "5.00",
+			a.says)
+		v.refuses(name+" of several signers", several(rippled(account, a.to, a.kind, a.flag, a.fee, a.more...)), "5.00",
+			a.says)
+	}
+}
+
+// ripples58 reads an account in the ledger's alphabet of base 58.
+func ripples58(base string) []byte {
+	const ripples = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
+	text := []byte(base)
+	for i, letter := range text {
+		text[i] = alphabet[strings.IndexByte(ripples, letter)]
+	}
+	return from58(string(text))[1:21]
+}
+
+// tronned is a payment of five TRX by an encoder of its own, after a change.
+func tronned(owner, to []byte, ends time.Time, change func(x *tronTx)) []byte {
+	x := &tronTx{kind: 1, name: "TransferContract",
+		body: protobuf(nil).bytes(1, owner).bytes(2, to).number(3, 5_000_000)}
+	change(x)
+	contract := protobuf(nil).number(1, x.kind).bytes(2,
+		protobuf(nil).bytes(1, []byte("type.googleapis.com/protocol."+x.name)).bytes(2, x.body))
+	if x.permission > 0 {
+		contract = contract.number(5, x.permission)
+	}
+	at := uint64(ends.UnixMilli())
+	raw := protobuf(nil).bytes(1, []byte{1, 2}).bytes(4, []byte("refblock")).number(8, at).bytes(11, contract).
+		number(14, at-1000)
+	if x.limit > 0 {
+		raw = raw.number(18, x.limit)
+	}
+	return protobuf(nil).bytes(1, raw)
+}
+
+// The same of Tron, with a permission of one key.
+func TestTronBundlesAreSignedOffline(t *testing.T) {
+	t.Parallel()
+	v := newAccountVault(t, "tron", chain.FamilyTron, func([]byte) string { return "" })
+	pub, err := v.hot.Public(chain.Hot(chain.FamilyTron))
+	v.must(err)
+	rules, err := tron.NewRules(tron.Config{})
+	v.must(err)
+	home, err := rules.Address(pub, 0)
+	v.must(err)
+	v.home, v.units, v.fee = home.Base, 5_000_000, 2_000_000
+	own, to, day := tronBytes(v.own), tronBytes(v.home), time.Now().Add(20*time.Hour)
+	plain := func(*tronTx) {}
+	signed := v.signs(v.bundle(bursar.ColdAddress, tronned(own, to, day, plain)), "5.00 TRX", "by its own bytes")
+	if !bytes.Contains(signed, []byte{0x12, 65}) {
+		t.Errorf("got %X, want it with a signature", signed)
+	}
+	v.must(os.Remove(filepath.Join(v.folder, "signed.txt")))
+	account := tronBytes(tronCustomer)
+	key := append(append([]byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 1}, own[1:]...), 0, 0, 0, 0, 0, 0, 0, 1)
+	permitted := func(data []byte) ceremony.Bundle {
+		b := v.bundle(bursar.ColdPermission, append(bytes.Clone(key), data...))
+		b.Wallet.Addresses, b.Wallet.PermissionID = []string{tronCustomer}, 2
+		return b
+	}
+	second := func(x *tronTx) { x.permission = 2 }
+	v.signs(permitted(tronned(account, to, day, second)), "5.00 TRX", "2, weight 0 of 1")
+	for name, a := range map[string]struct {
+		to     []byte
+		ends   time.Time
+		change func(owner []byte, x *tronTx)
+		says   string
+	}{
+		"another destination": {tronBytes(tronUSDT), day, func([]byte, *tronTx) {}, "unrequested_payment"},
+		"a fee past max":      {to, day, func(_ []byte, x *tronTx) { x.limit = 2_000_000 }, "fee"},
+		"an end in the past":  {to, time.Now().Add(-time.Minute), func([]byte, *tronTx) {}, "expired"},
+		"an end in a month":   {to, time.Now().AddDate(0, 1, 0), func([]byte, *tronTx) {}, "too long"},
+		"another permission":  {to, day, func(_ []byte, x *tronTx) { x.permission = 3 }, "permission 3"},
+		"other permissions": {to, day, func(owner []byte, x *tronTx) {
+			x.kind, x.name = 46, "AccountPermissionUpdateContract"
+			x.body = protobuf(nil).bytes(1, owner).bytes(2, []byte{8, 0})
+		}, "unreadable"},
+		"a call of another contract": {to, day, func(owner []byte, x *tronTx) {
+			x.kind, x.name = 31, "TriggerSmartContract"
+			x.body = protobuf(nil).bytes(1, owner).bytes(2, account).bytes(4, callOf("a9059cbb", to[1:], 5_000_000))
+		}, "unreadable"},
+	} {
+		change := func(owner []byte, before func(*tronTx)) func(*tronTx) {
+			return func(x *tronTx) { before(x); a.change(owner, x) }
+		}
+		v.refuses(name, v.bundle(bursar.ColdAddress, tronned(own, a.to, a.ends, change(own, plain))), "5.00", a.says)
+		v.refuses(name+" by a permission", permitted(tronned(account, a.to, a.ends, change(account, second))), "5.00", a.says)
+	}
+}
+
+// solanaTx is an unsigned payment of five SOL by an encoder of its own, after a change of its keys and its first
+// instruction.
+func solanaTx(own, nonce, to []byte, first []byte, price uint64) []byte {
+	sysvar := from58("SysvarRecentB1ockHashes11111111111111111111")
+	budget := from58("ComputeBudget111111111111111111111111111111")
+	message := []byte{0x80, 1, 0, 3, 6}
+	for _, key := range [][]byte{own, nonce, to, sysvar, budget, make([]byte, 32), bytes.Repeat([]byte{9}, 32)} {
+		message = append(message, key...) // the last one is the nonce
+	}
+	step := func(program byte, accounts, data []byte) {
+		message = append(append(append(message, program, byte(len(accounts))), accounts...), byte(len(data)))
+		message = append(message, data...)
+	}
+	message = append(message, 4)
+	step(5, []byte{1, 3, 0}, first)
+	step(4, nil, binary.LittleEndian.AppendUint64([]byte{3}, price))
+	step(4, nil, binary.LittleEndian.AppendUint32([]byte{2}, 2000))
+	step(5, []byte{0, 2}, binary.LittleEndian.AppendUint64([]byte{2, 0, 0, 0}, 5_000_000_000))
+	return append(append(append([]byte{1}, make([]byte, 64)...), message...), 0)
+}
+
+// The same of Solana, with a durable nonce.
+func TestSolanaBundlesAreSignedOffline(t *testing.T) {
+	t.Parallel()
+	v := newAccountVault(t, "solana", chain.FamilySolana, func(public []byte) string { return to58(public) })
+	v.units, v.fee = 5_000_000_000, 10_000
+	own, to, nonce := from58(v.own), from58(v.home), bytes.Repeat([]byte{7}, 32)
+	bundle := func(data []byte) ceremony.Bundle {
+		b := v.bundle(bursar.ColdNonce, data)
+		b.Wallet.NonceAccount = to58(nonce)
+		return b
+	}
+	advance := []byte{4, 0, 0, 0}
+	signed := v.signs(bundle(solanaTx(own, nonce, to, advance, 100)), "5.00000000 SOL", to58(nonce)+"/",
+		"revoke it at once")
+	if bytes.Equal(signed[1:65], make([]byte, 64)) {
+		t.Errorf("got %X, want it with a signature", signed)
+	}
+	for name, a := range map[string]struct {
+		data []byte
+		says string
+	}{
+		"another destination":   {solanaTx(own, nonce, solanaCustomer, advance, 100), "unrequested_payment"},
+		"a fee past max":        {solanaTx(own, nonce, to, advance, 3_000_000), "fee"},
+		"another nonce account": {solanaTx(own, solanaCustomer, to, advance, 100), "unreadable"},
+		"another nonce authority": {solanaTx(own, nonce, to, append([]byte{7, 0, 0, 0}, solanaCustomer...), 100),
+			"unreadable"},
+		"the account assigned": {solanaTx(own, nonce, to, append([]byte{1, 0, 0, 0}, solanaToken...), 100), "unreadable"},
+		"another's payment":    {solanaTx(solanaCustomer, nonce, to, advance, 100), "unreadable"},
+		"a token's program": {bytes.Replace(solanaTx(own, nonce, to, advance, 100),
+			from58("ComputeBudget111111111111111111111111111111"), solanaToken, 1), "unreadable"},
+	} {
+		v.refuses(name, bundle(a.data), "5.00000000", a.says)
+	}
+	lent := bundle(solanaTx(own, nonce, to, advance, 100))
+	lent.Wallet.NonceAccount = to58(solanaCustomer)
+	v.refuses("a nonce account that the wallet does not have", lent, "5.00000000", "unreadable")
+}
