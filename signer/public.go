@@ -3,6 +3,7 @@ package signer
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/btcsuite/btcd/btcutil/v2/hdkeychain"
 
@@ -37,6 +38,9 @@ type Deriver struct {
 	fingerprint string
 	xpubs       map[bursar.Family]string
 	nodes       map[bursar.Family]*[branches]*node
+
+	onceBase sync.Once
+	base     *multiples // for Publics
 }
 
 // FromPublic returns a Deriver over exported keys. The error is ErrBadPublicKeys for an unknown version, network or
