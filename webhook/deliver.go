@@ -69,13 +69,13 @@ type Deliverer struct {
 	group    sync.WaitGroup
 
 	disabling sync.Map // receivers whose waiting events are being disabled
+	hosts     hosts
 
 	// What leases need; only one goroutine leases.
 	row    store.DeliveryLease
 	turn   turn
 	denied bool // the newest look left events that are due and had to wait
 	pace   pace
-	hosts  map[string]string // of URLs
 }
 
 // times are the durations that the contract sets and those of the work around them.
@@ -90,6 +90,9 @@ type times struct {
 const (
 	recordTimeout = 10 * time.Second
 	deniedWait    = 100 * time.Millisecond // while events are due for which there is no room
+
+	// pacedWait is the time in which as many attempts may be skipped as one lease skips.
+	pacedWait = skippedAtOnce * time.Second / skippedASecond
 
 	// leaseSpacing is the least time from a lease of fewer events than may be leased at once to the next lease: every
 	// commit of a busy service records some, and each lease is a transaction.
@@ -111,7 +114,6 @@ func New(cfg Config) *Deliverer {
 		now:     cfg.DB.Now,
 		clock:   cfg.Clock,
 		wake:    make(chan struct{}, 1),
-		hosts:   map[string]string{},
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
@@ -142,6 +144,14 @@ func (d *Deliverer) Wake() {
 	select {
 	case d.wake <- struct{}{}:
 	default:
+	}
+}
+
+// WakeFor is Wake for an event that was recorded, except that it signals nothing while nothing is sent to the event's
+// receiver: each look for due events would pass over the receiver's backlog again, and leave the event where it is.
+func (d *Deliverer) WakeFor(e bursar.Event) {
+	if !d.queues.shut(queueKey{e.AccountID, d.hosts.of(e.URL)}, d.clock()) {
+		d.Wake()
 	}
 }
 
@@ -243,8 +253,10 @@ func (d *Deliverer) idle(ctx context.Context, taken lease, n int, looked time.Du
 		space = leaseSpacing
 	}
 	if taken.denied {
-		wait = min(wait, deniedWait)
 		space = max(space, min(lookShare*looked, deniedWait))
+		if wait = min(wait, deniedWait); taken.shut > 0 {
+			wait = min(max(wait, min(deniedWait, d.times.poll)), taken.shut)
+		}
 	}
 	if space > 0 {
 		d.space(ctx, space)

@@ -52,11 +52,19 @@ func (q *destinationQueues) room(key queueKey, now time.Time) *room {
 	l := q.queue(key, now)
 	switch {
 	case now.Before(l.shutUntil):
-		return &room{skipUntil: endOfTime}
+		return &room{skipUntil: endOfTime, shut: l.shutUntil.Sub(now)}
 	case now.Before(l.probeAt):
-		return &room{skipUntil: l.missAt, reach: true}
+		return &room{skipUntil: l.missAt, reach: true, shut: l.probeAt.Sub(now)}
 	}
 	return &room{send: max(q.capacity(l, now)-len(l.waiting), 0)}
+}
+
+// shut reports whether nothing is sent from a queue now: its receiver hangs, or is only probed.
+func (q *destinationQueues) shut(key queueKey, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.byKey[key]
+	return l != nil && (now.Before(l.shutUntil) || now.Before(l.probeAt))
 }
 
 // endOfTime is later than anything is due.
