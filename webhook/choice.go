@@ -20,7 +20,7 @@ type choice struct {
 	seen       map[store.Receiver]bool
 	again      bool
 	denied     bool
-	waits      *time.Duration // the shortest after which one that was denied may be sent or skipped; 0: there is no room
+	waits      time.Duration // the shortest after which one that was denied may be sent or skipped
 	turn       turn
 	turned     bool // it looked by accounts
 }
@@ -100,26 +100,25 @@ func (c *choice) add(delivery store.Delivery) bool {
 	return true
 }
 
-// deny notes that an event has to wait, and until when at least: what is skipped waits for the pace of skipping, and
-// what its receiver has to be called for, until it is called next.
+// deny notes that an event has to wait, and for how long at least: what is skipped waits for the pace of skipping, what
+// its receiver has to be called for, until it is called next, and the rest for room.
 func (c *choice) deny(room *room, hopeless bool) {
 	c.denied = true
-	waits := room.shut
+	waits := max(room.shut, deniedWait)
 	if hopeless {
 		waits = pacedWait
 	}
-	if c.waits == nil || waits < *c.waits {
-		c.waits = &waits
+	if c.waits == 0 || waits < c.waits {
+		c.waits = waits
 	}
 }
 
-// shutFor returns how long all that were denied have to wait; 0: look again soon, since there may be room, or since not
-// all are known.
-func (c *choice) shutFor() time.Duration {
-	if c.waits == nil || c.turned {
+// patience returns how long to wait before those that were denied are looked at again; 0: not all of these are known.
+func (c *choice) patience() time.Duration {
+	if c.turned {
 		return 0
 	}
-	return *c.waits
+	return c.waits
 }
 
 func (c *choice) room(r store.Receiver) *room {

@@ -27,6 +27,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -66,6 +67,7 @@ type Deliverer struct {
 	results  results
 	counters counters
 	wake     chan struct{}
+	soon     atomic.Bool // wake is signalled in a moment
 	group    sync.WaitGroup
 
 	disabling sync.Map // receivers whose waiting events are being disabled
@@ -148,10 +150,18 @@ func (d *Deliverer) Wake() {
 }
 
 // WakeFor is Wake for an event that was recorded, except that it signals nothing while nothing is sent to the event's
-// receiver: each look for due events would pass over the receiver's backlog again, and leave the event where it is.
+// receiver, and waits a moment where the receiver has as much to do as it may have: the look for due events would pass
+// over the receiver's backlog again, and leave the event there.
 func (d *Deliverer) WakeFor(e bursar.Event) {
-	if !d.queues.shut(queueKey{e.AccountID, d.hosts.of(e.URL)}, d.clock()) {
+	room := d.queues.room(queueKey{e.AccountID, d.hosts.of(e.URL)}, d.clock())
+	switch {
+	case room.send > 0:
 		d.Wake()
+	case room.shut == 0 && d.soon.CompareAndSwap(false, true):
+		time.AfterFunc(deniedWait, func() {
+			d.soon.Store(false)
+			d.Wake()
+		})
 	}
 }
 
@@ -254,8 +264,10 @@ func (d *Deliverer) idle(ctx context.Context, taken lease, n int, looked time.Du
 	}
 	if taken.denied {
 		space = max(space, min(lookShare*looked, deniedWait))
-		if wait = min(wait, deniedWait); taken.shut > 0 {
-			wait = min(max(wait, min(deniedWait, d.times.poll)), taken.shut)
+		if taken.patience == 0 {
+			wait = min(wait, deniedWait)
+		} else { // what is due next may have to wait as well, and would bring a look with every commit
+			wait = min(max(wait, min(deniedWait, d.times.poll)), taken.patience)
 		}
 	}
 	if space > 0 {

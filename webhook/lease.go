@@ -34,7 +34,7 @@ func lastAttempt(of store.Delivery) bool { return of.Tries+1 >= attemptsOf(of.Ki
 type lease struct {
 	send, skip []*job
 	at         time.Time     // by the database's clock
-	shut       time.Duration // how long nothing is sent to the receivers of all that had to wait; 0: look again soon
+	patience   time.Duration // after which one that had to wait may be sent or skipped; 0: not all of these are known
 	again      bool          // more are due, or others are to be looked at
 	denied     bool          // some that are due have to wait
 	row        store.DeliveryLease
@@ -57,7 +57,7 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err erro
 		if err := c.choose(ctx, limit); err != nil {
 			return err
 		}
-		taken = lease{at: tx.Now(), again: c.again, denied: c.denied, shut: c.shutFor(), turn: c.turn,
+		taken = lease{at: tx.Now(), again: c.again, denied: c.denied, patience: c.patience(), turn: c.turn,
 			paced: paced - c.paced}
 		if taken.again, err = c.withoutMoved(ctx); err != nil {
 			return err

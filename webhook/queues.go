@@ -59,14 +59,6 @@ func (q *destinationQueues) room(key queueKey, now time.Time) *room {
 	return &room{send: max(q.capacity(l, now)-len(l.waiting), 0)}
 }
 
-// shut reports whether nothing is sent from a queue now: its receiver hangs, or is only probed.
-func (q *destinationQueues) shut(key queueKey, now time.Time) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l := q.byKey[key]
-	return l != nil && (now.Before(l.shutUntil) || now.Before(l.probeAt))
-}
-
 // endOfTime is later than anything is due.
 var endOfTime = time.Unix(1<<40, 0)
 

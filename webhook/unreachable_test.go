@@ -242,12 +242,12 @@ func TestWhatIsNotSentBringsNoLook(t *testing.T) {
 		l := d.queues.queue(queueKey{customer, hostOf(dead)}, now)
 		l.missed, l.missAt, l.probeAt = missedInARow, s.db.Now().Add(-time.Second), now.Add(3*time.Second)
 		s.event(dead)
-		if taken := lease(); !taken.denied || taken.shut != 3*time.Second || len(taken.send) != 0 {
+		if taken := lease(); !taken.denied || taken.patience != 3*time.Second || len(taken.send) != 0 {
 			t.Errorf("of a receiver that is called in 3 s: %+v, want that all wait for 3 s", taken)
 		}
 		l.missAt = s.db.Now()
 		d.pace = pace{at: now} // as many were skipped as may be
-		if taken := lease(); !taken.denied || taken.shut != pacedWait || len(taken.skip) != 0 {
+		if taken := lease(); !taken.denied || taken.patience != pacedWait || len(taken.skip) != 0 {
 			t.Errorf("of what is skipped: %+v, want that all wait for %s", taken, pacedWait)
 		}
 		for url, wakes := range map[string]bool{dead: false, other: true} {
@@ -261,9 +261,10 @@ func TestWhatIsNotSentBringsNoLook(t *testing.T) {
 			}
 		}
 		s.events(other, firstQueue+1)
-		if taken := lease(); !taken.denied || taken.shut != 0 || len(taken.send) != firstQueue {
-			t.Errorf("of one that has no room: %d are sent, %s, want %d, and a look soon", len(taken.send), taken.shut,
-				firstQueue)
+		d.queues.queue(queueKey{customer, hostOf(dead)}, now).probeAt = now.Add(time.Hour)
+		if taken := lease(); !taken.denied || taken.patience != deniedWait || len(taken.send) != firstQueue {
+			t.Errorf("of one that has no room: %d are sent, and all wait for %s, want %d and %s", len(taken.send),
+				taken.patience, firstQueue, deniedWait)
 		}
 	})
 }
