@@ -75,21 +75,32 @@ func (p Payouts) WaitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	return tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{})
 }
 
-// Confirm books a payment that is final: what was held leaves custody. Unsettle reverses it.
-func (p Payouts) Confirm(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
-	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
-		return err
-	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+// Confirm books payments of one transaction that is final: what was held leaves custody. Unsettle reverses it for each.
+func (p Payouts) Confirm(ctx context.Context, tx *store.Tx, paid []bursar.Withdrawal, by bursar.ID) error {
+	err := tx.Withdrawals().SetStatusAll(ctx, paid, func(bursar.Withdrawal) bursar.WithdrawalStatus {
+		return bursar.WithdrawalConfirmed
+	})
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalSettled(w, round, tx.Now())); err != nil {
+	names := make([]string, len(paid))
+	for i, w := range paid {
+		names[i] = w.ID.String()
+	}
+	rounds, err := tx.Ledger().ReversalNumbers(ctx, ledger.KindUnsettled, names)
+	if err != nil {
 		return err
 	}
-	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
-	p.log(tx, "withdrawal settled", w, by, "hash", w.TxID)
-	return p.notify(ctx, tx, w)
+	settled, confirmed := make([]ledger.Entry, len(paid)), slices.Clone(paid)
+	for i, w := range paid {
+		settled[i] = ledger.WithdrawalSettled(w, rounds[names[i]], tx.Now())
+		confirmed[i].Status, confirmed[i].CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
+		p.log(tx, "withdrawal settled", w, by, "hash", w.TxID)
+	}
+	if err := tx.Ledger().Post(ctx, settled...); err != nil {
+		return err
+	}
+	return p.notifyAll(ctx, tx, confirmed)
 }
 
 // Refund refunds a withdrawal that is proven never to pay. Unsettle reverses it.
