@@ -287,7 +287,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",
 		"currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
 		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon",
-		"alarm list", "alarm close",
+		"alarm list", "alarm close", "notice list", "notice test",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
 		"ledger export", "ledger month", "ledger verify", "screening list", "screening release",
 		"screening reject", "screening end", "unattributed list", "unattributed assign", "unattributed refund",
