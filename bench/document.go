@@ -16,7 +16,8 @@ net/http, the same authentication from memory, one statement for a read, and the
 gathered into one transaction. Reference and service are driven in turns. p50 and p99 are the service's. Processor time
 is user and system time of the program and of its database's server for each request, with what the service does by
 itself meanwhile: paying what was recorded, auditing the books, delivering events. Where all cores are busy it decides
-the rate; the driver's own comes on top.`},
+the rate; the driver's own comes on top. What bounds the ratios of wallets and transfers is in
+[decision 66](decisions/0066-what-is-alike-changes-together.md#consequences).`},
 	{partDeposits, "A block of deposits", `
 A block pays many wallets. *Seen* is the time from the request that mines the block until the last deposit is listed
 as pending; *credited* is from the request that mines the block which makes it final until the balance has everything,

@@ -44,6 +44,18 @@ func (c *CachedKeys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	return pub, err
 }
 
+// Publics implements signer.Keys. Each key is remembered, as others derive the same ones.
+func (c *CachedKeys) Publics(first chain.KeyRef, n int) (list []chain.PublicKey, err error) {
+	for range n {
+		pub, err := c.Public(first)
+		if err != nil {
+			return nil, err
+		}
+		list, first.Index = append(list, pub), first.Index+1
+	}
+	return list, nil
+}
+
 // Address returns what the chain's Address returns.
 func (c *CachedKeys) Address(of *sim.Chain, pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	k := owned{of.Capabilities().ID, string(pub), memo}

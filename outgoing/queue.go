@@ -133,10 +133,10 @@ func (s *Sender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.
 	if err := Insert(ctx, tx, s.Chain.Capabilities().ID, request, queued[0].Currency); err != nil {
 		return err
 	}
+	if err := tx.Withdrawals().AssignAll(ctx, queued, request.ID); err != nil {
+		return err
+	}
 	for _, w := range queued {
-		if err := tx.Withdrawals().AssignOutgoing(ctx, w, request.ID); err != nil {
-			return err
-		}
 		s.logAssigned(tx, w, request.ID)
 	}
 	return nil

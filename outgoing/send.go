@@ -130,10 +130,8 @@ func (s *Sender) sent(ctx context.Context, lease store.Lease, state store.ChainS
 		if err != nil {
 			return err
 		}
-		for _, w := range withdrawals {
-			if err := s.payouts().Broadcast(ctx, tx, w); err != nil {
-				return err
-			}
+		if err := s.payouts().Broadcast(ctx, tx, withdrawals); err != nil {
+			return err
 		}
 		now.SentAt, now.Error = state.Latest, ""
 		s.log(tx, "outgoing transaction sent", now)

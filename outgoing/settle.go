@@ -138,10 +138,8 @@ func (s *Sender) settlePayments(
 	if err != nil {
 		return err
 	}
-	for _, w := range withdrawals {
-		if err := s.settleWithdrawal(ctx, tx, p, w); err != nil {
-			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
-		}
+	if err := s.settleWithdrawals(ctx, tx, p, withdrawals); err != nil {
+		return err
 	}
 	return s.settleRefund(ctx, tx, p)
 }
@@ -151,20 +149,35 @@ func (s *Sender) payouts() withdrawal.Payouts {
 	return withdrawal.Payouts{Chain: s.Chain.Capabilities().ID, Registry: s.Registry, IDs: s.IDs, Log: s.Log}
 }
 
-// settleWithdrawal books a payment that is final, or refunds the withdrawal if the chain proved that it was not paid.
-func (s *Sender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
-	w.TxID = p.TxID
-	if p.Failed {
-		return s.payouts().Refund(ctx, tx, w, "the transaction failed on the chain")
-	}
-	short, is, err := shortfall(p, w.Address, w.Amount)
-	switch {
-	case err != nil:
+// settleWithdrawals books payments that are final, together where they were paid whole, or refunds the withdrawals if
+// the chain proved that none was paid.
+func (s *Sender) settleWithdrawals(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, withdrawals []bursar.Withdrawal,
+) error {
+	request, err := DecodeRequest(p)
+	if err != nil && !p.Failed {
 		return err
-	case is:
-		return s.settleShort(ctx, tx, p, w, short)
 	}
-	return s.payouts().Confirm(ctx, tx, w, p.ID)
+	var whole []bursar.Withdrawal
+	for _, w := range withdrawals {
+		w.TxID = p.TxID
+		short, is, err := shortfallOf(p, request, w.Address, w.Amount)
+		switch {
+		case p.Failed:
+			err = s.payouts().Refund(ctx, tx, w, "the transaction failed on the chain")
+		case is:
+			err = s.settleShort(ctx, tx, p, w, short)
+		case err == nil:
+			whole = append(whole, w)
+		}
+		if err != nil {
+			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
+		}
+	}
+	if err := s.payouts().Confirm(ctx, tx, whole, p.ID); err != nil {
+		return fmt.Errorf("withdrawals of outgoing transaction %s: %w", p.ID, err)
+	}
+	return nil
 }
 
 // bookFee books the network fee, once for each time that the transaction became final.

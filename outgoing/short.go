@@ -21,6 +21,13 @@ func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (ch
 	if err != nil {
 		return chain.Shortfall{}, false, err
 	}
+	return shortfallOf(p, request, to, amount)
+}
+
+// shortfallOf is shortfall with the transaction's request.
+func shortfallOf(
+	p bursar.OutgoingTx, request chain.TxRequest, to bursar.Address, amount bursar.Amount,
+) (chain.Shortfall, bool, error) {
 	payment, is := request.PaymentTo(to, amount)
 	if !is || p.Failed {
 		return chain.Shortfall{}, false, nil

@@ -120,12 +120,7 @@ func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, outgoingID b
 	if err != nil {
 		return err
 	}
-	for _, w := range withdrawals {
-		if err := s.payouts().Signed(ctx, tx, w, txID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.payouts().Signed(ctx, tx, withdrawals, txID)
 }
 
 // cannotSign frees the reservations of an unsigned transaction that the signer refused: nothing was signed, so it can

@@ -136,11 +136,29 @@ func (g *Guard) skipLost(ctx context.Context, now store.Marks, copied bool) erro
 		if from >= to {
 			continue
 		}
+		// Most of what was taken is committed since the database was read, or is about to be.
+		from, err := g.settled(ctx, family)
+		if err != nil {
+			return err
+		}
+		if from >= to {
+			continue
+		}
 		if err := g.skipFamily(ctx, family, from, to); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settled returns the next key index of a family once no transaction that takes some is under way.
+func (g *Guard) settled(ctx context.Context, family bursar.Family) (next int64, err error) {
+	err = g.DB.Do(ctx, func(tx *store.Tx) error {
+		free, err := tx.KeyIndexes().Take(ctx, family, 0) // takes none, and waits for the counter's lock
+		next = int64(free)
+		return err
+	})
+	return next, err
 }
 
 // skipTo skips the key indexes of a family below a given one, and watches the gap addresses that were not issued by

@@ -1,6 +1,7 @@
 package recovery_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -47,5 +48,34 @@ func TestAnIndexIssuedInTheMeantimeIsNoGap(t *testing.T) {
 				t.Errorf("%d gaps begin with %+v", len(gaps), gaps[0])
 			}
 		})
+	}
+}
+
+// Indexes that this process issues while the database is compared with the marks are not lost: nothing is derived for
+// them, which under load took longer than the comparison.
+func TestIndexesIssuedDuringAComparisonAreNotTakenForLost(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	derived, issued := 0, false
+	derive, base := p.Derive, p.base
+	p.Derive = func(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
+		derived += n
+		return derive(family, from, n)
+	}
+	p.DB = base.As(p.clock.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+		if at == store.Ended && !issued { // the database was read
+			issued = true
+			p.DB = base.As(p.clock.Now, store.Conduct{})
+			_, err := p.give()
+			return err
+		}
+		return nil
+	}})
+	p.need(p.Reserve(ctx, "fam"))
+	if !issued || derived != 0 {
+		t.Errorf("an index was issued: %v, and %d addresses were derived, want true and 0", issued, derived)
+	}
+	if index, err := p.give(); err != nil || index != 1 {
+		t.Errorf("the next index is %d, %v, want 1", index, err)
 	}
 }

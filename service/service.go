@@ -316,7 +316,7 @@ func (s *Service) addNouns() {
 		Suspended: s.refuses,
 		Behind:    s.behind,
 		Taken:     func(id bursar.ChainID) { hint(s.workers[id].payouts) },
-		Announced: s.Deliverer.Wake,
+		Announced: s.Deliverer.WakeFor,
 		Prices:    s.parts.Prices,
 	})
 	s.Charges = s.newCharges()

@@ -159,6 +159,11 @@ func (k *Keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	return append(chain.PublicKey(nil), private[ed25519.SeedSize:]...), nil
 }
 
+// Publics is Deriver.Publics.
+func (k *Keys) Publics(first chain.KeyRef, n int) ([]chain.PublicKey, error) {
+	return k.public.Publics(first, n)
+}
+
 // ed25519Key returns the key at purpose'/coin'/index'/branch'; the caller clears it.
 func (k *Keys) ed25519Key(ref chain.KeyRef) (ed25519.PrivateKey, error) {
 	if _, err := checkRef(ref); err != nil {

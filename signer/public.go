@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/btcsuite/btcd/btcutil/v2/hdkeychain"
 
@@ -42,6 +43,9 @@ type Deriver struct {
 	xpubs       map[bursar.Family]string
 	nodes       map[bursar.Family]*[branches]*node
 	hot         map[bursar.Family]chain.PublicKey
+
+	onceBase sync.Once
+	base     *multiples // for Publics
 }
 
 // FromPublic returns a Deriver over exported keys. The error is ErrBadPublicKeys for an unknown version, network or

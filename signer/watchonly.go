@@ -79,6 +79,11 @@ func (s *WatchOnly) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	return s.public.Public(ref)
 }
 
+// Publics is Keys.Publics.
+func (s *WatchOnly) Publics(first chain.KeyRef, n int) ([]chain.PublicKey, error) {
+	return s.public.Publics(first, n)
+}
+
 // WebhookSecret is Keys.WebhookSecret.
 func (s *WatchOnly) WebhookSecret(account bursar.ID, generation uint32) []byte {
 	return webhookSecret(s.root.open(), account, generation)

@@ -260,19 +260,6 @@ func below(k ledger.Key, b ledger.Balance) bool {
 	return negative && k.Account.Type() == ledger.Liability
 }
 
-// ReversalNumber returns how often the thing of that name was taken back by entries of a kind, which are named
-// <name>/1, <name>/2 and so on.
-func (tx Ledger) ReversalNumber(ctx context.Context, kind ledger.Kind, name string) (int, error) {
-	for round := 0; ; round++ {
-		var there bool
-		err := tx.row(ctx, "look up entry", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind = $1 AND ref = $2)`,
-			[]any{string(kind), fmt.Sprintf("%s/%d", name, round+1)}, &there)
-		if err != nil || !there {
-			return round, err
-		}
-	}
-}
-
 // IsPosted reports whether an entry of that kind and reference is in the books.
 func (tx Ledger) IsPosted(ctx context.Context, e ledger.Entry) (there bool, err error) {
 	err = tx.row(ctx, "look up entry", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind = $1 AND ref = $2)`,

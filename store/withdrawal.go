@@ -168,16 +168,24 @@ func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, o
 		`UPDATE withdrawals SET outgoing_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), outgoing)
 }
 
+// completed returns when a withdrawal is completed that moves along its transition table, 0 where it is not.
+func (tx Withdrawals) completed(w bursar.Withdrawal, next bursar.WithdrawalStatus) (at int64, err error) {
+	if w.Status != next && !w.Status.MayBecome(next) {
+		return 0, fmt.Errorf("withdrawal %s may not go from %s to %s", w.ID, w.Status, next)
+	}
+	switch next {
+	case bursar.WithdrawalConfirmed, bursar.WithdrawalRejected, bursar.WithdrawalCancelled, bursar.WithdrawalFailed:
+		at = micros(tx.now)
+	}
+	return at, nil
+}
+
 // SetStatus moves a withdrawal along its transition table; w is as it was read in this transaction, with TxID and Error
 // as they shall be.
 func (tx Withdrawals) SetStatus(ctx context.Context, w bursar.Withdrawal, next bursar.WithdrawalStatus) error {
-	if w.Status != next && !w.Status.MayBecome(next) {
-		return fmt.Errorf("withdrawal %s may not go from %s to %s", w.ID, w.Status, next)
-	}
-	var completed int64
-	switch next {
-	case bursar.WithdrawalConfirmed, bursar.WithdrawalRejected, bursar.WithdrawalCancelled, bursar.WithdrawalFailed:
-		completed = micros(tx.now)
+	completed, err := tx.completed(w, next)
+	if err != nil {
+		return err
 	}
 	return tx.changeOr(ctx, "set withdrawal", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
 		`UPDATE withdrawals SET status = $3, tx_id = $4, error = $5, completed_at = $6 WHERE id = $1 AND status = $2`,

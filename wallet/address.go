@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -104,3 +105,32 @@ func (s *Service) derive(code bursar.CurrencyCode, index uint32) (bursar.Address
 	}
 	return c.Address(pub, tag)
 }
+
+// deriveSeveral makes the addresses at n indexes from one on, as derive makes each.
+func (s *Service) deriveSeveral(
+	keys manyKeys, code bursar.CurrencyCode, from uint32, n int,
+) (list []bursar.Address, err error) {
+	c, err := s.chainOf(code)
+	if err != nil {
+		return nil, err
+	}
+	capabilities := c.Capabilities()
+	if capabilities.SharedAddress {
+		return nil, errOneKey
+	}
+	publics, err := keys.Publics(
+		chain.KeyRef{Family: capabilities.Family, Branch: chain.DepositBranch, Index: from}, n)
+	if err != nil {
+		return nil, err
+	}
+	list = make([]bursar.Address, len(publics))
+	for i, public := range publics {
+		if list[i], err = c.Address(public, 0); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// errOneKey is the error of deriving many keys for a chain whose addresses differ in their memos alone.
+var errOneKey = errors.New("all addresses of this chain have one key")

@@ -14,6 +14,8 @@ const aheadBy = 512
 // holds the database's lock finds them ready. An address that is derived and never used costs nothing but time.
 type ahead struct {
 	derive func(code bursar.CurrencyCode, index uint32) (bursar.Address, error)
+	// several derives n addresses from an index on, for less than each alone takes; nil: it cannot be done.
+	several func(code bursar.CurrencyCode, from uint32, n int) ([]bursar.Address, error)
 
 	mu     sync.Mutex
 	ready  map[bursar.CurrencyCode]map[uint32]bursar.Address
@@ -62,25 +64,50 @@ func (a *ahead) fill(code bursar.CurrencyCode, from uint32) {
 		}
 	}
 	a.mu.Unlock()
-	fresh := map[uint32]bursar.Address{}
-	end := from + aheadBy
-	for index := start; index < end; index++ {
-		address, err := a.guarded(code, index)
-		if err != nil {
-			end = index // the caller that needs it gets the error
-			break
-		}
-		fresh[index] = address
-	}
+	fresh := a.from(code, start, from+aheadBy)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ready[code] == nil {
 		a.ready[code] = map[uint32]bursar.Address{}
 	}
-	for index, address := range fresh {
-		a.ready[code][index] = address
+	for i, address := range fresh {
+		a.ready[code][start+uint32(i)] = address
 	}
-	a.filled[code], a.busy[code] = max(end, a.filled[code]), false
+	a.filled[code], a.busy[code] = max(start+uint32(len(fresh)), a.filled[code]), false
+}
+
+// from derives the addresses from an index up to another one, together where that can be done. It ends before one that
+// cannot be derived: the caller that needs it gets the error.
+func (a *ahead) from(code bursar.CurrencyCode, start, end uint32) (list []bursar.Address) {
+	if start >= end {
+		return nil
+	}
+	if a.several != nil {
+		if list, err := a.severalGuarded(code, start, int(end-start)); err == nil {
+			return list
+		}
+	}
+	for index := start; index < end; index++ {
+		address, err := a.guarded(code, index)
+		if err != nil {
+			break
+		}
+		list = append(list, address)
+	}
+	return list
+}
+
+// severalGuarded is several, as guarded is derive. Fewer addresses than were asked for are an error.
+func (a *ahead) severalGuarded(code bursar.CurrencyCode, from uint32, n int) (list []bursar.Address, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("derive addresses: %v", cause)
+		}
+	}()
+	if list, err = a.several(code, from, n); err == nil && len(list) != n {
+		err = fmt.Errorf("%d addresses were derived, want %d", len(list), n)
+	}
+	return list, err
 }
 
 // guarded turns a panic into an error: the goroutine that derives ahead is not below any request's recover.

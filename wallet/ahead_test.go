@@ -147,3 +147,45 @@ func TestAPanicAheadIsAnError(t *testing.T) {
 		t.Errorf("it gave %v", err)
 	}
 }
+
+// Addresses that are derived together are those that are derived alone; where that fails in any way, each is derived
+// alone.
+func TestAddressesAreDerivedTogetherWhereThatWorks(t *testing.T) {
+	together := func(code bursar.CurrencyCode, from uint32, n int) (list []bursar.Address, err error) {
+		for i := range n {
+			list = append(list, bursar.Address{Base: fmt.Sprintf("%s/%d", code, from+uint32(i))})
+		}
+		return list, nil
+	}
+	for name, c := range map[string]struct {
+		several func(bursar.CurrencyCode, uint32, int) ([]bursar.Address, error)
+		alone   int // how many are derived alone
+	}{
+		"together": {together, 1},
+		"an error": {func(bursar.CurrencyCode, uint32, int) ([]bursar.Address, error) {
+			return nil, errors.New("they do not add up")
+		}, 1 + aheadBy},
+		"a panic": {func(bursar.CurrencyCode, uint32, int) ([]bursar.Address, error) { panic("curve") }, 1 + aheadBy},
+		"too few": {func(code bursar.CurrencyCode, from uint32, n int) ([]bursar.Address, error) {
+			return together(code, from, n-1)
+		}, 1 + aheadBy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &deriver{calls: map[uint32]int{}}
+				a := newAhead(d.derive)
+				a.several = c.several
+				for index := range uint32(aheadBy / 2) {
+					got, err := a.get("COIN", index)
+					if want := fmt.Sprintf("COIN/%d", index); err != nil || got.Base != want {
+						t.Errorf("index %d gives %q, %v, want %q", index, got.Base, err, want)
+					}
+					synctest.Wait()
+				}
+				if len(d.calls) != c.alone {
+					t.Errorf("%d addresses were derived alone, want %d", len(d.calls), c.alone)
+				}
+			})
+		})
+	}
+}

@@ -22,6 +22,12 @@ type Keys interface {
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 }
 
+// manyKeys is what Keys may offer beside: the public keys at n indexes from one on, in either form of chain.PublicKey,
+// together for a fraction of what each alone takes. Where it returns an error, each can be had alone.
+type manyKeys interface {
+	Publics(first chain.KeyRef, n int) ([]chain.PublicKey, error)
+}
+
 // Chain is the part of a chain that address creation needs: nothing in it asks a node.
 type Chain interface {
 	Capabilities() chain.Capabilities
@@ -61,6 +67,11 @@ func NewService(db *store.DB, keys Keys, chains map[bursar.ChainID]Chain, regist
 	receivers netpolicy.Receivers) *Service {
 	s := &Service{db: db, keys: keys, chains: chains, registry: registry, ids: ids, receivers: receivers}
 	s.ahead = newAhead(s.derive)
+	if many, offered := keys.(manyKeys); offered {
+		s.ahead.several = func(code bursar.CurrencyCode, from uint32, n int) ([]bursar.Address, error) {
+			return s.deriveSeveral(many, code, from, n)
+		}
+	}
 	s.batch = store.NewBatch(db, s.createAll)
 	s.reads = store.NewGather(db, func(ctx context.Context, tx *store.Tx, named []store.WalletName) (
 		map[store.WalletName]bursar.Wallet, error) {

@@ -20,7 +20,9 @@ type choice struct {
 	seen       map[store.Receiver]bool
 	again      bool
 	denied     bool
+	waits      time.Duration // the shortest after which one that was denied may be sent or skipped
 	turn       turn
+	turned     bool // it looked by accounts
 }
 
 // room is what may be taken for a destination queue.
@@ -30,6 +32,8 @@ type room struct {
 	// While nothing is sent, what is due until then moves along its schedule, as every attempt would have failed.
 	skipUntil time.Time // by the database's clock
 	reach     bool      // the last attempt of the schedule may be made all the same
+
+	shut time.Duration // for how long nothing is sent; 0: something is, as soon as there is room
 }
 
 // costOfReaching is how many skipped attempts one attempt counts for that is made in vain.
@@ -46,6 +50,7 @@ func (c *choice) choose(ctx context.Context, limit int) error {
 		}
 		c.again, c.turn = true, turn{on: true, denied: c.denied}
 	}
+	c.turned = true
 	return c.byAccounts(ctx, limit)
 }
 
@@ -88,15 +93,36 @@ func (c *choice) add(delivery store.Delivery) bool {
 		c.paced -= costOfReaching
 		c.send = append(c.send, delivery)
 	default:
-		c.denied = true
+		c.deny(room, hopeless)
 		return false
 	}
 	c.leased = append(c.leased, delivery.Number)
 	return true
 }
 
+// deny notes that an event has to wait, and for how long at least: what is skipped waits for the pace of skipping, what
+// its receiver has to be called for, until it is called next, and the rest for room.
+func (c *choice) deny(room *room, hopeless bool) {
+	c.denied = true
+	waits := max(room.shut, deniedWait)
+	if hopeless {
+		waits = pacedWait
+	}
+	if c.waits == 0 || waits < c.waits {
+		c.waits = waits
+	}
+}
+
+// patience returns how long to wait before those that were denied are looked at again; 0: not all of these are known.
+func (c *choice) patience() time.Duration {
+	if c.turned {
+		return 0
+	}
+	return c.waits
+}
+
 func (c *choice) room(r store.Receiver) *room {
-	key := queueKey{r.Account, c.d.host(r.URL)}
+	key := queueKey{r.Account, c.d.hosts.of(r.URL)}
 	found := c.rooms[key]
 	if found == nil {
 		found = c.d.queues.room(key, c.now)

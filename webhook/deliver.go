@@ -27,6 +27,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -70,16 +71,17 @@ type Deliverer struct {
 	results  results
 	counters counters
 	wake     chan struct{}
+	soon     atomic.Bool // wake is signalled in a moment
 	group    sync.WaitGroup
 
 	disabling sync.Map // receivers whose waiting events are being disabled
+	hosts     hosts
 
 	// What leases need; only one goroutine leases.
 	row    store.DeliveryLease
 	turn   turn
 	denied bool // the newest look left events that are due and had to wait
 	pace   pace
-	hosts  map[string]string // of URLs
 }
 
 // times are the durations that the contract sets and those of the work around them.
@@ -94,6 +96,9 @@ type times struct {
 const (
 	recordTimeout = 10 * time.Second
 	deniedWait    = 100 * time.Millisecond // while events are due for which there is no room
+
+	// pacedWait is the time in which as many attempts may be skipped as one lease skips.
+	pacedWait = skippedAtOnce * time.Second / skippedASecond
 
 	// leaseSpacing is the least time from a lease of fewer events than may be leased at once to the next lease: every
 	// commit of a busy service records some, and each lease is a transaction.
@@ -116,7 +121,6 @@ func New(cfg Config) *Deliverer {
 		clock:   cfg.Clock,
 		ahead:   cfg.Ahead,
 		wake:    make(chan struct{}, 1),
-		hosts:   map[string]string{},
 	}
 	if d.ahead == nil {
 		d.ahead = func() time.Duration { return 0 }
@@ -150,6 +154,22 @@ func (d *Deliverer) Wake() {
 	select {
 	case d.wake <- struct{}{}:
 	default:
+	}
+}
+
+// WakeFor is Wake for an event that was recorded, except that it signals nothing while nothing is sent to the event's
+// receiver, and waits a moment where the receiver has as much to do as it may have: the look for due events would pass
+// over the receiver's backlog again, and leave the event there.
+func (d *Deliverer) WakeFor(e bursar.Event) {
+	room := d.queues.room(queueKey{e.AccountID, d.hosts.of(e.URL)}, d.clock())
+	switch {
+	case room.send > 0:
+		d.Wake()
+	case room.shut == 0 && d.soon.CompareAndSwap(false, true):
+		time.AfterFunc(deniedWait, func() {
+			d.soon.Store(false)
+			d.Wake()
+		})
 	}
 }
 
@@ -251,8 +271,12 @@ func (d *Deliverer) idle(ctx context.Context, taken lease, n int, looked time.Du
 		space = leaseSpacing
 	}
 	if taken.denied {
-		wait = min(wait, deniedWait)
 		space = max(space, min(lookShare*looked, deniedWait))
+		if taken.patience == 0 {
+			wait = min(wait, deniedWait)
+		} else { // what is due next may have to wait as well, and would bring a look with every commit
+			wait = min(max(wait, min(deniedWait, d.times.poll)), taken.patience)
+		}
 	}
 	if space > 0 {
 		d.space(ctx, space)

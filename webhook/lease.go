@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -13,8 +12,7 @@ import (
 )
 
 const (
-	leaseBatch       = 4096 // events of one lease, and as many of other receivers where one has a backlog
-	longestHostsList = 1 << 14
+	leaseBatch = 4096 // events of one lease, and as many of other receivers where one has a backlog
 )
 
 // job is a leased event with all that is needed to send it.
@@ -35,9 +33,10 @@ func lastAttempt(of store.Delivery) bool { return of.Tries+1 >= attemptsOf(of.Ki
 // lease is the events that one transaction took.
 type lease struct {
 	send, skip []*job
-	at         time.Time // by the database's clock
-	again      bool      // more are due, or others are to be looked at
-	denied     bool      // some that are due have to wait
+	at         time.Time     // by the database's clock
+	patience   time.Duration // after which one that had to wait may be sent or skipped; 0: not all of these are known
+	again      bool          // more are due, or others are to be looked at
+	denied     bool          // some that are due have to wait
 	row        store.DeliveryLease
 	turn       turn
 	paced      int // used of the pace
@@ -58,7 +57,8 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err erro
 		if err := c.choose(ctx, limit); err != nil {
 			return err
 		}
-		taken = lease{at: tx.Now(), again: c.again, denied: c.denied, turn: c.turn, paced: paced - c.paced}
+		taken = lease{at: tx.Now(), again: c.again, denied: c.denied, patience: c.patience(), turn: c.turn,
+			paced: paced - c.paced}
 		if taken.again, err = c.withoutMoved(ctx); err != nil {
 			return err
 		}
@@ -178,35 +178,9 @@ func (d *Deliverer) jobsOf(ctx context.Context, tx *store.Tx, due []store.Delive
 
 // target returns what the jobs of a receiver have in common.
 func (d *Deliverer) target(r store.Receiver) *job {
-	j := &job{queue: queueKey{r.Account, d.host(r.URL)}}
+	j := &job{queue: queueKey{r.Account, d.hosts.of(r.URL)}}
 	if j.refused = netpolicy.CheckWebhookURL(r.URL, d.allowed); j.refused == nil {
 		j.to, j.refused = url.Parse(r.URL)
 	}
 	return j
-}
-
-// host is hostOf, remembered.
-func (d *Deliverer) host(raw string) string {
-	host, known := d.hosts[raw]
-	if !known {
-		if len(d.hosts) >= longestHostsList {
-			clear(d.hosts)
-		}
-		host = hostOf(raw)
-		d.hosts[raw] = host
-	}
-	return host
-}
-
-// hostOf returns the host and port of a URL, normalised.
-func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "" // such an event fails at once, in any queue
-	}
-	port := u.Port()
-	if port == "" {
-		port = u.Scheme
-	}
-	return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + ":" + port
 }

@@ -52,9 +52,9 @@ func (q *destinationQueues) room(key queueKey, now time.Time) *room {
 	l := q.queue(key, now)
 	switch {
 	case now.Before(l.shutUntil):
-		return &room{skipUntil: endOfTime}
+		return &room{skipUntil: endOfTime, shut: l.shutUntil.Sub(now)}
 	case now.Before(l.probeAt):
-		return &room{skipUntil: l.missAt, reach: true}
+		return &room{skipUntil: l.missAt, reach: true, shut: l.probeAt.Sub(now)}
 	}
 	return &room{send: max(q.capacity(l, now)-len(l.waiting), 0)}
 }

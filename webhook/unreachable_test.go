@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
 )
 
@@ -217,6 +218,53 @@ func TestATurnComesToEveryReceiver(t *testing.T) {
 		}
 		if len(got) != others+1 {
 			t.Errorf("after six leases %d of %d receivers had their turn", len(got), others+1)
+		}
+	})
+}
+
+// While nothing is sent to the receivers of all that is due, looking again is of no use before one of them is called, or
+// before more attempts may be skipped. Events of such a receiver do not bring a look either, those of others do.
+func TestWhatIsNotSentBringsNoLook(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *harness) {
+		const dead, other = "https://dead.example/hook", "https://other.example/hook"
+		now := time.Now()
+		d := s.deliverer(s.db)
+		d.clock = func() time.Time { return now }
+		lease := func() lease {
+			t.Helper()
+			taken, err := d.lease(t.Context(), leaseBatch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return taken
+		}
+		l := d.queues.queue(queueKey{customer, hostOf(dead)}, now)
+		l.missed, l.missAt, l.probeAt = missedInARow, s.db.Now().Add(-time.Second), now.Add(3*time.Second)
+		s.event(dead)
+		if taken := lease(); !taken.denied || taken.patience != 3*time.Second || len(taken.send) != 0 {
+			t.Errorf("of a receiver that is called in 3 s: %+v, want that all wait for 3 s", taken)
+		}
+		l.missAt = s.db.Now()
+		d.pace = pace{at: now} // as many were skipped as may be
+		if taken := lease(); !taken.denied || taken.patience != pacedWait || len(taken.skip) != 0 {
+			t.Errorf("of what is skipped: %+v, want that all wait for %s", taken, pacedWait)
+		}
+		for url, wakes := range map[string]bool{dead: false, other: true} {
+			d.WakeFor(bursar.Event{AccountID: customer, URL: url})
+			woken := len(d.wake) > 0
+			if woken != wakes {
+				t.Errorf("an event for %s wakes the deliverer: %v, want %v", url, woken, wakes)
+			}
+			for len(d.wake) > 0 {
+				<-d.wake
+			}
+		}
+		s.events(other, firstQueue+1)
+		d.queues.queue(queueKey{customer, hostOf(dead)}, now).probeAt = now.Add(time.Hour)
+		if taken := lease(); !taken.denied || taken.patience != deniedWait || len(taken.send) != firstQueue {
+			t.Errorf("of one that has no room: %d are sent, and all wait for %s, want %d and %s", len(taken.send),
+				taken.patience, firstQueue, deniedWait)
 		}
 	})
 }

@@ -75,7 +75,7 @@ func newHarnessOver(t *testing.T, db *store.DB) *harness {
 		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.IDs,
 		Log:       slog.New(slog.DiscardHandler),
 		Taken:     func(id bursar.ChainID) { d.taken = append(d.taken, id) },
-		Announced: func() { d.announced++ },
+		Announced: func(bursar.Event) { d.announced++ },
 		Leave:     outgoing.Leave}
 	d.orders = withdrawal.NewService(d.config)
 	for _, id := range []bursar.ID{ann, bob} {

@@ -44,7 +44,7 @@ func (s *Service) announce(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 // logEvent is called after the commit that recorded an event; due says that it is to be sent.
 func (s *Service) logEvent(e bursar.Event, due bool) {
 	if due && s.announced != nil {
-		s.announced()
+		s.announced(e)
 	}
 	s.log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 }

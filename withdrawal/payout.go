@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -23,26 +24,35 @@ type Payouts struct {
 	Log      *slog.Logger
 }
 
-// Signed records the transaction that pays a withdrawal: one that was just signed, or a replacement of it.
-func (p Payouts) Signed(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, txID string) error {
-	next := w.Status
-	if next == bursar.WithdrawalQueued {
-		next = bursar.WithdrawalSigned
+// Signed records the transaction that pays withdrawals: one that was just signed, or a replacement of it.
+func (p Payouts) Signed(ctx context.Context, tx *store.Tx, paid []bursar.Withdrawal, txID string) error {
+	named := slices.Clone(paid)
+	for i := range named {
+		named[i].TxID = txID
 	}
-	w.TxID = txID
-	return tx.Withdrawals().SetStatus(ctx, w, next)
+	return tx.Withdrawals().SetStatusAll(ctx, named, func(w bursar.Withdrawal) bursar.WithdrawalStatus {
+		if w.Status == bursar.WithdrawalQueued {
+			return bursar.WithdrawalSigned
+		}
+		return w.Status
+	})
 }
 
-// Broadcast records that a node accepted the transaction that pays a withdrawal, the first time.
-func (p Payouts) Broadcast(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	if w.Status != bursar.WithdrawalSigned {
-		return nil
-	}
-	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
+// Broadcast records that a node accepted the transaction that pays withdrawals, the first time.
+func (p Payouts) Broadcast(ctx context.Context, tx *store.Tx, paid []bursar.Withdrawal) error {
+	sent := slices.DeleteFunc(slices.Clone(paid), func(w bursar.Withdrawal) bool {
+		return w.Status != bursar.WithdrawalSigned
+	})
+	err := tx.Withdrawals().SetStatusAll(ctx, sent, func(bursar.Withdrawal) bursar.WithdrawalStatus {
+		return bursar.WithdrawalBroadcast
+	})
+	if err != nil {
 		return err
 	}
-	w.Status = bursar.WithdrawalBroadcast
-	return p.notify(ctx, tx, w)
+	for i := range sent {
+		sent[i].Status = bursar.WithdrawalBroadcast
+	}
+	return p.notifyAll(ctx, tx, sent)
 }
 
 // Requeue queues a withdrawal again whose signed transaction is proven never to be included: it reverses Signed and
@@ -65,21 +75,32 @@ func (p Payouts) WaitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	return tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{})
 }
 
-// Confirm books a payment that is final: what was held leaves custody. Unsettle reverses it.
-func (p Payouts) Confirm(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
-	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
-		return err
-	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+// Confirm books payments of one transaction that is final: what was held leaves custody. Unsettle reverses it for each.
+func (p Payouts) Confirm(ctx context.Context, tx *store.Tx, paid []bursar.Withdrawal, by bursar.ID) error {
+	err := tx.Withdrawals().SetStatusAll(ctx, paid, func(bursar.Withdrawal) bursar.WithdrawalStatus {
+		return bursar.WithdrawalConfirmed
+	})
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalSettled(w, round, tx.Now())); err != nil {
+	names := make([]string, len(paid))
+	for i, w := range paid {
+		names[i] = w.ID.String()
+	}
+	rounds, err := tx.Ledger().ReversalNumbers(ctx, ledger.KindUnsettled, names)
+	if err != nil {
 		return err
 	}
-	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
-	p.log(tx, "withdrawal settled", w, by, "hash", w.TxID)
-	return p.notify(ctx, tx, w)
+	settled, confirmed := make([]ledger.Entry, len(paid)), slices.Clone(paid)
+	for i, w := range paid {
+		settled[i] = ledger.WithdrawalSettled(w, rounds[names[i]], tx.Now())
+		confirmed[i].Status, confirmed[i].CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
+		p.log(tx, "withdrawal settled", w, by, "hash", w.TxID)
+	}
+	if err := tx.Ledger().Post(ctx, settled...); err != nil {
+		return err
+	}
+	return p.notifyAll(ctx, tx, confirmed)
 }
 
 // Refund refunds a withdrawal that is proven never to pay. Unsettle reverses it.
@@ -196,12 +217,42 @@ func (p Payouts) credits() deposit.Credits {
 func (p Payouts) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, p.Registry, p.IDs)
 	if !event.ID.IsZero() {
-		tx.After(func() {
-			p.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account",
-				event.AccountID, "sent", due)
-		})
+		tx.After(func() { p.logEvent(event, due) })
 	}
 	return err
+}
+
+// notifyAll is notify for several withdrawals, by the same number of statements whatever theirs.
+func (p Payouts) notifyAll(ctx context.Context, tx *store.Tx, list []bursar.Withdrawal) error {
+	var ids []bursar.ID
+	for _, w := range list {
+		if !slices.Contains(ids, w.AccountID) {
+			ids = append(ids, w.AccountID)
+		}
+	}
+	accounts, err := tx.Accounts().Each(ctx, ids)
+	if err != nil {
+		return err
+	}
+	events, err := tx.Events().OfWithdrawals(ctx, list, accounts, p.Registry, p.IDs)
+	if err != nil {
+		return err
+	}
+	due, err := tx.Events().RecordAll(ctx, events)
+	if err != nil {
+		return err
+	}
+	tx.After(func() {
+		sent, _ := due.Get(ctx) // it is known once the transaction is committed
+		for i, e := range events {
+			p.logEvent(e, sent[i])
+		}
+	})
+	return nil
+}
+
+func (p Payouts) logEvent(e bursar.Event, due bool) {
+	p.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 }
 
 // log logs a change of a withdrawal once it is committed.

@@ -36,7 +36,7 @@ type Service struct {
 	log       *slog.Logger
 	quotes    *quotes
 	taken     func(bursar.ChainID) // called after a withdrawal was queued
-	announced func()               // called after an event was recorded that is to be sent
+	announced func(bursar.Event)   // called after an event was recorded that is to be sent
 	batch     *store.Batch[prepared, bursar.Withdrawal]
 	suspended func(code bursar.CurrencyCode) string
 	behind    func(context.Context) (string, error)
@@ -59,7 +59,7 @@ type Config struct {
 	Log      *slog.Logger
 
 	Taken     func(bursar.ChainID)
-	Announced func()
+	Announced func(bursar.Event)
 
 	Suspended func(code bursar.CurrencyCode) string // why a currency is not paid now, "" if it is; nil: all are
 

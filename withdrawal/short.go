@@ -22,7 +22,7 @@ func (p Payouts) SettleShort(
 		err = p.Refund(ctx, tx, w, "the token's contract delivered nothing, though the transaction succeeded")
 	} else {
 		w.Error = "the token's contract delivered " + delivered + "; the rest was given back"
-		err = p.Confirm(ctx, tx, w, by)
+		err = p.Confirm(ctx, tx, []bursar.Withdrawal{w}, by)
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -15,21 +16,31 @@ import (
 
 const maxAddress = 90 // characters, BIP 173
 
-// Address returns the P2WPKH address (BIP 141, BIP 173) of a compressed public key. There are no memos.
+// Address returns the P2WPKH address (BIP 141, BIP 173) of the compressed form of a public key. There are no memos.
 func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	if memo != 0 {
 		return bursar.Address{}, errors.New("make address: this chain has no memos: memo must be 0")
 	}
-	if len(pub) != btcec.PubKeyBytesLenCompressed {
-		return bursar.Address{}, fmt.Errorf("make address: a compressed public key has %d bytes, got %d",
-			btcec.PubKeyBytesLenCompressed,
-			len(pub))
-	}
-	if _, err := btcec.ParsePubKey(pub); err != nil {
+	key, err := compressed(pub)
+	if err != nil {
 		return bursar.Address{}, fmt.Errorf("make address: %w", err)
 	}
-	base, err := c.network.base(keyHashScript(hash160(pub)))
+	base, err := c.network.base(keyHashScript(hash160(key)))
 	return bursar.Address{Base: base}, err
+}
+
+// compressed returns the short form of a public key, which may be in the long one.
+func compressed(pub chain.PublicKey) ([]byte, error) {
+	long := len(pub) == secp256k1.PubKeyBytesLenUncompressed && pub[0] == secp256k1.PubKeyFormatUncompressed
+	if len(pub) != btcec.PubKeyBytesLenCompressed && !long {
+		return nil, fmt.Errorf("a public key has %d bytes, or %d with both coordinates; got %d",
+			btcec.PubKeyBytesLenCompressed, secp256k1.PubKeyBytesLenUncompressed, len(pub))
+	}
+	key, err := btcec.ParsePubKey(pub)
+	if err != nil {
+		return nil, err
+	}
+	return key.SerializeCompressed(), nil
 }
 
 // ParseAddress accepts what every wallet can pay today: P2PKH and P2SH in Base58Check, P2WPKH and P2WSH in bech32 (BIP

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/btcsuite/btcd/btcec/v2"
+
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 )
@@ -27,6 +29,28 @@ func testAddressIsDeterministic(t *testing.T, h Harness) {
 	}
 	if _, err := h.Chain.Address(chain.PublicKey("short"), 0); err == nil {
 		t.Fatal("five bytes as a public key give an address, want an error")
+	}
+	if d.capabilities.Curve == chain.Secp256k1 && !d.capabilities.SharedAddress {
+		d.longKey(0)
+	}
+}
+
+// longKey requires that the long form of a key gives the address of its short form, and what is no point of the curve
+// none.
+func (d *harness) longKey(index uint32) {
+	d.t.Helper()
+	short := d.keys.Public(chain.KeyRef{Family: d.capabilities.Family, Branch: chain.DepositBranch, Index: index})
+	key, err := btcec.ParsePubKey(short)
+	d.check(err, "parse a key of the test")
+	long := key.SerializeUncompressed()
+	address, err := d.chain.Address(long, 0)
+	d.check(err, "address of a key with both coordinates")
+	if want := d.deposit(index); address != want {
+		d.t.Fatalf("the address of a key with both coordinates is %s, want %s", address, want)
+	}
+	long[len(long)-1] ^= 1
+	if address, err = d.chain.Address(long, 0); err == nil {
+		d.t.Fatalf("what is no point of the curve has the address %s, want an error", address)
 	}
 }
 

@@ -31,10 +31,12 @@ func Keccak256(parts ...[]byte) (sum [32]byte) {
 }
 
 // Address returns the last 20 bytes of the Keccak-256 of a key's two coordinates (Yellow Paper,
-// appendix F). The key must be compressed, 33 bytes, and a point of the curve.
+// appendix F). The key must be a point of the curve: compressed, 33 bytes, or with both coordinates, 65 bytes (SEC 1,
+// 2.3.3).
 func Address(key []byte) (address [20]byte, err error) {
-	if len(key) != secp256k1.PubKeyBytesLenCompressed {
-		return address, fmt.Errorf("address of a key: got %d bytes, want 33", len(key))
+	long := len(key) == secp256k1.PubKeyBytesLenUncompressed && key[0] == secp256k1.PubKeyFormatUncompressed
+	if len(key) != secp256k1.PubKeyBytesLenCompressed && !long {
+		return address, fmt.Errorf("address of a key: got %d bytes, want 33, or 65 with both coordinates", len(key))
 	}
 	point, err := secp256k1.ParsePubKey(key)
 	if err != nil {

@@ -19,27 +19,31 @@ const (
 	checksumBytes = 4
 )
 
-// publicKeys are those that are known to be points of the curve. That check takes longer than the rest of an address's
-// derivation, and tests derive the same few thousand addresses again and again.
-var publicKeys sync.Map // of struct{} by key
+// publicKeys are the short forms of those that are known to be points of the curve. That check takes longer than the
+// rest of an address's derivation, and tests derive the same few thousand addresses again and again.
+var publicKeys sync.Map // of string by key
 
-func isPublicKey(pub chain.PublicKey) bool {
-	if _, known := publicKeys.Load(string(pub)); known {
-		return true
+// shortForm returns the short form of a public key, and false for what is no point of the curve.
+func shortForm(pub chain.PublicKey) (string, bool) {
+	if known, is := publicKeys.Load(string(pub)); is {
+		return known.(string), true
 	}
-	if _, err := btcec.ParsePubKey(pub); err != nil || len(pub) != btcec.PubKeyBytesLenCompressed {
-		return false
+	key, err := btcec.ParsePubKey(pub)
+	if err != nil {
+		return "", false
 	}
-	publicKeys.Store(string(pub), struct{}{})
-	return true
+	short := string(key.SerializeCompressed())
+	publicKeys.Store(string(pub), short)
+	return short, true
 }
 
 // Address returns the address of a key; the memo is used only on a chain with a shared address.
 func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
-	if !isPublicKey(pub) {
-		return bursar.Address{}, fmt.Errorf("address of a key of %d bytes: not a short public key", len(pub))
+	short, is := shortForm(pub)
+	if !is {
+		return bursar.Address{}, fmt.Errorf("address of a key of %d bytes: not a public key", len(pub))
 	}
-	base := c.base(pub)
+	base := c.base([]byte(short))
 	if c.config.SharedAddress {
 		return bursar.Address{Base: base, Memo: memo, HasMemo: true}, nil
 	}
