@@ -39,6 +39,8 @@ type commands struct {
 	Version kong.VersionFlag `name:"version" short:"V" help:"Print the version."`
 	Config  string           `placeholder:"FILE" help:"Configuration file. Default: bursar.yaml, or the environment alone if that does not exist."`
 
+	Init         initCommand          `cmd:"" help:"Make a configuration, a seed and a database, step by step or by flags."`
+	Settings     configCommands       `cmd:"" name:"config" help:"Judge the configuration."`
 	Serve        serveCommand         `cmd:"" help:"Run the service."`
 	Migrate      migrateCommand       `cmd:"" help:"Create the database or migrate its schema."`
 	Database     databaseCommands     `cmd:"" help:"Give roles of PostgreSQL their rights."`

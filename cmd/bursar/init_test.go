@@ -1,0 +1,141 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+)
+
+// newEmptyHarness is a harness without a configuration and without a passphrase.
+func newEmptyHarness(t *testing.T) *harness {
+	d := newHarness(t)
+	d.env = nil
+	if err := os.Remove(filepath.Join(d.dir, "bursar.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// What init makes is judged valid and well by the other commands, and nothing is ever overwritten.
+func TestInitMakesWhatDoctorFindsWell(t *testing.T) {
+	encryptsAtFullStrength(t)
+	t.Parallel()
+	d := newEmptyHarness(t)
+	m := parse[made](d, "init", "--network", "regtest", "--chain", "bitcoin="+pretendNode(t, wellNode()),
+		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--operator", "Ada", "--yes", "--json")
+	if len(strings.Fields(m.Words)) != 24 || m.Fingerprint == "" || !strings.Contains(m.Invitation, "http") {
+		t.Errorf("init made %+v, want 24 words, a fingerprint and a link", m)
+	}
+	for _, file := range []string{"bursar.yaml", "seed.age", "passphrase", "bursar.db"} {
+		if info, err := os.Stat(filepath.Join(d.dir, file)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s is %v, %v, want mode 0600", file, info, err)
+		}
+	}
+	d.env = []string{"BURSAR_PASSPHRASE_FILE=" + filepath.Join(d.dir, m.Passphrase)}
+	d.ok("config", "check")
+	found, code := d.findings()
+	for check, f := range found {
+		if f.Result != resultOK {
+			t.Errorf("doctor finds %+v at %s, want ok", f, check)
+		}
+	}
+	if code != 0 {
+		t.Errorf("doctor exits with %d, want 0", code)
+	}
+	before, _ := os.ReadFile(filepath.Join(d.dir, "bursar.yaml"))
+	d.fails(exitUsage, "exists and is not overwritten", "init", "--yes")
+	if after, _ := os.ReadFile(filepath.Join(d.dir, "bursar.yaml")); string(after) != string(before) {
+		t.Errorf("the configuration is now\n%s\nwant it unchanged", after)
+	}
+	if err := os.Remove(filepath.Join(d.dir, "bursar.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	d.fails(exitUsage, "seed.age exists", "init", "--yes")
+}
+
+// A mainnet gets limits for each currency that can be used, without which its signer pays out nothing, and the answers
+// on standard input are what no flag said.
+func TestInitAsksAndLimitsAMainnet(t *testing.T) {
+	t.Parallel()
+	d := newEmptyHarness(t)
+	answers := strings.Join([]string{"mainnet", "http://u:hunter2@127.0.0.1:8332", "", "", "http://127.0.0.1:8545"}, "\n")
+	o := d.run(answers, "init", "--no-seed")
+	if o.code != 0 || !strings.Contains(o.err, "URL of a node of bitcoin") {
+		t.Fatalf("init exits with %d and says %s, want 0", o.code, o.err)
+	}
+	c := parse[checkedConfig](d, "config", "check", "--json")
+	if !c.Valid || len(c.Warnings) > 0 || c.Network != "mainnet" {
+		t.Errorf("config check prints %+v, want a valid mainnet without warnings", c)
+	}
+	has := func(key string) bool {
+		return slices.ContainsFunc(c.Settings, func(s checkedSetting) bool { return s.Key == key && s.Source != "default" })
+	}
+	for _, key := range []string{"chains.bitcoin.rpc", "currencies.BTC.hourly_limit", "chains.bitcoin.hourly_fees",
+		"network"} {
+		if !has(key) {
+			t.Errorf("%s is not set, want it in %+v", key, c.Settings)
+		}
+	}
+	if shown := d.ok("config", "check"); strings.Contains(shown, "hunter2") {
+		t.Errorf("config check prints the password of a node:\n%s", shown)
+	}
+}
+
+// What is wrong is refused before anything is written.
+func TestInitRefusesAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	d := newEmptyHarness(t)
+	for want, args := range map[string][]string{
+		"unknown chain":              {"--chain", "bitcorn=http://127.0.0.1:1"},
+		"has a password":             {"--chain", "bitcoin=http://u:p@127.0.0.1:1"},
+		"has no URL":                 {"--chain", "bitcoin"},
+		"serves other machines":      {"--network", "mainnet", "--listen", "0.0.0.0:8080"},
+		"the database is not of the": {"--database", "mysql://somewhere"},
+		"--owner":                    {"--owner", "nobody-has-this-name"},
+	} {
+		o := d.run("", append([]string{"init", "--yes", "--no-seed"}, args...)...)
+		if o.code != exitUsage || !strings.Contains(o.err, want) || o.out != "" {
+			t.Errorf("init %s exits with %d: %s%s, want 2 and %q", args, o.code, o.out, o.err, want)
+		}
+		if list, err := os.ReadDir(d.dir); err != nil || len(list) > 0 {
+			t.Fatalf("init %s leaves %v, %v, want nothing", args, list, err)
+		}
+	}
+}
+
+// A package's configuration that nobody edited is replaced; one that is edited is not.
+func TestInitReplacesAPackagesConfiguration(t *testing.T) {
+	t.Parallel()
+	d := newEmptyHarness(t)
+	packaged, err := os.ReadFile("../../release/packages/bursar.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(d.dir, "bursar.yaml")
+	if err := os.WriteFile(file, packaged, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	d.ok("init", "--yes", "--no-seed", "--network", "regtest", "--database", "sqlite:"+filepath.Join(d.dir, "b.db"))
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(text), "Not set up yet") || !strings.Contains(string(text), "regtest") {
+		t.Errorf("the configuration is now\n%s%v\nwant that of init", text, err)
+	}
+	d.fails(exitUsage, "exists and is not overwritten", "init", "--yes", "--no-seed")
+}
+
+// Mistakes are listed all at once, as JSON too, with the exit code of a mistake.
+func TestConfigCheckListsEveryMistake(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t, "lisen: 1", "chains: {bitcoin: {}}")
+	o := d.run("", "config", "check")
+	if o.code != exitUsage || !strings.Contains(o.err, "did you mean listen?") || !strings.Contains(o.err, "rpc is required") {
+		t.Errorf("config check exits with %d: %s, want 2 and both mistakes", o.code, o.err)
+	}
+	o = d.run("", "config", "check", "--json")
+	if o.code != exitUsage || !strings.Contains(o.out, `"valid":false`) || !strings.Contains(o.out, `bursar.yaml:5`) {
+		t.Errorf("config check --json exits with %d: %s, want 2 and the places of both mistakes", o.code, o.out)
+	}
+}
