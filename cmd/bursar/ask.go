@@ -4,10 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // maxAnswer bounds a line of standard input that answers a question.
@@ -51,13 +48,4 @@ func (a *asker) ask(question, preset string) (string, error) {
 		return preset, nil
 	}
 	return line, nil
-}
-
-// atTerminal reports whether a person is there to answer.
-func (c *call) atTerminal() bool {
-	f, is := c.Stdin.(*os.File)
-	if !is {
-		return false
-	}
-	return term.IsTerminal(int(f.Fd()))
 }

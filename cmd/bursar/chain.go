@@ -136,6 +136,7 @@ type chainRescanCommand struct {
 	From  string         `xor:"what" placeholder:"HEIGHT" help:"First block to search."`
 	To    string         `placeholder:"HEIGHT" help:"Last block to search. Default: the newest recorded block."`
 	Tx    string         `xor:"what" placeholder:"HASH" help:"Search the block that contains this transaction."`
+	acting
 }
 
 // Help returns an example.
@@ -192,13 +193,13 @@ func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		return c.Say("searched block %d of %s", block.Height, cmd.Chain)
+		return c.Done(facts{"blocks": 1, "from": block.Height}, "searched block %d of %s", block.Height, cmd.Chain)
 	}
 	searched, err := follower.Rescan(ctx, from, to)
 	if err != nil {
 		return fmt.Errorf("after %d blocks: %w", searched, err)
 	}
-	return c.Say("searched %d blocks of %s from %d on", searched, cmd.Chain, from)
+	return c.Done(facts{"blocks": searched, "from": from}, "searched %d blocks of %s from %d on", searched, cmd.Chain, from)
 }
 
 // chainState returns a chain's cursor, or an error that says that it never ran.

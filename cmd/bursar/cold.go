@@ -57,6 +57,7 @@ type coldRefillCommand struct {
 	Amount   string              `required:"" help:"Amount in whole units of the currency."`
 	command.BundleOut
 	actor
+	acting
 }
 
 // Help returns an example.
@@ -115,6 +116,7 @@ type coldRevokeCommand struct {
 	Amount string    `help:"Amount in whole units of the currency. Default: that of the other refill."`
 	command.BundleOut
 	actor
+	confirmed
 }
 
 // Help returns an example.
@@ -195,6 +197,7 @@ func (cmd *coldShowCommand) Run(ctx context.Context, c *call) error {
 
 type coldBroadcastCommand struct {
 	File string `arg:"" placeholder:"FILE" help:"The signed bundle."`
+	confirmed
 }
 
 // Help returns an example.
@@ -223,7 +226,7 @@ func (cmd *coldBroadcastCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Say("refill %s is sent as transaction %s", b.ID, signed.TxID)
+	return c.Done(facts{"refillID": b.ID, "hashID": signed.TxID}, "refill %s is sent as transaction %s", b.ID, signed.TxID)
 }
 
 type coldListCommand struct {
@@ -288,6 +291,7 @@ func (cmd *coldListCommand) Run(ctx context.Context, c *call) error {
 type coldAbandonCommand struct {
 	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the refill."`
 	Reason string    `required:"" placeholder:"TEXT" help:"Reason, for the record."`
+	final
 }
 
 // Help returns an example.
@@ -322,6 +326,6 @@ func (cmd *coldAbandonCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, missing, cmd.ID)
 	}
-	return c.Say("refill %s is abandoned; if it was signed, revoke it: `bursar cold revoke %s` makes a transaction "+
+	return c.Done(facts{"refillID": cmd.ID}, "refill %s is abandoned; if it was signed, revoke it: `bursar cold revoke %s` makes a transaction "+
 		"that uses up one of %s", cmd.ID, cmd.ID, strings.Join(uses, ", "))
 }

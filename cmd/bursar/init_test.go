@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // newEmptyHarness is a harness without a configuration and without a passphrase.

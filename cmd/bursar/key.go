@@ -23,7 +23,7 @@ type keyCommands struct {
 }
 
 type keyCreateCommand struct {
-	Account  bursar.ID      `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account  bursar.ID      `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Scopes   []bursar.Scope `default:"read,wallets,withdraw" help:"Scopes of the key, separated by commas: read, wallets, withdraw."`
 	Life     time.Duration  `help:"Lifetime of the key, such as 720h. Default: unlimited."`
 	AllowIP  []string       `name:"allow-ip" placeholder:"CIDR" help:"Network or address that the key may be used from; may be repeated. Default: anywhere."`
@@ -80,7 +80,7 @@ func (cmd *keyCreateCommand) Run(ctx context.Context, c *call) error {
 }
 
 type keyListCommand struct {
-	Account bursar.ID `arg:"" optional:"" placeholder:"ACCOUNT" help:"ID of the account whose keys to list. Default: all."`
+	Account bursar.ID `arg:"" optional:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account whose keys to list. Default: all."`
 	JSON    bool      `name:"json" help:"Print a JSON array."`
 }
 
@@ -132,6 +132,7 @@ func (cmd *keyListCommand) Run(ctx context.Context, c *call) error {
 
 type keyRevokeCommand struct {
 	Key bursar.ID `arg:"" placeholder:"KEY" help:"ID of the key."`
+	final
 }
 
 // Help returns an example.
@@ -149,13 +150,13 @@ func (cmd *keyRevokeCommand) Run(ctx context.Context, c *call) error {
 	if err := accounts.Revoke(ctx, cmd.Key); err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.Say("key %s is revoked", cmd.Key)
+	return c.Done(facts{"keyID": cmd.Key}, "key %s is revoked", cmd.Key)
 }
 
 type keyRotateCommand struct {
 	Key     bursar.ID     `arg:"" placeholder:"KEY" help:"ID of the key."`
 	Overlap time.Duration `default:"24h" help:"How long the old key stays valid; 0s ends it immediately."`
-	JSON    bool          `name:"json" help:"Print one line of JSON."`
+	confirmed
 }
 
 // Help returns an example.
@@ -178,9 +179,9 @@ func (cmd *keyRotateCommand) Run(ctx context.Context, c *call) error {
 }
 
 type keyRotateWebhookCommand struct {
-	Account bursar.ID     `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account bursar.ID     `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Overlap time.Duration `default:"24h" help:"How long webhooks are signed with the old secret too; 0s ends that immediately."`
-	JSON    bool          `name:"json" help:"Print one line of JSON."`
+	confirmed
 }
 
 // Help returns an example.

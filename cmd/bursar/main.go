@@ -9,10 +9,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -89,7 +91,7 @@ func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
 	return kong.New(line, kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),
 		kong.Description("Takes cryptocurrency deposits, keeps accounts and pays out."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Vars{"families": familyList(), "version": "bursar " + command.ReadVersion().Version})
+		kong.NamedMapper("account", &c.names), kong.Vars{"families": familyList(), "version": "bursar " + command.ReadVersion().Version})
 }
 
 // run executes a command line and returns the exit code.
@@ -108,10 +110,36 @@ func run(ctx context.Context, c *call, args []string) int {
 		return c.fail(usage(err))
 	}
 	c.Config = line.Config
-	c.did = didOf(parsed)
-	parsed.BindTo(ctx, (*context.Context)(nil))
-	if err := parsed.Run(c, &c.Call); err != nil {
+	if err := c.execute(ctx, parsed, args); err != nil {
 		return c.fail(err)
 	}
 	return 0
+}
+
+// execute runs a command that was parsed.
+func (c *call) execute(ctx context.Context, parsed *kong.Context, args []string) error {
+	if err := c.names.resolve(ctx, c); err != nil {
+		return err
+	}
+	c.did = didOf(parsed)
+	selected := parsed.Selected().Target.Addr().Interface()
+	if r, is := selected.(interface{ onlyRehearses() bool }); is && r.onlyRehearses() {
+		c.rehearses = true
+	} else if err := c.Prepare(selected, "bursar "+strings.Join(args, " ")); err != nil {
+		return err
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	err := parsed.Run(c, &c.Call)
+	if c.rehearses && errors.Is(err, errRehearsed) {
+		return c.rehearsed(selected)
+	}
+	return errors.Join(err, c.Finish())
+}
+
+// rehearsed says that every check passed.
+func (c *call) rehearsed(selected any) error {
+	if j, is := selected.(interface{ InJSON() bool }); is && j.InJSON() {
+		return c.PrintJSON(facts{"dryRun": true, "message": errRehearsed.Error()})
+	}
+	return c.Say("%s", errRehearsed)
 }
