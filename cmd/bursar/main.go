@@ -56,6 +56,10 @@ type commands struct {
 	Currency     currencyCommands     `cmd:"" help:"Halt and resume payments of a currency."`
 	Halt         haltCommands         `cmd:"" help:"Stop every payment immediately, and show what is halted."`
 	Resume       resumeCommand        `cmd:"" help:"Resume payments after a halt of everything."`
+	Find         findCommand          `cmd:"" help:"Say what has an ID, hash, address, reference or amount, and where its money is."`
+	Deposit      depositCommands      `cmd:"" help:"List deposits, and show where their money is."`
+	Wallet       walletCommands       `cmd:"" help:"List and show wallets."`
+	Charge       chargeCommands       `cmd:"" help:"List and show charges."`
 	Withdrawal   withdrawalCommands   `cmd:"" help:"List, approve, reject and cancel withdrawals."`
 	Approval     approvalCommands     `cmd:"" help:"List payments that wait for approvals, and add approvals."`
 	Outgoing     outgoingCommands     `cmd:"" help:"Show, resolve and abandon outgoing transactions."`

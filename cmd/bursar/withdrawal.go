@@ -12,6 +12,7 @@ import (
 
 type withdrawalCommands struct {
 	List    withdrawalListCommand    `cmd:"" help:"List withdrawals, newest first."`
+	Show    withdrawalShowCommand    `cmd:"" help:"Show a withdrawal and where its money is."`
 	Approve withdrawalApproveCommand `cmd:"" help:"Approve a withdrawal that waits for approval."`
 	Reject  withdrawalRejectCommand  `cmd:"" help:"Reject a withdrawal that waits for approval and release its hold."`
 	Cancel  withdrawalCancelCommand  `cmd:"" help:"Cancel a withdrawal that is not signed yet and release its hold."`
