@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,6 +115,10 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 		"audit prove":             "prints a file",
 		"signer audit checkpoint": "prints a file",
 		"signer audit prove":      "prints a file",
+		"help":                    "prints a text",
+		"completion":              "prints a script",
+		"man":                     "prints a manual page",
+		"complete":                "prints words for a shell",
 	}
 	for name, node := range knownCommands(t) {
 		if len(node.Children) > 0 {
@@ -124,5 +131,59 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 	}
 	if len(without) > 0 {
 		t.Errorf("there are no commands %v", without)
+	}
+}
+
+// The table of docs/operations.md says which commands ask, and which can be rehearsed.
+func TestTheDocumentsSayWhatCannotBeUndone(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks, rehearses := map[string]bool{}, map[string]bool{}
+	_, table, _ := strings.Cut(string(content), "| cannot be undone | commands |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for i, row := range strings.Split(table, "\n")[1:] {
+		for _, entry := range strings.Split(strings.Split(row, "|")[2], ", ") {
+			for j, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(entry, -1) {
+				if entry = strings.TrimSpace(entry); i == 1 && j > 0 && !strings.Contains(entry, " and ") {
+					continue // the check, in brackets
+				}
+				if strings.Contains(name[1], "--") || name[1] == "cold show" {
+					continue
+				}
+				asks[name[1]], rehearses[name[1]] = true, i == 0
+			}
+		}
+	}
+	for name, node := range knownCommands(t) {
+		if len(node.Children) > 0 || node.Hidden {
+			continue
+		}
+		_, isIn := node.Target.Addr().Interface().(interface{ Sure() bool })
+		if isIn != asks[name] || hasFlag(node, "dry-run") != rehearses[name] {
+			t.Errorf("`bursar %s` asks: %v, rehearses: %v; the table says %v, %v", name, isIn, hasFlag(node, "dry-run"),
+				asks[name], rehearses[name])
+		}
+		delete(asks, name)
+	}
+	if len(asks) > 0 {
+		t.Errorf("the table has %v, want only commands that ask", asks)
+	}
+}
+
+// A wrong command line exits with 2 at every command, before anything is tried.
+func TestAWrongCommandLineExitsWithTwo(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t)
+	for name, node := range knownCommands(t) {
+		if len(node.Children) > 0 || slices.Contains([]string{"complete", "seed hand-over"}, name) {
+			continue
+		}
+		if o := d.run("", append(strings.Fields(name), "--no-such-flag")...); o.code != exitUsage || o.out != "" ||
+			!strings.Contains(o.err, "unknown flag --no-such-flag") {
+			t.Errorf("bursar %s --no-such-flag exits with %d: %s%s, want 2", name, o.code, o.out, o.err)
+		}
 	}
 }

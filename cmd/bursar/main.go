@@ -79,6 +79,10 @@ type commands struct {
 	API          apiCommand           `cmd:"" name:"api" help:"Call the HTTP API with an API key."`
 	Listen       listenCommand        `cmd:"" help:"Print an account's events as they come, and forward them to a receiver of yours."`
 	Docs         docsCommand          `cmd:"" help:"Print the documentation, and search it."`
+	Help         helpCommand          `cmd:"" help:"Explain a command or a topic."`
+	Completion   completionCommand    `cmd:"" help:"Print the script with which a shell completes commands, flags and values."`
+	Man          manCommand           `cmd:"" help:"Print the manual page."`
+	Complete     completeCommand      `cmd:"" hidden:"" help:"Print what a word can become."`
 	About        versionCommand       `cmd:"" name:"version" help:"Print the version."`
 
 	Destination destinationCommands `cmd:"" help:"Set which addresses an account may withdraw to."`
