@@ -101,6 +101,13 @@ func readByTheirTools(t *testing.T, out string) {
 			t.Errorf("rpm says\n%s\nwant %q in it", of, want)
 		}
 	}
+	contents := prints(t, "dpkg-deb", "--contents", filepath.Join(out, "bursar_1.2.3_amd64.deb"))
+	for _, want := range []string{"./usr/share/man/man1/bursar.1", "./usr/share/bash-completion/completions/bursar",
+		"./usr/share/zsh/vendor-completions/_bursar", "./usr/share/fish/vendor_completions.d/bursar.fish"} {
+		if !strings.Contains(contents, want) {
+			t.Errorf("the package holds\n%s\nwant %q in it", contents, want)
+		}
+	}
 	image := prints(t, "skopeo", "inspect", "--override-arch", "arm64", "--config",
 		"oci-archive:"+filepath.Join(out, "bursar-1.2.3.oci.tar"))
 	for _, want := range []string{`"architecture": "arm64"`, `"User": "65532"`, `"/usr/bin/bursar"`} {
