@@ -39,7 +39,7 @@ func (s *setup) text(limits config.Config) string {
 	if s.cmd.ConsoleURL != "" {
 		fmt.Fprintf(&b, "console:\n  url: %s\n", quoted(s.cmd.ConsoleURL))
 	}
-	s.chainLines(&b, limits)
+	s.chainLines(&b)
 	if limits.Registry == nil {
 		return b.String()
 	}
@@ -54,8 +54,9 @@ func (s *setup) text(limits config.Config) string {
 	return b.String()
 }
 
-// chainLines writes the nodes, the most trusted first, and the limits of fees.
-func (s *setup) chainLines(b *strings.Builder, limits config.Config) {
+// chainLines writes the nodes, the most trusted first. Limits of fees and of sweeps are left to their defaults, which
+// doctor finds well.
+func (s *setup) chainLines(b *strings.Builder) {
 	if len(s.nodes) == 0 {
 		b.WriteString("\n# chains:\n#   bitcoin: {rpc: \"http://127.0.0.1:8332\"}\n")
 		return
@@ -67,11 +68,6 @@ func (s *setup) chainLines(b *strings.Builder, limits config.Config) {
 			urls[i] = strconv.Quote(url)
 		}
 		fmt.Fprintf(b, "  %s:\n    rpc: [%s]\n", id, strings.Join(urls, ", "))
-		for configured, of := range limits.Chains {
-			if string(configured) == id {
-				b.WriteString(command.ChainLimits(of))
-			}
-		}
 	}
 }
 

@@ -18,43 +18,6 @@ func newEmptyHarness(t *testing.T) *harness {
 	return d
 }
 
-// What init makes is judged valid and well by the other commands, and nothing is ever overwritten.
-func TestInitMakesWhatDoctorFindsWell(t *testing.T) {
-	encryptsAtFullStrength(t)
-	t.Parallel()
-	d := newEmptyHarness(t)
-	m := parse[made](d, "init", "--network", "regtest", "--chain", "bitcoin="+pretendNode(t, wellNode()),
-		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--operator", "Ada", "--yes", "--json")
-	if len(strings.Fields(m.Words)) != 24 || m.Fingerprint == "" || !strings.Contains(m.Invitation, "http") {
-		t.Errorf("init made %+v, want 24 words, a fingerprint and a link", m)
-	}
-	for _, file := range []string{"bursar.yaml", "seed.age", "passphrase", "bursar.db"} {
-		if info, err := os.Stat(filepath.Join(d.dir, file)); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s is %v, %v, want mode 0600", file, info, err)
-		}
-	}
-	d.env = []string{"BURSAR_PASSPHRASE_FILE=" + filepath.Join(d.dir, m.Passphrase)}
-	d.ok("config", "check")
-	found, code := d.findings()
-	for check, f := range found {
-		if f.Result != resultOK {
-			t.Errorf("doctor finds %+v at %s, want ok", f, check)
-		}
-	}
-	if code != 0 {
-		t.Errorf("doctor exits with %d, want 0", code)
-	}
-	before, _ := os.ReadFile(filepath.Join(d.dir, "bursar.yaml"))
-	d.fails(exitUsage, "exists and is not overwritten", "init", "--yes")
-	if after, _ := os.ReadFile(filepath.Join(d.dir, "bursar.yaml")); string(after) != string(before) {
-		t.Errorf("the configuration is now\n%s\nwant it unchanged", after)
-	}
-	if err := os.Remove(filepath.Join(d.dir, "bursar.yaml")); err != nil {
-		t.Fatal(err)
-	}
-	d.fails(exitUsage, "seed.age exists", "init", "--yes")
-}
-
 // A mainnet gets limits for each currency that can be used, without which its signer pays out nothing, and the answers
 // on standard input are what no flag said.
 func TestInitAsksAndLimitsAMainnet(t *testing.T) {
@@ -72,8 +35,7 @@ func TestInitAsksAndLimitsAMainnet(t *testing.T) {
 	has := func(key string) bool {
 		return slices.ContainsFunc(c.Settings, func(s checkedSetting) bool { return s.Key == key && s.Source != "default" })
 	}
-	for _, key := range []string{"chains.bitcoin.rpc", "currencies.BTC.hourly_limit", "chains.bitcoin.hourly_fees",
-		"network"} {
+	for _, key := range []string{"chains.bitcoin.rpc", "currencies.BTC.hourly_limit", "network"} {
 		if !has(key) {
 			t.Errorf("%s is not set, want it in %+v", key, c.Settings)
 		}

@@ -55,7 +55,7 @@ func (signerPolicyCommand) Run(c *Call) error {
 	}
 	section = "chains:\n"
 	for _, id := range slices.Sorted(maps.Keys(cfg.Chains)) {
-		if lines := ChainLimits(cfg.Chains[id]); lines != "" {
+		if lines := chainLimits(cfg.Chains[id]); lines != "" {
 			fmt.Fprintf(&text, "%s  %s:\n%s", section, id, lines)
 			section = ""
 		}
@@ -72,8 +72,8 @@ func CurrencyLimits(cfg config.Config, currency bursar.Currency) string {
 	return periods("limit", hourOf(currency), func(a bursar.Amount) string { return a.Decimal(currency.Decimals, 0) })
 }
 
-// ChainLimits returns conservative limits of a chain's fees and sweeps as indented lines of YAML, empty if it has some.
-func ChainLimits(of config.ChainConfig) string {
+// chainLimits returns conservative limits of a chain's fees and sweeps as indented lines of YAML, empty if it has some.
+func chainLimits(of config.ChainConfig) string {
 	lines := feeLines(of)
 	if of.DefaultSweeps {
 		lines += fmt.Sprintf("    hourly_sweeps: %d\n    daily_sweeps: %d\n    weekly_sweeps: %d\n", hourSweeps,
