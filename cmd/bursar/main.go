@@ -78,6 +78,8 @@ type commands struct {
 	Restore      restoreCommand       `cmd:"" help:"Replace the database with a backup."`
 	API          apiCommand           `cmd:"" name:"api" help:"Call the HTTP API with an API key."`
 	Listen       listenCommand        `cmd:"" help:"Print an account's events as they come, and forward them to a receiver of yours."`
+	Profile      profileCommands      `cmd:"" help:"Name services and their API keys, for the commands that call them."`
+	Whoami       whoamiCommand        `cmd:"" help:"Show which account an API key is of."`
 	Docs         docsCommand          `cmd:"" help:"Print the documentation, and search it."`
 	Help         helpCommand          `cmd:"" help:"Explain a command or a topic."`
 	Completion   completionCommand    `cmd:"" help:"Print the script with which a shell completes commands, flags and values."`
