@@ -16,7 +16,7 @@ const variablePrefix = "BURSAR_"
 // the commands of clients read; those by which tests find node programs; and those that Kubernetes sets in every
 // container beside a service named bursar.
 var notSettings = regexp.MustCompile(`^BURSAR_(PASSPHRASE|PASSPHRASE_FILE|IDENTITY_FILE|` +
-	`API(_KEY|_SECRET)?|PROFILE|WEBHOOK_SECRET|ANVIL|BITCOIND|TEST_.*|` +
+	`API(_KEY|_SECRET)?|PROFILE|CONTROL|WEBHOOK_SECRET|ANVIL|BITCOIND|TEST_.*|` +
 	`SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$`)
 
 // HasSettings reports whether an environment contains any setting, so that the service may run without a file.
