@@ -57,7 +57,7 @@ func TestTheFirstHour(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(d.dir, "etc"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	here := strings.NewReplacer("/etc/bursar", d.dir+"/etc", "/var/lib/bursar", d.dir+"/state", "runuser -u bursar -- ", "",
+	here := strings.NewReplacer("/etc/bursar", d.dir+"/etc", "/var/lib/bursar", d.dir+"/state", "setpriv --reuid=bursar --regid=bursar --init-groups ", "",
 		"--owner bursar", "--owner "+me.Username+" --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0",
 		"http://127.0.0.1:8332", pretendNode(t, mainNode()))
 	ran, base, key := 0, "", ""
@@ -68,7 +68,7 @@ func TestTheFirstHour(t *testing.T) {
 			d.env = append(d.env, words[1])
 		case words[0] != "bursar" && !strings.HasPrefix(words[0], "BURSAR_"):
 			// apt-get and systemctl: release/install_test.go installs the package
-		case words[len(words)-1] == "serve":
+		case words[1] == "serve":
 			base = d.serves(words[1:]...)
 			ran++
 		default:
@@ -88,7 +88,7 @@ func (d *harness) firstHour(words []string, base, key string) string {
 		d.env = append(d.env, "BURSAR_API="+base, "BURSAR_API_KEY="+key)
 		words = words[1:]
 	}
-	if words[len(words)-1] == "doctor" {
+	if words[1] == "doctor" {
 		d.finds(words[1:])
 		return key
 	}
