@@ -173,6 +173,27 @@ func TestTheDocumentsSayWhatCannotBeUndone(t *testing.T) {
 	}
 }
 
+// What is acted on is an argument at every command, and what earlier versions took as a flag is still taken.
+func TestArgumentsAreConsistent(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t, away)
+	shop := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
+	other := parse[createdAccount](d, "account", "create", "--name", "other", "--json").AccountID
+	for _, args := range [][]string{{"shop"}, {"--account", "shop"}, {shop.String(), "--account", "shop"}} {
+		keys := parse[[]listedKey](d, append([]string{"key", "list", "--json"}, args...)...)
+		if len(keys) != 1 || keys[0].AccountID != shop {
+			t.Errorf("key list %s gives %+v, want the key of %s", args, keys, shop)
+		}
+	}
+	d.fails(exitUsage, "two accounts are named", "key", "list", "shop", "--account", other.String())
+	const unknown = "chain bitcoin has never run"
+	d.fails(exitFailed, unknown, "chain", "rescan", "bitcoin", "--from", "1")
+	d.fails(exitFailed, unknown, "chain", "rescan", "--chain", "bitcoin", "--from", "1")
+	d.fails(exitUsage, "no chain is named", "chain", "rescan", "--from", "1")
+	d.fails(exitUsage, "two chains are named", "chain", "rescan", "bitcoin", "--chain", "litecoin", "--from", "1")
+	d.fails(exitUsage, `--status must be one of "pending_approval"`, "withdrawal", "list", "--status", "lost")
+}
+
 // A wrong command line exits with 2 at every command, before anything is tried.
 func TestAWrongCommandLineExitsWithTwo(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -81,6 +82,7 @@ func (cmd *keyCreateCommand) Run(ctx context.Context, c *call) error {
 
 type keyListCommand struct {
 	Account bursar.ID `arg:"" optional:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account whose keys to list. Default: all."`
+	Of      bursar.ID `name:"account" type:"account" placeholder:"ACCOUNT" help:"The same as the argument, as other lists have it."`
 	JSON    bool      `name:"json" help:"Print a JSON array."`
 }
 
@@ -102,6 +104,10 @@ type listedKey struct {
 
 // Run lists keys.
 func (cmd *keyListCommand) Run(ctx context.Context, c *call) error {
+	if !cmd.Of.IsZero() && !cmd.Account.IsZero() && cmd.Of != cmd.Account {
+		return wrong("two accounts are named: list the keys of one at a time")
+	}
+	cmd.Account = cmp.Or(cmd.Account, cmd.Of)
 	db, accounts, err := c.accounts(ctx)
 	if err != nil {
 		return err
