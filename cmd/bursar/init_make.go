@@ -117,23 +117,29 @@ func (s *setup) make(ctx context.Context, cfg config.Config, text string) (err e
 	if err != nil {
 		return err
 	}
-	if err = writeNew(s.file, []byte(text), replaced != nil); err == nil {
+	err = writeNew(s.file, []byte(text), replaced != nil)
+	wrote := err == nil
+	if wrote {
 		err = s.seed(ctx, cfg, &done)
 	}
 	if err != nil {
-		undo := []error{err}
-		if madePassphrase {
-			undo = append(undo, os.Remove(s.passphrase))
-		}
-		if replaced != nil {
-			return errors.Join(append(undo, writeNew(s.file, replaced, true))...)
-		}
-		if !errors.Is(err, os.ErrExist) {
-			undo = append(undo, os.Remove(s.file))
-		}
-		return errors.Join(undo...)
+		return errors.Join(err, s.undo(wrote, madePassphrase, replaced))
 	}
 	return s.finish(ctx, cfg, owner, done)
+}
+
+// undo removes what was written before the seed could not be made.
+func (s *setup) undo(wrote, madePassphrase bool, replaced []byte) (err error) {
+	if madePassphrase {
+		err = os.Remove(s.passphrase)
+	}
+	switch {
+	case wrote && replaced != nil:
+		err = errors.Join(err, writeNew(s.file, replaced, true))
+	case wrote:
+		err = errors.Join(err, os.Remove(s.file))
+	}
+	return err
 }
 
 // finish makes the database and prints what was made, also where the database could not be made: the words of the seed
@@ -159,23 +165,24 @@ func (s *setup) newPassphrase() (written bool, err error) {
 	return err == nil, err
 }
 
-// writeNew writes a file that only its owner may read, whole or not at all.
+// writeNew writes a file that only its owner may read, whole or not at all. Only with replace may it be there already.
 func writeNew(path string, text []byte, replace bool) error {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	to := path
+	var f *os.File
+	var err error
 	if replace {
-		to = path + ".new"
+		f, err = os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	} else {
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	}
-	f, err := os.OpenFile(to, flags, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil && replace {
-		err = os.Rename(to, path)
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(to))
+		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }

@@ -67,6 +67,22 @@ func TestInitRefusesAndWritesNothing(t *testing.T) {
 	}
 }
 
+// Where the seed cannot be made, nothing is left behind, and the command can be repeated.
+func TestInitLeavesNothingWhereTheSeedCannotBeMade(t *testing.T) {
+	t.Parallel()
+	d := newEmptyHarness(t)
+	if err := os.WriteFile(filepath.Join(d.dir, "weak"), []byte("abc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := d.run("", "init", "--network", "mainnet", "--passphrase-file", "weak", "--yes")
+	if o.code == 0 || o.out != "" || !strings.Contains(o.err, "passphrase") {
+		t.Errorf("init exits with %d: %s%s, want a refusal of the passphrase", o.code, o.out, o.err)
+	}
+	if list, err := os.ReadDir(d.dir); err != nil || len(list) != 1 {
+		t.Errorf("left are %v, %v, want the passphrase alone", list, err)
+	}
+}
+
 // A package's configuration that nobody edited is replaced; one that is edited is not.
 func TestInitReplacesAPackagesConfiguration(t *testing.T) {
 	t.Parallel()
