@@ -112,7 +112,7 @@ var completionPaths = map[string][]string{
 // manual returns the manual page that the program prints. It is the same for every architecture, so that of
 // this machine's program serves all packages. It is not compressed: releases of Go compress differently.
 func manual(program string) ([]byte, error) {
-	c := exec.Command(program, "man")
+	c := exec.CommandContext(context.Background(), program, "man")
 	c.Env = []string{}
 	page, err := c.Output()
 	if err != nil {

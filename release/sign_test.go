@@ -53,7 +53,8 @@ func TestTheDigestsAreSigned(t *testing.T) {
 		"release":          "go run ./release -packages -out dist -key my.key",
 		"release-binaries": "go run ./release -out dist -key my.key",
 	} {
-		if got := strings.TrimSpace(prints(t, "make", "-n", "-C", "..", "--no-print-directory", target, "KEY=my.key")); got != want {
+		got := strings.TrimSpace(prints(t, "make", "-n", "-C", "..", "--no-print-directory", target, "KEY=my.key"))
+		if got != want {
 			t.Errorf("make %s runs %q, want %q", target, got, want)
 		}
 	}

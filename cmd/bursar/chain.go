@@ -216,7 +216,8 @@ func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return fmt.Errorf("after %d blocks: %w", searched, err)
 	}
-	return c.Done(facts{"blocks": searched, "from": from}, "searched %d blocks of %s from %d on", searched, cmd.Chain, from)
+	return c.Done(facts{"blocks": searched, "from": from},
+		"searched %d blocks of %s from %d on", searched, cmd.Chain, from)
 }
 
 // chainState returns a chain's cursor, or an error that says that it never ran.

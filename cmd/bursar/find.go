@@ -36,7 +36,7 @@ func (cmd *findCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.DB.Close()
 	found, err := s.read(ctx, "/search", url.Values{"q": {cmd.Text}})
 	if err != nil {
 		return err

@@ -56,7 +56,8 @@ func TestWhateverIsAskedAboutIsFound(t *testing.T) {
 		found.Ways[0].Kind != "deposit" {
 		t.Errorf("find --json gives %+v, %v, want the way of one deposit", found, err)
 	}
-	if o := d.run("", "find", "nothing-has-this"); o.code != exitFailed || !strings.Contains(o.err, "nothing has exactly") {
+	o := d.run("", "find", "nothing-has-this")
+	if o.code != exitFailed || !strings.Contains(o.err, "nothing has exactly") {
 		t.Errorf("find exits with %d: %s, want 1", o.code, o.err)
 	}
 	for _, args := range [][]string{{"deposit", "show", deposit.ID.String()}, {"wallet", "show", wallet.ID.String()},

@@ -57,7 +57,8 @@ func TestTheFirstHour(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(d.dir, "etc"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	here := strings.NewReplacer("/etc/bursar", d.dir+"/etc", "/var/lib/bursar", d.dir+"/state", "setpriv --reuid=bursar --regid=bursar --init-groups ", "",
+	here := strings.NewReplacer("/etc/bursar", d.dir+"/etc", "/var/lib/bursar", d.dir+"/state",
+		"setpriv --reuid=bursar --regid=bursar --init-groups ", "",
 		"--owner bursar", "--owner "+me.Username+" --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0",
 		"http://127.0.0.1:8332", pretendNode(t, mainNode()))
 	ran, base, key := 0, "", ""
@@ -95,7 +96,8 @@ func (d *harness) firstHour(words []string, base, key string) string {
 	out := d.ok(words[1:]...)
 	switch {
 	case words[1] == "init":
-		if lines := strings.Split(out, "\n"); len(strings.Fields(lines[0])) != 24 || !strings.Contains(lines[1], "/console/") {
+		lines := strings.Split(out, "\n")
+		if len(strings.Fields(lines[0])) != 24 || !strings.Contains(lines[1], "/console/") {
 			d.Errorf("init prints %d words and %q, want 24 words and a link", len(strings.Fields(lines[0])), lines[1])
 		}
 		for _, file := range []string{"etc/bursar.yaml", "etc/passphrase", "state/seed.age", "state/bursar.db"} {

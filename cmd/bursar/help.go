@@ -18,7 +18,8 @@ type helpCommand struct {
 // Help returns examples.
 func (helpCommand) Help() string {
 	return "Explains a command as its --help does, prints a document, or lists the sections about some " +
-		"words.\n\nExample:\n\n    bursar help withdrawal approve\n    bursar help operations/backup\n    bursar help below minimum"
+		"words.\n\nExample:\n\n    bursar help withdrawal approve\n    " +
+		"bursar help operations/backup\n    bursar help below minimum"
 }
 
 // Run explains a topic.

@@ -219,8 +219,8 @@ func (s *setup) print(m made) error {
 	}
 	s.call.Note("%s is written.", m.Config)
 	if m.Words != "" {
-		s.call.Note("The words of the seed are shown only once. Anyone who has them controls all the money: write them down " +
-			"on paper, keep them\naway from this machine, and test `bursar seed restore` with them before the first deposit.")
+		s.call.Note("The words of the seed are shown only once. Anyone who has them controls all the money: write them " +
+			"down on paper, keep them\naway from this machine, and test `bursar seed restore` with them before the first deposit.")
 	}
 	if m.Passphrase != "" {
 		s.call.Note("%s opens the seed file. Keep a copy apart from the seed file's backups; on mainnet see "+

@@ -108,7 +108,8 @@ func TestConfigCheckListsEveryMistake(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, "lisen: 1", "chains: {bitcoin: {}}")
 	o := d.run("", "config", "check")
-	if o.code != exitUsage || !strings.Contains(o.err, "did you mean listen?") || !strings.Contains(o.err, "rpc is required") {
+	if o.code != exitUsage || !strings.Contains(o.err, "did you mean listen?") ||
+		!strings.Contains(o.err, "rpc is required") {
 		t.Errorf("config check exits with %d: %s, want 2 and both mistakes", o.code, o.err)
 	}
 	o = d.run("", "config", "check", "--json")

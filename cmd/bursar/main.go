@@ -102,7 +102,8 @@ func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
 	return kong.New(line, kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),
 		kong.Description("Takes cryptocurrency deposits, keeps accounts and pays out."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.NamedMapper("account", &c.names), kong.Vars{"families": familyList(), "version": "bursar " + command.ReadVersion().Version})
+		kong.NamedMapper("account", &c.names),
+		kong.Vars{"families": familyList(), "version": "bursar " + command.ReadVersion().Version})
 }
 
 // run executes a command line and returns the exit code.

@@ -11,7 +11,8 @@ type manCommand struct{}
 
 // Help returns an example.
 func (manCommand) Help() string {
-	return "Prints the manual page with every command, as the packages install it.\n\nExample:\n\n    bursar man | man -l -"
+	return "Prints the manual page with every command, as the packages install it.\n\nExample:\n\n" +
+		"    bursar man | man -l -"
 }
 
 // Run prints the manual page.
@@ -37,8 +38,8 @@ func (manCommand) Run(c *call) error {
 	for _, section := range []struct{ title, text string }{
 		{"EXIT STATUS", "0 if it did what was asked, 1 if that failed, 2 if the command line, the configuration or the " +
 			"environment is wrong and nothing was tried."},
-		{"ENVIRONMENT", "Every key of the configuration has a variable, such as BURSAR_LISTEN; it takes precedence over the " +
-			"file. BURSAR_PASSPHRASE_FILE names the file with the passphrase of the seed."},
+		{"ENVIRONMENT", "Every key of the configuration has a variable, such as BURSAR_LISTEN; it takes precedence over " +
+			"the file. BURSAR_PASSPHRASE_FILE names the file with the passphrase of the seed."},
 		{"FILES", "bursar.yaml, or the file of --config. The packages use /etc/bursar/bursar.yaml and /var/lib/bursar."},
 		{"SEE ALSO", "bursar docs prints the documentation of this version, and bursar help explains a topic."},
 	} {

@@ -21,9 +21,9 @@ type profileAddCommand struct {
 
 // Help says where the key comes from, and an example.
 func (profileAddCommand) Help() string {
-	return "The key and its secret are the first two lines of standard input, or BURSAR_API_KEY and BURSAR_API_SECRET. The " +
-		"secret may be empty. They are written to profiles.yaml below $XDG_CONFIG_HOME/bursar, or ~/.config/bursar, which " +
-		"only you may read. The first profile is used at once; an existing one is replaced.\n\nExample:\n\n    " +
+	return "The key and its secret are the first two lines of standard input, or BURSAR_API_KEY and BURSAR_API_SECRET. " +
+		"The secret may be empty. They are written to profiles.yaml below $XDG_CONFIG_HOME/bursar, or ~/.config/bursar, " +
+		"which only you may read. The first profile is used at once; an existing one is replaced.\n\nExample:\n\n    " +
 		"bursar profile add test --api https://pay.example.com < key-and-secret"
 }
 

@@ -107,5 +107,6 @@ func (cmd *keyScopesCommand) Run(ctx context.Context, c *call) error {
 	if err := accounts.SetScopes(ctx, cmd.Key, scopes); err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.Done(facts{"keyID": cmd.Key, "scopes": cmd.Scopes}, "key %s may %s", cmd.Key, strings.ReplaceAll(cmd.Scopes, ",", ", "))
+	return c.Done(facts{"keyID": cmd.Key, "scopes": cmd.Scopes},
+		"key %s may %s", cmd.Key, strings.ReplaceAll(cmd.Scopes, ",", ", "))
 }

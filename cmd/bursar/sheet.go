@@ -13,18 +13,15 @@ import (
 )
 
 // sheets are what a command shows of the database, as the console does.
-type sheets struct {
-	*oversight.Reader
-	close func() error
-}
+type sheets struct{ *oversight.Reader }
 
-// sheets opens the database to look at it, which needs neither the seed nor the service. The caller closes it.
+// sheets opens the database to look at it, which needs neither the seed nor the service. The caller closes its DB.
 func (c *call) sheets(ctx context.Context) (sheets, error) {
 	db, cfg, err := c.database(ctx)
 	if err != nil {
 		return sheets{}, err
 	}
-	return sheets{service.SheetsOf(ctx, cfg, db), db.Close}, nil
+	return sheets{service.SheetsOf(ctx, cfg, db)}, nil
 }
 
 // read returns the sheet of a page of the console.
@@ -40,7 +37,7 @@ func (c *call) one(ctx context.Context, path, what string, id bursar.ID, asJSON 
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.DB.Close()
 	sheet, err := s.read(ctx, path, url.Values{"id": {id.String()}})
 	if err != nil {
 		return named(err, "there is no %s %s: `bursar find` looks for everything that has this ID", what, id)
@@ -54,7 +51,7 @@ func (c *call) many(ctx context.Context, path string, values url.Values, asJSON 
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.DB.Close()
 	sheet, err := s.read(ctx, path, values)
 	if err != nil {
 		return err

@@ -26,10 +26,10 @@ type triggerCommand struct {
 
 // Help says how events are made, and an example.
 func (triggerCommand) Help() string {
-	return "Has an event happen in a sandbox by what causes it: a payment on the chain, a reorg, a withdrawal. Nothing is " +
-		"made up, so everything else that follows in a real service follows too. It waits for the event and prints its ID; " +
-		"`bursar listen --forward-to` brings it to a receiver of yours. late and expired take a minute, which is the shortest " +
-		"life of a charge. A withdrawal needs BURSAR_API_SECRET.\n\nExample:\n\n    bursar trigger partial --currency ETH"
+	return "Has an event happen in a sandbox by what causes it: a payment on the chain, a reorg, a withdrawal. Nothing " +
+		"is made up, so everything else that follows in a real service follows too. It waits for the event and prints its " +
+		"ID; `bursar listen --forward-to` brings it to a receiver of yours. late and expired take a minute, which is the " +
+		"shortest life of a charge. A withdrawal needs BURSAR_API_SECRET.\n\nExample:\n\n    bursar trigger partial --currency ETH"
 }
 
 // cause makes what an event is about, and returns its ID.
@@ -98,8 +98,8 @@ func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Done(facts{"event": e.Event, "eventID": e.EventID, "subject": id}, "%s: event %s about %s", e.Event, e.EventID,
-		id)
+	return c.Done(facts{"event": e.Event, "eventID": e.EventID, "subject": id},
+		"%s: event %s about %s", e.Event, e.EventID, id)
 }
 
 // missing says why an event may not come although it was caused.

@@ -38,7 +38,8 @@ func (t *trigger) paysCharge(how string) cause {
 // payCharge pays by the remote control, as the account of this key.
 func (t *trigger) payCharge(ctx context.Context, id, how string) (hash string, err error) {
 	var paid struct{ HashID string }
-	err = t.control.post(ctx, "test/charge/pay", map[string]any{"chargeID": id, "how": how, "apiKey": t.control.key}, &paid)
+	request := map[string]any{"chargeID": id, "how": how, "apiKey": t.control.key}
+	err = t.control.post(ctx, "test/charge/pay", request, &paid)
 	return paid.HashID, err
 }
 
