@@ -79,8 +79,8 @@ func TestAWaitingRequestGetsTheNextEvent(t *testing.T) {
 	}
 }
 
-// An event that a webhook has told of may be newer than one that is not committed yet: whoever continues behind it sees
-// that one too.
+// An event that a webhook has told of may be newer than one that is not committed yet: anyone who continues behind it
+// sees that one too.
 func TestTheFeedBehindAnUnsettledEvent(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

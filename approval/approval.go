@@ -130,7 +130,7 @@ func Lasts(created, expires time.Time) error {
 	return nil
 }
 
-// Order is one payment, by whoever ordered it: the whole of what an approver decides about.
+// Order is one payment, by the person or client who ordered it: the whole of what an approver decides about.
 type Order struct {
 	Instance  string
 	Account   bursar.ID // who pays; zero: the operator, as for a refund to a sender

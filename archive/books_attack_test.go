@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/archive"
 )
 
-// Whoever has the database alone cannot change what stays of archived books, or what is noted of them, without being
+// Anyone who has the database alone cannot change what stays of archived books, or what is noted of them, without being
 // found: by the rolling audit within a pass, and by `bursar ledger verify`.
 func TestWhatStaysOfArchivedBooksIsAudited(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ func TestABackupOfOldBooksIsCheckedWithoutTheKey(t *testing.T) {
 	})
 }
 
-// Whoever has the database and the files, but not the key, does not change what a statement says.
+// Anyone who has the database and the files, but not the key, does not change what a statement says.
 func TestASwappedFileIsNoStatement(t *testing.T) {
 	onBooks(t, func(b *books) {
 		b.deposit(shop, 1000)

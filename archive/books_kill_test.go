@@ -12,7 +12,7 @@ import (
 )
 
 // A run that ends at any statement, before or after any commit, loses nothing: what is not in the database is in the
-// file that the checkpoint names, every line once, and the books hold. Whoever repeats it goes on.
+// file that the checkpoint names, every line once, and the books hold. Anyone who repeats it goes on.
 func TestARunOfAnArchiveMayEndAnywhere(t *testing.T) {
 	t.Parallel()
 	onBooks(t, func(b *books) {

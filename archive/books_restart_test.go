@@ -39,8 +39,8 @@ func (b *books) archiveAll() {
 	b.Must(err)
 }
 
-// Whoever loses the audit's own rows (they can be made again of the books) audits again from the beginning: behind the
-// newest checkpoint.
+// Anyone who loses the audit's own rows (they can be made again of the books) audits again from the beginning: behind
+// the newest checkpoint.
 func TestTheAuditStartsOverBehindTheArchives(t *testing.T) {
 	for _, archived := range []bool{false, true} {
 		onBooks(t, func(b *books) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whoever prints what a client is configured with prints no key.
+// Anyone who prints what a client is configured with prints no key.
 func TestPrintedOrdersShowNoKey(t *testing.T) {
 	t.Parallel()
 	o := Orders{Key: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize)), Account: "a"}

@@ -12,7 +12,7 @@ type Signer struct {
 	// Clients are the names of the certificates with which a service may use the signer over https: DNS names,
 	// addresses or common names. A signer needs them to listen.
 	Clients []string
-	// Users are the names or numbers of the users who may use the socket. Empty: whoever its file's rights allow.
+	// Users are the names or numbers of the users who may use the socket. Empty: those whom its file's rights allow.
 	Users []string
 
 	// LockMemory says whether the memory of the process with the seed must be kept out of swap. Empty: required on

@@ -9,7 +9,7 @@ import (
 // Receivers is every public address.
 type Receivers struct {
 	Networks  []netip.Prefix // networks besides public addresses
-	HTTPSOnly bool           // what is sent over http, whoever is in between reads
+	HTTPSOnly bool           // anyone in between reads what is sent over http
 }
 
 // Check is CheckWebhookURL for these receivers.

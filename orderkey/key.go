@@ -123,8 +123,8 @@ func isWeak(point ed25519.PublicKey) bool {
 // String returns the key's one spelling.
 func (k Key) String() string { return base64.StdEncoding.EncodeToString([]byte(k.der)) }
 
-// ID names the key: the first 32 hexadecimal digits of the SHA-256 of its SubjectPublicKeyInfo. Whoever has the key can
-// compute it; nobody can make another key with the same ID.
+// ID names the key: the first 32 hexadecimal digits of the SHA-256 of its SubjectPublicKeyInfo. Anyone who has the key
+// can compute it; nobody can make another key with the same ID.
 func (k Key) ID() string {
 	sum := sha256.Sum256([]byte(k.der))
 	return hex.EncodeToString(sum[:])[:idLength]

@@ -11,7 +11,7 @@ import (
 // a rate.
 const maxChoices = 20
 
-// Each choice is counted in one place of each row. Two networks seldom share both places, and whoever would stop all
+// Each choice is counted in one place of each row. Two networks seldom share both places, and anyone who would stop all
 // others has to fill most places of a row: with some 600,000 choices a minute, from however many networks.
 const (
 	choiceRows   = 2

@@ -14,7 +14,7 @@ func network(n uint32) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16(address), 64)
 }
 
-// Whoever has a /48 of IPv6 has 65,536 networks, and whoever has a /32 more than any table holds.
+// Anyone who has a /48 of IPv6 has 65,536 networks, and anyone who has a /32 more than any table holds.
 func TestManyNetworksStopNobodyElse(t *testing.T) {
 	t.Parallel()
 	c, now := newChoices(), time.Unix(1_700_000_000, 0)

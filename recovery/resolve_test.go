@@ -228,7 +228,7 @@ func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 	}
 }
 
-// An external transaction of UTXOs takes the value of ours, whoever else took part and whatever came back.
+// An external transaction of UTXOs takes the value of ours, no matter who else took part and what came back.
 func TestAnExternalSpendTakesTheValueOfOurUTXOs(t *testing.T) {
 	r := newHarness(t, utxoCapabilities)
 	r.Do(func(tx *store.Tx) error {

@@ -1,7 +1,7 @@
 // Package relay carries what persons sign about payments to the signer, and what they are asked to sign to them.
 //
 // It owns the order of a withdrawal, which is always the same text, the list of what waits for approvals, and the texts
-// that were signed. It decides nothing: the signer judges, and whatever is here could be altered by whoever controls
+// that were signed. It decides nothing: the signer judges, and whatever is here could be altered by anyone who controls
 // the service without anything being paid that persons did not approve. It checks what comes in only to keep rubbish
 // out.
 package relay
@@ -216,7 +216,7 @@ func withApprovals(ctx context.Context, tx *store.Tx, orders []ordered) ([]chain
 	return list, nil
 }
 
-// Waiting is what persons are asked to sign. It proves nothing: whoever signs reads the texts.
+// Waiting is what persons are asked to sign. It proves nothing: anyone who signs reads the texts.
 type Waiting struct {
 	Instance string  `json:"instance"`
 	Policy   string  `json:"policy"` // the text of the policy; empty: the signer has none

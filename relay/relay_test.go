@@ -238,7 +238,7 @@ func TestRubbishIsKeptOut(t *testing.T) {
 	})
 }
 
-// The attack: whoever orders a payment approves it too, so that one person fewer knows of it.
+// The attack: anyone who orders a payment approves it too, so that one person fewer knows of it.
 func TestWhoeverOrderedItDoesNotApproveIt(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/sshsig"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 const instance = "K7QJ3ZL2M5XW4RT6P8YN9VBHCD"
 

@@ -90,7 +90,7 @@ func TestAPolicyFollows(t *testing.T) {
 	if _, _, changes, err := Follows(&first, nil, text, by, "mainnet", nil, noon); err != nil || Loosens(changes) {
 		t.Errorf("a tightening at once: got %v, %v", changes, err)
 	}
-	// Whoever the new version names as authors, those of the version before sign it.
+	// Whomever the new version names as authors, those of the version before sign it.
 	next.People[0].Keys, next.People[1].Keys = []sshsig.Key{keyOf(21)}, []sshsig.Key{keyOf(22)}
 	text, by = signed(next, 21, 22)
 	if _, _, _, err := Follows(&first, nil, text, by, "testnet", nil, noon); err == nil {
@@ -157,7 +157,7 @@ func TestWhichApprovalsCount(t *testing.T) {
 		!slices.Equal(against, []string{"cat"}) || !votes[0].Expires.Equal(noon.Add(2*time.Hour)) {
 		t.Errorf("got %v, no %v, %v", yes, against, problems)
 	}
-	// Whoever ordered it does not approve it.
+	// Anyone who ordered it does not approve it.
 	own := order()
 	own.Requester = "ann"
 	approved := func(a *approval.Approval) { a.Order = own }

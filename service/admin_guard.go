@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/tlsfile"
 )
 
-// Admin is who may use the operator's server. The zero Admin is whoever reaches it.
+// Admin is who may use the operator's server. The zero Admin is anyone who reaches it.
 type Admin struct {
 	TLS          tlsfile.Files // the zero value: plain HTTP
 	PasswordFile string        // its first line is the password of every user name; empty: none is asked for
@@ -72,7 +72,7 @@ func firstLine(path string) (string, error) {
 	return strings.TrimSpace(line.Text()), line.Err()
 }
 
-// before guards a handler. Its own health is told to whoever asks with a permitted name.
+// before guards a handler. Its own health is told to anyone who asks with a permitted name.
 func (g *adminGuard) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -91,7 +91,7 @@ func signsIn(path string) bool {
 	return path == "/console" || strings.HasPrefix(path, "/console/") || strings.HasPrefix(path, "/admin/v1/")
 }
 
-// ask lets a request with the password pass. Whoever has to wait is not told whether a password is right. A browser
+// ask lets a request with the password pass. Anyone who has to wait is not told whether a password is right. A browser
 // first asks without any: that is no guess.
 func (g *adminGuard) ask(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	_, password, given := r.BasicAuth()

@@ -70,6 +70,7 @@ func (s *Service) work(ctx context.Context) error {
 	group.Go(s.enduring(ctx, "figures of days", s.foldFigures))
 	group.Go(s.enduring(ctx, "rates", s.runRates))
 	group.Go(s.enduring(ctx, "prices", s.runPrices))
+	group.Go(s.enduring(ctx, "rates of entries", s.noteRates))
 	group.Go(s.enduring(ctx, "charges", s.Charges.Run))
 	if s.Proposals.May != nil { // otherwise another replica knows who may approve
 		group.Go(s.enduring(ctx, "proposals", s.Proposals.Run))

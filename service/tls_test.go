@@ -142,7 +142,7 @@ func TestTheAdminAddressAsksForItsPassword(t *testing.T) {
 		t.Errorf("with the password: %d, want 200", got)
 	}
 	if got, _ := status(t, http.DefaultClient, s.Address("admin")+"/healthz", nil); got != 200 {
-		t.Errorf("the health: %d, want 200 for whoever watches it", got)
+		t.Errorf("the health: %d, want 200 for anyone who watches it", got)
 	}
 	if _, text := status(t, http.DefaultClient, s.Address("admin")+"/metrics",
 		with(adminPassword)); !strings.Contains(text,

@@ -178,8 +178,8 @@ func (k forgedKeys) Digests() map[bursar.Family]string {
 	return digests
 }
 
-// The attack: whoever has the service's machine exports public keys with an account of their own among them, under the
-// fingerprint of the seed. The database knows each family's keys.
+// The attack: anyone who has the service's machine exports public keys with an account of their own among them, under
+// the fingerprint of the seed. The database knows each family's keys.
 func TestADatabaseRefusesOtherPublicKeys(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -195,7 +195,7 @@ func TestWithoutARequiredPolicyNothingIsSigned(t *testing.T) {
 	d.wantReason(costing(d.sweep(), 3, 1), ReasonPolicy)
 }
 
-// The attack: whoever controls the service orders a payment that no person approved.
+// The attack: anyone who controls the service orders a payment that no person approved.
 func TestAPaymentNeedsPersons(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)
@@ -411,7 +411,7 @@ func TestAPolicyThatHasNotBegunAllowsNothing(t *testing.T) {
 	d.wantReason(d.ordered(1, 11, ann, bob), "")
 }
 
-// A state that was lost, or set back, is another instance: what was approved for the one before is approved anew.
+// A state that was lost, or set back, is another instance: what was approved for the one before is approved again.
 func TestAfterAColdStartNothingOldCounts(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, nil)

@@ -55,8 +55,8 @@ func TestTheNoOfWhoeverIsGoneEnds(t *testing.T) {
 	d.wantReason(d.saying(d.saying(plain, o, ann, approval.Yes), o, bob, approval.Yes), "")
 }
 
-// An approval by whoever is removed counts no more at once, though the version that removes them waits, and a hold that
-// began with it begins again.
+// An approval by a person who is removed counts no more at once, though the version that removes them waits, and a hold
+// that began with it begins again.
 func TestWhoeverIsRemovedHasApprovedNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, func(p *roster.Policy) { p.Rules[1].Hold = time.Hour })

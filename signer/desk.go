@@ -57,7 +57,7 @@ func (s *Signer) Checkpoint() memory.Checkpoint {
 
 // Know notes what a service has seen of the signer's log: while the memory does not hold it, nothing is signed. What
 // was seen of another log is passed over. What this signer never signed changes nothing either, and is ErrClaim:
-// whoever asks could name any entry. It waits for no disk.
+// anyone who asks could name any entry. It waits for no disk.
 func (s *Signer) Know(seen memory.Checkpoint) error {
 	s.judge.logMu.Lock()
 	defer s.judge.logMu.Unlock()

@@ -301,7 +301,7 @@ func write(
 
 // notSetBack refuses to sign with a memory that is older than what a service has seen of it.
 //
-// The attack: whoever restores an older copy of the state file, in good faith too, makes the signer forget what it
+// The attack: anyone who restores an older copy of the state file, in good faith too, makes the signer forget what it
 // signed since, and with that what its windows hold and what UTXOs are worth.
 func (j *judge) notSetBack(ctx context.Context, tx memory.Tx, c *check) error {
 	j.logMu.Lock()

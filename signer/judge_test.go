@@ -233,7 +233,7 @@ func TestAWriteOfUnknownOutcomeCounts(t *testing.T) {
 	b.wantReason(costing(b.sweep(), 3, 100), "")
 }
 
-// The attack: whoever removes the state file empties the windows.
+// The attack: anyone who removes the state file empties the windows.
 func TestAColdStartCountsWindowsAsFull(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, limited(func(p *Policy) {

@@ -60,8 +60,8 @@ func (a agreement) onlyLate(c *check, err error) error {
 
 // covered refuses a payment that neither a client signed nor persons approved.
 //
-// The attack: whoever controls the service orders a payment for an account that has no key. All accounts are paid from
-// the same addresses.
+// The attack: anyone who controls the service orders a payment for an account that has no key. All accounts are paid
+// from the same addresses.
 func (a agreement) covered(ctx context.Context, tx memory.Tx, c *check, flow int64) error {
 	for _, order := range a.orders.Unsigned {
 		if slices.ContainsFunc(a.grants.List, func(g people.Granted) bool { return g.Order == order && len(g.By) > 0 }) {

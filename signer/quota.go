@@ -88,8 +88,8 @@ func (c *check) counts(at time.Time) ([]memory.Count, error) {
 
 // quota refuses what would count more within a window than the policy allows.
 //
-// The attack: whoever controls the core asks for any number of withdrawals in small amounts, or burns the money as fees
-// of sweeps, gas top-ups and fee bumps that pay nobody else.
+// The attack: anyone who controls the core asks for any number of withdrawals in small amounts, or burns the money as
+// fees of sweeps, gas top-ups and fee bumps that pay nobody else.
 func (j *judge) quota(c *check, before *memory.Flow, wanted []memory.Count, state memory.State, now time.Time) error {
 	for _, w := range wanted {
 		limits := c.policy.limitsOf(w.Class, w.Asset)

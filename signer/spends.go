@@ -38,7 +38,7 @@ type spends struct {
 
 // few returns as many of the spends as may still be remembered.
 //
-// The attack: whoever controls the service names spends without end, to fill the disk. Those that are not remembered
+// The attack: anyone who controls the service names spends without end, to fill the disk. Those that are not remembered
 // freeze too, and are looked at again with the next message.
 func (s *spends) few(fresh []ExternalSpend, now time.Time) []ExternalSpend {
 	if now.Sub(s.since) >= spendsPace || now.Before(s.since) {

@@ -40,7 +40,7 @@ func TestAnExternalSpendFreezesOnce(t *testing.T) {
 	b.wantReason(b.numbered(4, 10, 1), ReasonFrozen, "transaction bb")
 }
 
-// The attack: whoever controls the service names spends without end, to fill the disk of the signer's state.
+// The attack: anyone who controls the service names spends without end, to fill the disk of the signer's state.
 func TestFewExternalSpendsAreRemembered(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

@@ -18,8 +18,8 @@ import (
 // A signer freezes itself after so many different transactions that no honest service asks for.
 //
 // They are counted by outgoing transaction, so that one which its chain has the service build again and again, as where
-// bytes contain a recent block, does not stop everything: a customer could order it. Whoever gives all of them one name
-// is counted by what they ask for, proofs and reservations included.
+// bytes contain a recent block, does not stop everything: a customer could order it. Anyone who gives all of them one
+// name is counted by what they ask for, proofs and reservations included.
 const (
 	mostSuspect = 3
 	mostAsked   = 30

@@ -39,9 +39,9 @@ const (
 )
 
 // ExportWatchOnly returns the file with which a service runs without the seed, as JSON on one line: the key export, and
-// the first count deposit keys of each family on ed25519. It cannot spend. Whoever has it can link all addresses and
-// sign webhooks in our name, and whoever could change it unnoticed would receive what customers pay: the signature of
-// the seed's own key over all of it prevents that for a database that knows that key.
+// the first count deposit keys of each family on ed25519. It cannot spend. Anyone who has it can link all addresses and
+// sign webhooks in our name, and anyone who could change it unnoticed would receive what customers pay: the signature
+// of the seed's own key over all of it prevents that for a database that knows that key.
 func (k *Keys) ExportWatchOnly(count int) ([]byte, error) {
 	exported, err := k.Export()
 	if err != nil {

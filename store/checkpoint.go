@@ -213,7 +213,7 @@ func (tx *Tx) archived(ctx context.Context, into map[ledger.Key]Posted, from str
 
 // sumsCode is the code of a set of sums: the sum of their codes modulo 2²⁵⁶, so that one that changes is taken out and
 // put in again at no cost for the others (Bellare and Micciancio, "A new paradigm for collision-free hashing",
-// EUROCRYPT 1997, AdHash). Whoever lacks the key knows no code of a single sum.
+// EUROCRYPT 1997, AdHash). Anyone who lacks the key knows no code of a single sum.
 type sumsCode struct{ big.Int }
 
 const sumsCodeBits = 256

@@ -16,7 +16,7 @@ type DeliveryLease struct {
 }
 
 // longestDeliveryLease is longer than any deliverer's lease. One that ends later was written by a clock that was ahead,
-// perhaps by months, and nobody waits for it: whoever holds it may send its events too, a repeat and never a loss.
+// perhaps by months, and nobody waits for it: anyone who holds it may send its events too, a repeat and never a loss.
 const longestDeliveryLease = 5 * time.Minute
 
 // deliveryLeaseLock is an arbitrary number that only leases of deliveries lock.

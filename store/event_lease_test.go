@@ -241,7 +241,7 @@ func TestALeaseOfAClockThatWasAheadIsNotBelieved(t *testing.T) {
 			t.Errorf("got %d due events beside a lease of months, want 1", due)
 		}
 		if due := lease(&other, time.Minute); due != 0 {
-			t.Errorf("got %d due events for whoever comes back beside a lease of a minute, want none", due)
+			t.Errorf("got %d due events for anyone who comes back beside a lease of a minute, want none", due)
 		}
 	})
 }

@@ -82,7 +82,7 @@ func TestAFeedIsReadInParts(t *testing.T) {
 }
 
 // A transaction that drew its number first may commit last (PostgreSQL 15, 9.17: sequences are not transactional).
-// Whoever has read the event of the other one has a cursor behind this one, and would never see it.
+// Anyone who has read the event of the other one has a cursor behind this one, and would never see it.
 func TestNoEventAppearsBehindACursor(t *testing.T) {
 	t.Parallel()
 	onQueue(t, func(q *queue) {

@@ -52,6 +52,8 @@ var rights = map[string]right{
 	"destination_lists": changing,
 	"destinations":      {add: true, remove: true},
 	"entries":           {add: true, remove: true},
+	"entry_rates":       appendOnly,
+	"entry_rates_read":  changing,
 	"events": {add: true, change: []string{"url", "status", "attempts", "next_at", "claimed_until", "last_code",
 		"last_error", "delivered_at", "tries", "first_at", "first_duration", "first_code"}},
 	"external_spends":    changing,

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// server runs statements as whoever a URL names.
+// server runs statements as the user that a URL names.
 func server(t testing.TB, databaseURL string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", databaseURL)

@@ -316,6 +316,21 @@ CREATE TABLE entries (
 
 CREATE INDEX entries_at ON entries(at);
 
+CREATE TABLE entry_rates (
+  entry  BIGINT NOT NULL,
+  asset  TEXT NOT NULL,
+  unit   TEXT NOT NULL,
+  rate   TEXT NOT NULL,
+  source TEXT NOT NULL,
+  at     BIGINT NOT NULL,   -- of the rate
+  PRIMARY KEY (entry, asset, unit)
+);
+
+CREATE TABLE entry_rates_read (
+  name TEXT PRIMARY KEY,
+  link BIGINT NOT NULL
+);
+
 CREATE TABLE events (
   number     INTEGER PRIMARY KEY,
   id         BYTEA NOT NULL UNIQUE,

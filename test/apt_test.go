@@ -76,6 +76,7 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"softhsm":       func(f *fake) { f.has("softhsm2-util", "pkcs11-tool") },
 		"packaging":     func(f *fake) { f.has("rpmbuild", "skopeo", "systemd-sysusers", "minisign") },
 		"accounting":    func(f *fake) { f.has("bean-check", "hledger", "ledger") },
+		"php":           func(f *fake) { f.has("php") },
 		"pgbackrest":    func(f *fake) { f.has("pgbackrest") },
 		"patroni":       func(f *fake) { f.has("patroni", "python3") },
 		"etcd":          func(f *fake) { f.has("etcd") },

@@ -176,6 +176,14 @@ func packaging(m machine, a *apt) step {
 	}}
 }
 
+// php runs the PHP client and the plugin that is made of it.
+func php(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "php", packages: []string{"php-cli", "php-curl"},
+		present: func(ctx context.Context) bool {
+			return m.works(ctx, "php", "-r", `exit(extension_loaded("curl") && extension_loaded("sodium") ? 0 : 1);`)
+		}}
+}
+
 // accounting is the programs that read what the books are exported as.
 func accounting(m machine, a *apt) step {
 	packages := []string{"beancount", "hledger", "ledger"}

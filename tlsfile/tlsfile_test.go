@@ -203,7 +203,7 @@ func TestOldVersionsOfTLSAreRefused(t *testing.T) {
 }
 
 // A renewal may give a file to the service only after it has written it, which changes neither its time nor its size.
-// Whoever runs this test may read every file, so that the content changes in place of the right to read it.
+// Anyone who runs this test may read every file, so that the content changes in place of the right to read it.
 func TestFilesThatCouldNotBeReadAreReadOnceTheyCan(t *testing.T) {
 	t.Parallel()
 	ours := tlstest.New(t)

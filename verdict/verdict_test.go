@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/verdict"
 )
 
-// The texts are as docs/operations/screening.md shows them: whoever writes a screening service reads and signs these
+// The texts are as docs/operations/screening.md shows them: anyone who writes a screening service reads and signs these
 // bytes.
 func TestTheTextsAreAsDocumented(t *testing.T) {
 	t.Parallel()

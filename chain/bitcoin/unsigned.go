@@ -160,7 +160,7 @@ func (u unsigned) vbytes() uint64 {
 // Inspect reads an unsigned transaction. An output to a script without an address is an error, and so is anything that
 // unsigned transactions of ours do not have. The digests are those of BIP 143 for all inputs and outputs; each commits
 // to the amount of its own input only, so that signatures from two unsigned transactions with false amounts can belong
-// together: whoever signs must have the amounts proven (ReadPrevious). Weight is in virtual bytes.
+// together: anyone who signs must have the amounts proven (ReadPrevious). Weight is in virtual bytes.
 func (c *Chain) Inspect(data []byte) (chain.Contents, error) {
 	u, err := c.network.parseUnsigned(data)
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 
 // safeTx is a transaction of a Safe, in the order of its EIP-712 type. Everything from Operation to Refunds is zero in
 // one that is accepted: an operation of 1 (DELEGATECALL) runs the code of others as the Safe, and a gas price refunds
-// whoever sends it.
+// anyone who sends it.
 type safeTx struct {
 	To        address
 	Value     *big.Int
@@ -104,7 +104,7 @@ func (t *safeForm) plain() error {
 		return fmt.Errorf("%w: operation %d, want 0 (CALL)", errCold, tx.Operation)
 	case tx.SafeGas != 0 || tx.BaseGas != 0 || tx.GasPrice.Sign() != 0 || tx.GasToken != address{} ||
 		tx.Refunds != address{}:
-		return fmt.Errorf("%w: it refunds gas to whoever sends it", errCold)
+		return fmt.Errorf("%w: it refunds gas to anyone who sends it", errCold)
 	case len(t.Owners) == 0 || len(t.Owners) > maxSafeOwners || t.Threshold == 0 ||
 		t.Threshold > uint64(len(t.Owners)) || t.Executor == address{}:
 		return fmt.Errorf("%w: %d of %d owners, sent by %s", errCold, t.Threshold, len(t.Owners), t.Executor)

@@ -16,7 +16,7 @@ type keys struct {
 	known map[string]chain.PublicKey
 }
 
-const mostKnown = 1 << 12 // where it begins anew
+const mostKnown = 1 << 12 // where it begins again
 
 func (k *keys) key(signature, digest []byte) (chain.PublicKey, error) {
 	of := string(digest) + string(signature)

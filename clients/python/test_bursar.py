@@ -1,6 +1,8 @@
 """python3 -m unittest, in this folder."""
 
 import json
+import pathlib
+import tempfile
 import threading
 import unittest
 from datetime import datetime, timezone
@@ -182,6 +184,55 @@ class Webhooks(unittest.TestCase):
         ):
             with self.assertRaises(raises):
                 bursar.verify_webhook(secret, {**headers, **change}, text, now)
+
+
+class Orders(unittest.TestCase):
+    def setUp(self):
+        folder = pathlib.Path(__file__).resolve().parent.parent / "vectors"
+        self.vectors = json.loads((folder / "orders.json").read_text("utf-8"))
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.file = pathlib.Path(self.folder.name) / "key.pem"
+        self.file.write_text(self.vectors["privateKey"])
+        made = self.vectors["orders"]
+        self.orders = bursar.Orders(bursar.OrderKey.from_pem(self.file), account=made["account"],
+                                    instance=made["instance"], assets=made["assets"], life=made["for"])
+
+    @staticmethod
+    def payment(case):
+        p = case["payment"]
+        return {"currency": p["currency"], "amount": p["amount"], "address": p["address"],
+                "idempotency_key": p["idempotencyKey"], "created": p["created"], "max_fee": p.get("maxFee", "")}
+
+    def test_orders_are_those_of_the_shared_vectors(self):
+        for case in self.vectors["signed"]:
+            got = self.orders.sign(**self.payment(case))
+            self.assertEqual(got, (case["text"], case["signature"]), case["name"])
+        for case in self.vectors["refused"]:
+            with self.assertRaises(ValueError, msg=case["name"]):
+                self.orders.sign(**self.payment(case))
+        with self.assertRaises(TypeError):
+            self.orders.sign(**{**self.payment(self.vectors["signed"][0]), "amount": 0.5})
+        self.file.write_text("nothing")
+        with self.assertRaises(ValueError):
+            bursar.OrderKey.from_pem(self.file)
+
+    def test_a_client_with_orders_signs_what_it_sends(self):
+        case = self.vectors["signed"][0]
+        p = self.payment(case)
+        s = Service(ConnectionResetError("cut"), success({"withdrawal": {}}), success({}), success({"results": []}))
+        c = s.client(orders=self.orders)
+        c.withdraw(**p)
+        c.refund_charge(chargeID="c", depositID="d", **p)
+        key = p.pop("idempotency_key")
+        c.withdraw_each(withdrawals=[{**p, "reference": key}])
+        for _, _, headers, body in s.asked[:3]:
+            self.assertEqual((body["order"], headers["Bursar-Signature"]), (case["text"], case["signature"]))
+        self.assertEqual(s.asked[3][3]["withdrawals"], [
+            {"currency": p["currency"], "amount": p["amount"], "address": p["address"], "reference": key,
+             "order": case["text"], "signature": case["signature"]}])
+        with self.assertRaises(ValueError):
+            c.refund_charge(chargeID="c", depositID="d", address="a", part="all")
 
 
 if __name__ == "__main__":

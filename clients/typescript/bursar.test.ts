@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync, verify } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { inspect } from "node:util";
 
-import { BursarError, Client, type Config, each, NoResponse, type operations, signWebhook, tolerance, verifyWebhook,
-  WebhookError } from "./bursar.js";
+import { type Asset, BursarError, Client, type Config, each, NoResponse, type operations, orderKey, orderKeyID, Orders,
+  type Payment, signWebhook, tolerance, verifyWebhook, WebhookError } from "./bursar.js";
 
 // Every endpoint is a method: the compiler names one that is missing. The webhooks of the description end in Event.
 type Missing = Exclude<keyof operations,
@@ -163,4 +165,58 @@ test("a webhook that must not be trusted is refused", () => {
   ] as [WebhookError["why"], string, object, string, number][]) {
     assert.throws(() => verifyWebhook(key, { ...headers, ...change }, text, at), { name: "WebhookError", why });
   }
+});
+
+interface Case {
+  name: string;
+  payment: Payment & { created: number };
+  text: string;
+  signature: string;
+}
+
+const vectors: {
+  privateKey: string;
+  keyID: string;
+  orders: { account: string; instance: string; for: number; assets: Record<string, Asset> };
+  signed: Case[];
+  refused: Case[];
+} = JSON.parse(readFileSync(process.env.BURSAR_VECTORS ?? "../vectors/orders.json", "utf8"));
+
+const orders = new Orders({ ...vectors.orders, key: orderKey(vectors.privateKey), life: vectors.orders.for });
+
+test("orders are those of the shared vectors", async () => {
+  assert.equal(orderKey(vectors.privateKey).id, vectors.keyID);
+  for (const { name, payment, text, signature } of vectors.signed) {
+    assert.deepEqual(await orders.sign(payment), { order: text, signature }, name);
+  }
+  for (const { name, payment } of vectors.refused) {
+    await assert.rejects(orders.sign(payment), TypeError, name);
+  }
+  assert.doesNotMatch(inspect(orders) + JSON.stringify(orders), /PRIVATE/);
+});
+
+test("a key of P-256 signs r and s", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const [id, signature = ""] = orderKey(privateKey).sign("text").toString().split(":");
+  const key = { key: publicKey, dsaEncoding: "ieee-p1363" as const };
+  assert.equal(id, orderKeyID(publicKey));
+  assert.ok(verify("sha256", Buffer.from("text"), key, Buffer.from(signature, "base64")));
+  assert.throws(() => orderKey(generateKeyPairSync("ec", { namedCurve: "secp384r1" }).privateKey), TypeError);
+});
+
+test("a client with orders signs what it sends", async () => {
+  const { payment, text, signature } = vectors.signed[0]!;
+  const { idempotencyKey, created, maxFee, ...values } = payment;
+  const answers = [new TypeError("cut"), success({ withdrawal: {} }), success({}), success({ results: [] })];
+  const s = service(answers, { orders });
+  await s.client.withdraw(values, { idempotencyKey, created, maxFee });
+  const { currency, ...refund } = { ...values, chargeID: "c", depositID: "d" };
+  await s.client.refundCharge(refund, { idempotencyKey, created, maxFee, currency });
+  await s.client.withdrawEach({ withdrawals: [{ ...values, reference: idempotencyKey, created, maxFee }] });
+  for (const { body, headers } of s.asked.slice(0, 3)) {
+    assert.deepEqual([body?.order, headers["Bursar-Signature"], headers["Idempotency-Key"]],
+      [text, signature, idempotencyKey]);
+  }
+  assert.deepEqual(s.asked[3]?.body?.withdrawals, [{ ...values, reference: idempotencyKey, order: text, signature }]);
+  await assert.rejects(s.client.refundCharge({ chargeID: "c", depositID: "d", address: "a", part: "all" }), TypeError);
 });

@@ -9,11 +9,12 @@
  * Amounts are text, of what is sent and of what is answered.
  */
 
-import { Caller, type ChangeOptions, type Options } from "./call.js";
+import { Caller, type ChangeOptions, type Options, type OrderOptions } from "./call.js";
 import type { components, operations } from "./types.js";
 import type { Event } from "./webhook.js";
 
-export { BursarError, NoResponse, type ChangeOptions, type Config, type Options } from "./call.js";
+export { BursarError, NoResponse, type ChangeOptions, type Config, type Options, type OrderOptions } from "./call.js";
+export * from "./orders.js";
 export * from "./webhook.js";
 export type { components, operations } from "./types.js";
 
@@ -42,6 +43,11 @@ export type Query<O extends keyof operations> = Strict<NonNullable<operations[O]
 export type Sent<O extends keyof operations> = operations[O] extends {
   requestBody: { content: { "application/json": infer Body } };
 } ? Strict<Body> : never;
+
+type WithdrawalItem = Strict<Schemas["WithdrawalItem"]>;
+
+/** One withdrawal of several; created and maxFee are those of its order, where the client signs. */
+export type OrderedItem = WithdrawalItem & { created?: number; maxFee?: string };
 
 /** What an endpoint answers. */
 export type Answer<O extends keyof operations> = operations[O] extends {
@@ -169,8 +175,9 @@ export class Client extends Caller {
    * Pays a payment back by a withdrawal. Returns the charge and the withdrawal. Use the address that the payer names.
    * order and signature are those of an account that signs its orders.
    */
-  refundCharge(values: Sent<"refundCharge">, options?: ChangeOptions): Promise<Answer<"refundCharge">> {
-    return this.change<Answer<"refundCharge">>("POST", "charge/refund", values, options, true);
+  async refundCharge(values: Sent<"refundCharge">, options?: OrderOptions): Promise<Answer<"refundCharge">> {
+    const [sent, own] = await this.signed(values, options);
+    return this.change<Answer<"refundCharge">>("POST", "charge/refund", sent, own, true);
   }
 
   /** Creates a payment link: a template of charges that add up. */
@@ -218,8 +225,9 @@ export class Client extends Caller {
    * payment is made once, even if this process dies and another asks again. Without either, a second call is a second
    * payment. order and signature are those of an account that signs its orders.
    */
-  async withdraw(values: Sent<"withdraw">, options?: ChangeOptions): Promise<Answer<"withdraw">["withdrawal"]> {
-    return (await this.change<Answer<"withdraw">>("POST", "account/withdraw", values, options, true)).withdrawal;
+  async withdraw(values: Sent<"withdraw">, options?: OrderOptions): Promise<Answer<"withdraw">["withdrawal"]> {
+    const [sent, own] = await this.signed(values, options, values.currency);
+    return (await this.change<Answer<"withdraw">>("POST", "account/withdraw", sent, own, true)).withdrawal;
   }
 
   /** Returns what a withdrawal would cost, and holds nothing. */
@@ -249,12 +257,21 @@ export class Client extends Caller {
   /**
    * Withdraws up to 100 times, and returns a result for each, in their order. Each has its own reference, and its
    * withdrawal or its error. Repeat the call after any error of the whole, and where a result is unavailable or
-   * internal: none is taken twice.
+   * internal: none is taken twice. A client with orders signs each by its reference, with its created and maxFee.
    */
   async withdrawEach(
-    values: Sent<"withdrawEach">, options?: ChangeOptions,
+    values: { withdrawals: OrderedItem[] }, options?: ChangeOptions,
   ): Promise<Answer<"withdrawEach">["results"]> {
-    return (await this.change<Answer<"withdrawEach">>("POST", "account/withdrawals", values, options, true)).results;
+    const withdrawals = await Promise.all(values.withdrawals.map((item) => this.#signedItem(item)));
+    const sent = { withdrawals };
+    return (await this.change<Answer<"withdrawEach">>("POST", "account/withdrawals", sent, options, true)).results;
+  }
+
+  /** Returns one withdrawal of several with its order, unless it has one or nothing signs. */
+  async #signedItem({ created, maxFee, ...item }: OrderedItem): Promise<WithdrawalItem> {
+    const options = { idempotencyKey: item.reference, created, maxFee };
+    const [sent, { signature }] = await this.signed(item, options, item.currency);
+    return signature === undefined ? sent : { ...sent, signature };
   }
 
   /** Lists the withdrawals. */

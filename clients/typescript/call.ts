@@ -2,6 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 
+import type { Orders } from "./orders.js";
+
 const maxAnswer = 64 << 20; // bytes: a thousand deposits with the longest metadata are far smaller
 const firstPause = 250; // milliseconds after the first attempt; each next pause is twice as long
 const passing = [429, 502, 503, 504]; // statuses after which the next attempt may succeed
@@ -22,6 +24,8 @@ export interface Config {
   maxWait?: number;
   /** Of each attempt, in seconds; default 60. */
   timeout?: number;
+  /** Signs each withdrawal and refund; default: nothing does. */
+  orders?: Orders;
   /** In place of the network, in tests. */
   fetch?: typeof fetch;
   /** In place of the clock, in tests; it gets milliseconds. */
@@ -40,6 +44,16 @@ export interface ChangeOptions extends Options {
   idempotencyKey?: string;
   /** Of the order, from an account that signs its orders. */
   signature?: string;
+}
+
+/** Options of a withdrawal or refund that the client signs. */
+export interface OrderOptions extends ChangeOptions {
+  /** When it was decided, in seconds since 1970; default: now. */
+  created?: number;
+  /** The most that the transaction may cost, in units of the native asset. */
+  maxFee?: string;
+  /** That was paid, of a refund. */
+  currency?: string;
 }
 
 /** A response of the service, or of something in front of it, that is no success. A refused change was not made. */
@@ -85,7 +99,7 @@ interface Sending {
 
 /** Sends requests to one service, as one account. */
 export class Caller {
-  readonly #config: Required<Config>;
+  readonly #config: Required<Omit<Config, "orders">> & { orders?: Orders };
   readonly #base: string;
 
   constructor(config: Config) {
@@ -116,7 +130,7 @@ export class Caller {
   protected async change<T>(
     method: string, path: string, values: object, options: ChangeOptions = {}, secret = false,
   ): Promise<T> {
-    const key = options.idempotencyKey || "ts-" + randomUUID();
+    const key = options.idempotencyKey || drawKey();
     const headers = { ...this.#headers(), "Content-Type": "application/json", "Idempotency-Key": key };
     if (secret && this.#config.secret) Object.assign(headers, { "X-API-SECRET": this.#config.secret });
     if (options.signature) Object.assign(headers, { "Bursar-Signature": options.signature });
@@ -127,6 +141,23 @@ export class Caller {
       if (failed instanceof BursarError || failed instanceof NoResponse) failed.idempotencyKey = key;
       throw failed;
     }
+  }
+
+  /** Adds the order of a withdrawal or refund and its signature, unless it has one or nothing signs. */
+  protected async signed<V extends { order?: string; amount?: unknown; address?: string }>(
+    values: V, options: OrderOptions = {}, currency?: string,
+  ): Promise<[V, ChangeOptions]> {
+    const { created, maxFee, currency: paid, ...rest } = options;
+    if (!this.#config.orders || values.order !== undefined) return [values, rest];
+    const code = currency ?? paid;
+    if (!code || typeof values.amount !== "string" || !values.address) {
+      throw new TypeError("what is signed needs amount, address and currency");
+    }
+    const idempotencyKey = rest.idempotencyKey || drawKey();
+    const { order, signature } = await this.#config.orders.sign({
+      currency: code, amount: values.amount, address: values.address, idempotencyKey, created, maxFee,
+    });
+    return [{ ...values, order }, { ...rest, idempotencyKey, signature }];
   }
 
   #headers(): Record<string, string> {
@@ -178,6 +209,10 @@ export class Caller {
   toJSON(): string {
     return "client of " + this.#base; // without the key
   }
+}
+
+function drawKey(): string {
+  return "ts-" + randomUUID();
 }
 
 async function textOf(response: Response): Promise<string> {

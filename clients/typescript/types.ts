@@ -1257,11 +1257,8 @@ export interface components {
             webhook?: string;
             /** @example order 1234 */
             metadata: string;
-            /**
-             * @description `pending` becomes `confirmed` (credited) or `orphaned` (reorged out before the credit); `below_minimum` is never credited; `reversed` was reorged out after the credit.
-             * @enum {string}
-             */
-            status: "pending" | "confirmed" | "below_minimum" | "orphaned" | "reversed";
+            /** @description `pending` becomes `confirmed` (credited) or `orphaned` (reorged out before the credit); `below_minimum` is never credited; `reversed` was reorged out after the credit. */
+            status: components["schemas"]["DepositStatus"];
             confirmations: number;
             requiredConfirmations: number;
             /** @description 0 for an internal transfer. */
@@ -1460,8 +1457,7 @@ export interface components {
             /** @description In the currency of the price, rounded down. */
             value: string | null;
             seenAt: components["schemas"]["Time"];
-            /** @enum {string} */
-            status: "pending" | "confirmed" | "below_minimum" | "orphaned" | "reversed";
+            status: components["schemas"]["DepositStatus"];
             counted: boolean;
             /** @description Why it does not count: its status, `late`, `no_rate`, `other_asset`, `other_network` or `refunded`. */
             why: string | null;
@@ -3850,7 +3846,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        /** @example 3.1.0 */
+                        openapi: string;
+                        info: Record<string, never>;
+                        paths: Record<string, never>;
+                    };
                 };
             };
         };

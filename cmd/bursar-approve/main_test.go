@@ -179,7 +179,7 @@ func TestThePasswordOfTheListenerIsSent(t *testing.T) {
 	}
 }
 
-// A further payment of the same order is approved only by whoever asks for it and says so.
+// A further payment of the same order is approved only if the approver asks for it and says so.
 func TestAFurtherPaymentIsLoud(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1, order(1), order(2))
@@ -197,7 +197,7 @@ func TestAFurtherPaymentIsLoud(t *testing.T) {
 	}
 }
 
-// Whoever listens on the way would have the password.
+// Anyone who listens on the way would have the password.
 func TestThePasswordIsNotSentInTheClear(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 1, order(1))

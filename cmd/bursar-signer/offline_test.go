@@ -175,7 +175,7 @@ func TestABundleIsSignedOffline(t *testing.T) {
 	}
 }
 
-// Whoever has the machine that faces the network asks the offline machine for more.
+// Anyone who has the machine that faces the network asks the offline machine for more.
 func TestAttacksOnTheOfflineMachine(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

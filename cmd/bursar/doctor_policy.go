@@ -30,7 +30,7 @@ func (e *healthCheck) policyOfPeople(ctx context.Context, db *store.DB) {
 	if text == "" {
 		if e.cfg.Network == config.Mainnet {
 			e.advise(check, resultWarning, "have persons approve large payments: see docs/operations/approvals.md",
-				"none: whoever controls the service can pay as much as the signer's limits allow")
+				"none: anyone who controls the service can pay as much as the signer's limits allow")
 		}
 		return
 	}

@@ -16,6 +16,7 @@ import (
 
 type ledgerCommands struct {
 	Export ledgerExportCommand `cmd:"" help:"Export the books of a period for the accountant."`
+	Month  ledgerMonthCommand  `cmd:"" help:"Write the statement of every account for a month into a folder."`
 	Verify ledgerVerifyCommand `cmd:"" help:"Verify every link of the books, every entry and every balance."`
 }
 
@@ -27,14 +28,16 @@ type ledgerExportCommand struct {
 	Archive []string  `placeholder:"FILE" help:"An archive of the books that has older entries of the account; name all of them, each with a flag of its own."`
 	CSV     bool      `name:"csv" xor:"format" help:"Write CSV, which is the default."`
 	JSON    bool      `name:"json" xor:"format" help:"Write a JSON array."`
-	Format  string    `xor:"format" placeholder:"NAME" help:"Write the whole journal for a program of plain-text accounting: beancount, hledger or ledger. Takes --all."`
+	Format  string    `xor:"format" placeholder:"NAME" help:"csv or json; with --all beancount, hledger or ledger, for that program of plain-text accounting; with --account and --value camt.053, a statement by ISO 20022."`
+	Value   string    `placeholder:"CODE" help:"Add what each amount was worth in this fiat currency when it was posted, such as EUR."`
 }
 
 // Help returns an example.
 func (ledgerExportCommand) Help() string {
 	return "Writes the oldest entries first. A statement begins with the balances before the period and ends with those " +
 		"after it: the closing balances of one period are the opening balances of the next. The columns are explained in " +
-		"docs/accounting.md. Rows are written as they are read, so a period may be of any length.\n" +
+		"docs/accounting.md. A value is that of the rate which counted when the entry was posted, and missing where none " +
+		"did. Rows are written as they are read, so a period may be of any length.\n" +
 		"Entries that were archived are read from the files that --archive names, which takes the seed: the statement is " +
 		"the same as before. Without them a period may\n" +
 		"begin where the archives end; the journal always does. An export that fails is not whole, whatever it " +
@@ -55,6 +58,7 @@ type export struct {
 	registry *bursar.Registry
 	rows     *rowWriter
 	owner    bursar.ID
+	value    bursar.Unit // in which values are written; the zero Unit: none are
 	since    time.Time
 	until    time.Time
 	files    []string
@@ -73,11 +77,15 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	if cmd.All && len(cmd.Archive) > 0 {
 		return wrong("--archive is for the statement of an account; the files themselves have the journal, in lines of JSON")
 	}
-	if err := cmd.plainOnly(); err != nil {
+	if err := cmd.formatted(); err != nil {
 		return err
 	}
-	x := &export{owner: cmd.Account, files: cmd.Archive, rows: newRowWriter(c.Stdout, cmd.JSON)}
+	x := &export{owner: cmd.Account, files: cmd.Archive,
+		rows: newRowWriter(c.Stdout, cmd.JSON || cmd.Format == formatJSON)}
 	if err := cmd.period(x); err != nil {
+		return err
+	}
+	if err := x.valuedIn(cmd.Value); err != nil {
 		return err
 	}
 	closed, err := x.open(ctx, c)
@@ -88,11 +96,17 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	if x.until.IsZero() {
 		x.until = x.db.Now()
 	}
-	if x.db.Now().Sub(x.until) < settled {
+	late := x.db.Now().Sub(x.until) >= settled
+	if !late && cmd.Format == formatCamt {
+		return wrong("--format camt.053 is for a period that ended more than a minute ago")
+	}
+	if !late {
 		c.Note("The period ends less than a minute ago: entries that are being booked now may be missing.")
 	}
 	switch {
-	case cmd.Format != "":
+	case cmd.Format == formatCamt:
+		return unknownAccount(x.camt(ctx, c.Stdout), cmd.Account)
+	case isPlain(cmd.Format):
 		return x.plain(ctx, newPlainWriter(c.Stdout, cmd.Format, x))
 	case cmd.All:
 		err = x.journal(ctx)
@@ -122,43 +136,6 @@ func (x *export) open(ctx context.Context, c *call) (closed func(), err error) {
 	}
 	x.db, x.registry = db, cfg.Registry
 	return func() { db.Close() }, nil
-}
-
-// plainOnly refuses a format that is not known, and the books of one account in one: they do not balance by themselves.
-func (cmd *ledgerExportCommand) plainOnly() error {
-	switch cmd.Format {
-	case "":
-		return nil
-	case formatBeancount, formatHledger, formatLedger:
-		if !cmd.All {
-			return wrong("--format %s is for the whole journal: use --all", cmd.Format)
-		}
-		return nil
-	}
-	return wrong("--format %q is none of beancount, hledger and ledger", cmd.Format)
-}
-
-func (cmd *ledgerExportCommand) period(x *export) error {
-	for _, flag := range []struct {
-		name, text string
-		to         *time.Time
-	}{{"--since", cmd.Since, &x.since}, {"--until", cmd.Until, &x.until}} {
-		if flag.text == "" {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339, flag.text)
-		if err != nil {
-			at, err = time.Parse(time.DateOnly, flag.text)
-		}
-		if err != nil {
-			return wrong("%s %q is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z", flag.name, flag.text)
-		}
-		*flag.to = at.UTC()
-	}
-	if !x.until.IsZero() && !x.until.After(x.since) {
-		return wrong("--until must be later than --since")
-	}
-	return nil
 }
 
 // each reads lines oldest first, a batch per transaction, so that a slow reader keeps no transaction open. Entries
@@ -222,9 +199,18 @@ func (x *export) journal(ctx context.Context) error {
 		return err
 	}
 	x.rows.head(journalRow{})
-	return x.each(ctx, store.LineQuery{Since: x.since, Until: x.until}, func(_ context.Context, lines []store.Line) error {
+	q := store.LineQuery{Since: x.since, Until: x.until}
+	return x.each(ctx, q, func(ctx context.Context, lines []store.Line) error {
+		known, err := x.details(ctx, lines)
+		if err != nil {
+			return err
+		}
 		for _, l := range lines {
 			currency, err := x.currency(l.Asset)
+			if err != nil {
+				return err
+			}
+			d, err := x.detail(l, known)
 			if err != nil {
 				return err
 			}
@@ -238,6 +224,7 @@ func (x *export) journal(ctx context.Context) error {
 				Credit:   l.Credit,
 				Currency: l.Asset,
 				Amount:   currency.Exact(l.Amount),
+				detail:   d,
 			})
 		}
 		return x.rows.err()
@@ -323,9 +310,16 @@ func (x *export) lines(ctx context.Context, running ledger.Running, lines []stor
 	if err != nil {
 		return err
 	}
+	known, err := x.details(ctx, lines)
+	if err != nil {
+		return err
+	}
 	for _, l := range lines {
 		row, err := x.row(running, l, brought)
 		if err != nil {
+			return err
+		}
+		if row.detail, err = x.detail(l, known); err != nil {
 			return err
 		}
 		x.rows.put(row)

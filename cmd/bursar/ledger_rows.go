@@ -35,17 +35,18 @@ type statementRow struct {
 	Deposit        *bursar.ID          `json:"depositID"`
 	Withdrawal     *bursar.ID          `json:"withdrawalID"`
 	Ref            ledger.Ref          `json:"ref"`
+	detail
 }
 
 func (statementRow) head() []string {
-	return []string{"time", "kind", "part", "currency", "amount", "available", "held", "availableAfter", "heldAfter",
-		"depositID", "withdrawalID", "ref"}
+	return append([]string{"time", "kind", "part", "currency", "amount", "available", "held", "availableAfter",
+		"heldAfter", "depositID", "withdrawalID", "ref"}, detail{}.head()...)
 }
 
 func (r statementRow) cells() []string {
-	return []string{instant(r.At), string(r.Kind), string(r.Part), string(r.Currency), r.Amount, r.Available, r.Held,
-		r.AvailableAfter, r.HeldAfter,
-		idCell(r.Deposit), idCell(r.Withdrawal), string(r.Ref)}
+	return append([]string{instant(r.At), string(r.Kind), string(r.Part), string(r.Currency), r.Amount, r.Available,
+		r.Held, r.AvailableAfter, r.HeldAfter,
+		idCell(r.Deposit), idCell(r.Withdrawal), string(r.Ref)}, r.detail.cells()...)
 }
 
 // journalRow is a posting.
@@ -59,16 +60,18 @@ type journalRow struct {
 	Credit   ledger.Account      `json:"credit"`
 	Currency bursar.CurrencyCode `json:"currency"`
 	Amount   string              `json:"amount"`
+	detail
 }
 
 func (journalRow) head() []string {
-	return []string{"time", "entry", "line", "kind", "ref", "debit", "credit", "currency", "amount"}
+	return append([]string{"time", "entry", "line", "kind", "ref", "debit", "credit", "currency", "amount"},
+		detail{}.head()...)
 }
 
 func (r journalRow) cells() []string {
-	return []string{instant(r.At), strconv.FormatInt(r.Entry, 10), strconv.FormatInt(r.Line, 10), string(r.Kind),
+	return append([]string{instant(r.At), strconv.FormatInt(r.Entry, 10), strconv.FormatInt(r.Line, 10), string(r.Kind),
 		string(r.Ref), string(r.Debit), string(r.Credit),
-		string(r.Currency), r.Amount}
+		string(r.Currency), r.Amount}, r.detail.cells()...)
 }
 
 // instant writes a time to the microsecond that the books keep.

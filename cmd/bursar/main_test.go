@@ -291,7 +291,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon",
 		"alarm list", "alarm close",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
-		"ledger export", "ledger verify", "screening list", "screening release",
+		"ledger export", "ledger month", "ledger verify", "screening list", "screening release",
 		"screening reject", "screening end", "unattributed list", "unattributed assign", "unattributed refund",
 		"unattributed keep", "unattributed cancel",
 		"treasury show", "treasury withdraw", "treasury list", "cold refill", "cold show", "cold read",

@@ -28,7 +28,7 @@ var contents = []struct {
 	pages []string
 }{
 	{"Start", []string{"sandbox"}},
-	{"Integrate", []string{"clients", "charges", "payer-page", "errors", "states", "accounting"}},
+	{"Integrate", []string{"clients", "woocommerce", "charges", "payer-page", "errors", "states", "accounting"}},
 	{"Operate", []string{"operations", "metrics", "operations/", "admin-api"}},
 	{"Understand", []string{"glossary", "rules", "threat-model", "performance", "scaling", "simulation"}},
 	{"Change", []string{"checklists", "adding-a-chain"}},

@@ -25,7 +25,7 @@ var own = filepath.Join("..", "..", "clients")
 // with them.
 func TestOurClients(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs Node.js, Python and a whole sandbox")
+		t.Skip("needs Node.js, Python, PHP and a whole sandbox")
 	}
 	t.Parallel()
 	folder := typescript(t)
@@ -36,6 +36,14 @@ func TestOurClients(t *testing.T) {
 	t.Run("Python", func(t *testing.T) {
 		t.Parallel()
 		run(t, filepath.Join(own, "python"), "python3", "-m", "unittest")
+	})
+	t.Run("PHP", func(t *testing.T) {
+		t.Parallel()
+		run(t, filepath.Join(own, "php"), "php", "test.php")
+	})
+	t.Run("WooCommerce", func(t *testing.T) {
+		t.Parallel()
+		run(t, filepath.Join(own, "woocommerce"), "php", "test.php")
 	})
 	t.Run("scenario", func(t *testing.T) {
 		t.Parallel()
@@ -137,6 +145,48 @@ func TestThePythonClientHasEveryParameter(t *testing.T) {
 	}
 }
 
+// TestThePHPClientHasEveryParameter compares the calls of the PHP client, and what its comments say about them, with
+// docs/openapi.yaml.
+func TestThePHPClientHasEveryParameter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs PHP")
+	}
+	t.Parallel()
+	const inspect = `require "autoload.php"; $all = [];
+		foreach (Bursar\Endpoints::ALL as $name => [, , , $known]) {
+			$method = new ReflectionMethod(Bursar\Client::class, $name);
+			preg_match('/array\{(((?!\$values)(?!\*\/).)*)\} \$values/s', $method->getDocComment(), $shape);
+			preg_match_all('/(\w+)\??: /', $shape[1] ?? "", $described);
+			sort($known);
+			sort($described[1]);
+			$all[$name] = ["Known" => $known, "Described" => $described[1]];
+		}
+		echo json_encode($all);`
+	var got map[string]struct{ Known, Described []string }
+	text := run(t, filepath.Join(own, "php"), "php", "-r", inspect)
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	options := []string{"self", "idempotency_key", "signature", "created", "max_fee"}
+	for id, list := range parameters(t) {
+		want := []string{}
+		for _, name := range list {
+			ofOrder := id == "refundCharge" && name == "currency"
+			if !ofOrder && !slices.Contains(options, name) {
+				want = append(want, strings.TrimSuffix(name, "_"))
+			}
+		}
+		slices.Sort(want)
+		if g, known := got[id]; !known || !slices.Equal(g.Known, want) || !slices.Equal(g.Described, want) {
+			t.Errorf("%s has the parameters %v and describes %v, want %v", id, g.Known, g.Described, want)
+		}
+		delete(got, id)
+	}
+	for name := range got {
+		t.Errorf("%s is no endpoint of docs/openapi.yaml", name)
+	}
+}
+
 // described is the part of an OpenAPI document that has the parameters.
 type described struct {
 	Ref         string `json:"$ref"`
@@ -169,6 +219,7 @@ func parameters(t *testing.T) map[string][]string {
 		}
 		return one
 	}
+	signed := map[string][]string{"withdraw": {"created", "max_fee"}, "refundCharge": {"created", "currency", "max_fee"}}
 	names := map[string]string{"from": "from_", "Idempotency-Key": "idempotency_key", "Bursar-Signature": "signature"}
 	all := map[string][]string{}
 	for _, item := range d.Paths {
@@ -192,6 +243,7 @@ func parameters(t *testing.T) map[string][]string {
 					add(name)
 				}
 			}
+			list = append(list, signed[op.OperationID]...) // by a client that signs orders
 			slices.Sort(list)
 			all[op.OperationID] = list
 		}
@@ -200,7 +252,7 @@ func parameters(t *testing.T) map[string][]string {
 }
 
 // installedBy are the steps of go run ./test that install a program.
-var installedBy = map[string]string{"node": "nodejs", "python3": "pyzmq"}
+var installedBy = map[string]string{"node": "nodejs", "python3": "pyzmq", "php": "php"}
 
 // run runs a program in a folder and returns what it prints; the test ends if it fails.
 func run(t *testing.T, folder, program string, args ...string) string {
@@ -210,7 +262,11 @@ func run(t *testing.T, folder, program string, args ...string) string {
 	}
 	command := exec.CommandContext(t.Context(), program, args...)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "NO_COLOR=1")
+	vectors, err := filepath.Abs(filepath.Join(own, "vectors", "orders.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "NO_COLOR=1", "BURSAR_VECTORS="+vectors)
 	out, err := command.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %v: %v\n%s", program, args, err, out)

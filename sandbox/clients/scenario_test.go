@@ -45,7 +45,7 @@ type player interface {
 	ask(ctx context.Context, line []byte) ([]byte, error)
 }
 
-// playScenario has the Go, TypeScript and Python clients play scenario.json, each as a customer of its own: what the
+// playScenario has the clients of every language play scenario.json, each as a customer of its own: what the
 // file wants is what each of them gets.
 func playScenario(t *testing.T, dist string) {
 	t.Helper()
@@ -60,6 +60,9 @@ func playScenario(t *testing.T, dist string) {
 		},
 		"TypeScript": func(t *testing.T, c customer) player {
 			return startPlayer(t, nil, "node", "javascript/player.mjs", dist, s.API, c.APIKey, c.APISecret, c.WebhookSecret)
+		},
+		"PHP": func(t *testing.T, c customer) player {
+			return startPlayer(t, nil, "php", "php/player.php", s.API, c.APIKey, c.APISecret, c.WebhookSecret)
 		},
 		"Python": func(t *testing.T, c customer) player {
 			path := []string{"PYTHONPATH=" + filepath.Join("..", "..", "clients", "python"), "PYTHONDONTWRITEBYTECODE=1"}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar/test/pins"
 )
@@ -21,7 +22,8 @@ type Replica struct {
 	killed   bool
 }
 
-// NewReplica starts litestream on a database. It ends with the test.
+// NewReplica starts litestream on a database and waits until the replica holds a first copy: before that, litestream
+// needs a write lock to set itself up, and busy writers can make it wait. It ends with the test.
 func NewReplica(t testing.TB, path string) *Replica {
 	t.Helper()
 	machine, far := t.TempDir(), t.TempDir()
@@ -44,7 +46,27 @@ func NewReplica(t testing.TB, path string) *Replica {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Kill)
+	r.await(far)
 	return r
+}
+
+// await waits until a file of the replica is complete: litestream renames a file to its name only then.
+func (r *Replica) await(folder string) {
+	r.t.Helper()
+	late := time.After(2 * time.Minute)
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if files, err := filepath.Glob(filepath.Join(folder, "bursar", "ltx", "*", "*.ltx")); err == nil && len(files) > 0 {
+			return
+		}
+		select {
+		case <-late:
+			said, _ := os.ReadFile(r.log)
+			r.t.Fatalf("litestream copied nothing in two minutes, want a first copy: %s", said)
+		case <-ticker.C:
+		}
+	}
 }
 
 // command is a line of the runbook for a shell that finds litestream.

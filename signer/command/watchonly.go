@@ -9,8 +9,8 @@ type seedExportWatchOnlyCommand struct {
 // Help returns an example.
 func (seedExportWatchOnlyCommand) Help() string {
 	return "With this file as signer.watch_only a service receives deposits on a machine without the seed. It cannot " +
-		"spend. Whoever reads it can link all addresses and sign webhooks in your name: keep it private. It is signed; a " +
-		"changed file is refused.\n\nExample:\n\n    bursar seed export-watch-only --keys 50000 > watch.json"
+		"spend. Anyone who reads it can link all addresses and sign webhooks in your name: keep it private. It is " +
+		"signed; a changed file is refused.\n\nExample:\n\n    bursar seed export-watch-only --keys 50000 > watch.json"
 }
 
 // Run prints the file.

@@ -22,7 +22,8 @@ func Arm(ctx context.Context, s *signer.Signer, log *slog.Logger) {
 	go noteRefusals(ctx, s, log)
 }
 
-// noteRefusals writes into the log of a signer what it refused, each minute; whoever ends the signer writes the rest.
+// noteRefusals writes into the log of a signer what it refused, each minute; anyone who ends the signer writes the
+// rest.
 func noteRefusals(ctx context.Context, s *signer.Signer, log *slog.Logger) {
 	ticker := time.NewTicker(time.Minute)
 	defer ticker.Stop()

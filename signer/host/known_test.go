@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/signer/people"
 )
 
-// The attack: whoever has the signer's machine removes the state, which had the policy in it, and the signer makes a
+// The attack: anyone who has the signer's machine removes the state, which had the policy in it, and the signer makes a
 // new one in which there never was a policy.
 func TestARemovedStateDoesNotTakeThePolicyWithIt(t *testing.T) {
 	t.Parallel()

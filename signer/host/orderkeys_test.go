@@ -30,7 +30,7 @@ func keyOf(t *testing.T, n byte) approval.OrderKey {
 	return approval.OrderKey{Account: bursar.ID{7}, ID: key.ID(), Key: key.String(), Name: "shop"}
 }
 
-// The attack: whoever has the signer's machine removes the state, or puts an older one back, and an account whose
+// The attack: anyone who has the signer's machine removes the state, or puts an older one back, and an account whose
 // orders are signed needs no signature any more, or a key that was revoked counts again.
 func TestARemovedStateDoesNotTakeTheKeysOfClientsWithIt(t *testing.T) {
 	t.Parallel()
@@ -109,8 +109,8 @@ func TestAFileOfKeysThatCannotBeReadStopsTheSigner(t *testing.T) {
 	}
 }
 
-// The attack: whoever may add keys adds one, removes the state before its hold is over, and adds it again as one that
-// was lost, which counts at once.
+// The attack: anyone who may add keys adds one, removes the state before its hold is over, and adds it again as one
+// that was lost, which counts at once.
 func TestALostKeyKeepsItsHold(t *testing.T) {
 	t.Parallel()
 	cfg := config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")}

@@ -10,7 +10,7 @@ import (
 )
 
 // Gate is what every signature leaves through. It is shut by a freeze that needs no database: by a marker file beside
-// the state, whoever made it, or by Shut. It is safe for concurrent use.
+// the state, no matter which process made it, or by Shut. It is safe for concurrent use.
 //
 // A signature that passed is on its way out until its done function is called. The signer's process shares a lock on a
 // second file meanwhile, for which a freezing command waits: once that has returned, nothing leaves.

@@ -57,7 +57,7 @@ func (e Entry) next(at time.Time, kind, detail string) Entry {
 	return Entry{Number: e.Number + 1, At: at.UTC().Truncate(time.Millisecond), Kind: kind, Detail: detail}.sealed(e.Hash)
 }
 
-// Checkpoint names the newest entry of a log. Whoever keeps one notices a log that was set back.
+// Checkpoint names the newest entry of a log. Anyone who keeps one notices a log that was set back.
 type Checkpoint struct {
 	Instance string `json:"instance"`
 	Number   int64  `json:"number"`

@@ -4,7 +4,7 @@
 // number and the hash of the one before. It decides nothing: which transaction may be signed is judged by package
 // signer, within one transaction of this package. Its invariants: what a transaction wrote is on the disk when Do
 // returns nil; a log entry is never changed, and its number is never used twice; nothing that was remembered is
-// forgotten by a restart. It holds no secret: whoever reads it learns which payments were signed.
+// forgotten by a restart. It holds no secret: anyone who reads it learns which payments were signed.
 package memory
 
 import (

@@ -228,7 +228,7 @@ func TestAThawEndsEveryFreeze(t *testing.T) {
 	}
 }
 
-// Whoever changes, removes or inserts an entry of the log is found out by its hashes.
+// Anyone who changes, removes or inserts an entry of the log is found out by its hashes.
 func TestTheLogIsAChain(t *testing.T) {
 	t.Parallel()
 	f, _ := newFile(t, false)

@@ -4,7 +4,7 @@
 // had a key, nothing is paid for it but what one of its keys signed, to the unit; once any account had one, no payment
 // goes without saying for which account it is; what was signed under an order's ID is one text for ever, in
 // transactions of which the chain includes at most one. It believes nothing that the service says. What it remembers is
-// committed with the signature that it allows, by whoever calls it.
+// committed with the signature that it allows, by the caller.
 package orders
 
 import (
@@ -81,7 +81,7 @@ type Signed struct {
 // Judge returns which orders of a transaction clients signed, or a *Refusal. While no account ever had a key it demands
 // nothing, unless orders are required.
 //
-// The attack: whoever controls the service or its database orders payments in the name of a client.
+// The attack: anyone who controls the service or its database orders payments in the name of a client.
 func Judge(ctx context.Context, tx memory.Tx, q Question) (a Answer, err error) {
 	if q.Request.Kind != chain.KindWithdrawal {
 		return a, nil
@@ -162,7 +162,7 @@ func (q Question) judge(
 	if err != nil {
 		return err
 	}
-	if found { // before the time: whoever may order it again learns that it was signed
+	if found { // before the time: anyone who may order it again learns that it was signed
 		err = q.once(ctx, tx, o, text, before)
 	}
 	if err == nil {

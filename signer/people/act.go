@@ -85,8 +85,8 @@ func spelled(d approval.Destination, chains roster.Chains) error {
 	return nil
 }
 
-// notRemoved refuses a text that was made before the address was removed: whoever signed it knew nothing of that. Texts
-// have no parts of a second.
+// notRemoved refuses a text that was made before the address was removed: anyone who signed it knew nothing of that.
+// Texts have no parts of a second.
 func notRemoved(ctx context.Context, tx memory.Tx, d approval.Destination) error {
 	at, err := tx.Removed(ctx, d.Chain, d.To.Base)
 	if err == nil && !at.IsZero() && !d.Created.After(at.Truncate(time.Second)) {
@@ -174,7 +174,7 @@ func Freezing(
 	return f, by, once(ctx, tx, f.Nonce.String(), now)
 }
 
-// follows refuses a thaw that was made before a freeze that it would end: whoever signed it knew nothing of that.
+// follows refuses a thaw that was made before a freeze that it would end: anyone who signed it knew nothing of that.
 func follows(ctx context.Context, tx memory.Tx, thaw approval.Freeze) error {
 	list, err := tx.Freezes(ctx)
 	for _, f := range list {
@@ -186,7 +186,7 @@ func follows(ctx context.Context, tx memory.Tx, thaw approval.Freeze) error {
 	return err
 }
 
-// freezers returns who signed a freeze: people of the policy in force, or of one that ended within a day. Whoever is
+// freezers returns who signed a freeze: people of the policy in force, or of one that ended within a day. Anyone who is
 // taken out of the policy can still stop what comes after: two stolen keys of authors must not first remove the person
 // who would notice what they loosen.
 func freezers(

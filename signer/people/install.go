@@ -29,7 +29,7 @@ type Here struct {
 }
 
 // Install installs the next version of the policy, signed by the authors of the one in force; the first one by its own,
-// because whoever can write to the memory could begin it again anyway. A version that loosens begins on mainnet no
+// because anyone who can write to the memory could begin it again anyway. A version that loosens begins on mainnet no
 // sooner than a day from now; what it takes away from people, and what it denies, holds at once. The text of a policy
 // that was lost with its state is taken by its hash. As with every act, a clock that is set back behind it later is
 // refused, so that no older version comes back into force. Errors: of package roster, ErrOther, ErrUsed.
@@ -113,7 +113,7 @@ func toFollow(ctx context.Context, tx memory.Tx, chains roster.Chains, now time.
 		return nil, nil, err
 	}
 	p, later, _, err := inForce(ctx, tx, now)
-	if errors.Is(err, ErrLost) { // the newest that there is: whoever put an older state here could begin again as well
+	if errors.Is(err, ErrLost) { // the newest that there is: anyone who put an older state here could begin again as well
 		p, later, err = newest, nil, nil
 	}
 	if err != nil {

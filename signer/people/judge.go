@@ -74,7 +74,7 @@ type Granted struct {
 // Judge returns what the policy allows of a transaction, or a *Refusal. Without a policy it allows everything, unless
 // one is required.
 //
-// The attack: whoever controls the service or its database orders payments that no person would approve.
+// The attack: anyone who controls the service or its database orders payments that no person would approve.
 func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) {
 	policy, found, err := Effective(ctx, tx, q.Now)
 	if errors.Is(err, ErrLost) {

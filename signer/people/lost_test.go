@@ -63,7 +63,7 @@ func TestALostPolicyStopsTheSigner(t *testing.T) {
 	if got := judge(t, file, noon); got != RuleLost {
 		t.Errorf("with a lost policy: got %q, want %q", got, RuleLost)
 	}
-	own := policyOf(t, other) // version 1 again, by whoever has the machine
+	own := policyOf(t, other) // version 1 again, by a person who has the machine
 	if _, err := install(t, file, own, noon, 1, 2); !errors.Is(err, ErrUsed) {
 		t.Errorf("an earlier version: got %v, want %v", err, ErrUsed)
 	}
@@ -153,7 +153,7 @@ func TestARemovalDoesNotWaitForALoosening(t *testing.T) {
 		return err
 	}
 	if err := direct(1, 2); !errors.Is(err, roster.ErrQuorum) {
-		t.Errorf("by whoever is removed: got %v, want %v", err, roster.ErrQuorum)
+		t.Errorf("by a person who is removed: got %v, want %v", err, roster.ErrQuorum)
 	}
 	if err := direct(2); !errors.Is(err, roster.ErrQuorum) {
 		t.Errorf("by as many as will be enough: got %v, want %v until that begins", err, roster.ErrQuorum)

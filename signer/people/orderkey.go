@@ -49,9 +49,9 @@ func OrderKey(
 	return act, err
 }
 
-// KeyOnMachine does what OrderKey does where no policy says who signs keys, on the word of whoever is at the signer's
-// machine. Of the text only account, key and whether it is revoked matter. Errors: ErrPolicy, ErrLost, of package
-// orderkey.
+// KeyOnMachine does what OrderKey does where no policy says who signs keys, on the word of anyone who is at the
+// signer's machine. Of the text only account, key and whether it is revoked matter. Errors: ErrPolicy, ErrLost, of
+// package orderkey.
 func KeyOnMachine(
 	ctx context.Context, keeper memory.Keeper, k approval.OrderKey, hold time.Duration, who string, clock time.Time,
 ) (from time.Time, err error) {

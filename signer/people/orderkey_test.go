@@ -102,7 +102,7 @@ func TestAuthorsAddTheKeysOfClients(t *testing.T) {
 	}
 }
 
-// Where nobody signed a policy, whoever is at the signer's machine adds keys; where somebody did, nobody does alone.
+// Where nobody signed a policy, anyone who is at the signer's machine adds keys; where somebody did, nobody does alone.
 func TestKeysOnTheMachine(t *testing.T) {
 	t.Parallel()
 	file, instance := newFile(t)
@@ -153,7 +153,7 @@ func TestKeysOnTheMachine(t *testing.T) {
 	}
 }
 
-// The attack: whoever is at the signer's machine removes the state, and with it the policy that has its authors sign
+// The attack: anyone who is at the signer's machine removes the state, and with it the policy that has its authors sign
 // clients' keys, and gives an account a key of their own.
 func TestNoKeyIsAddedOnTheMachineWhileThePolicyIsLost(t *testing.T) {
 	t.Parallel()

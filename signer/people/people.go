@@ -4,7 +4,7 @@
 // approvals of a payment. Its invariants: where a policy was installed, nothing is allowed that none of its rules
 // allows; an approval serves one flow of transactions, of which the chain includes at most one, and never another; an
 // order is allowed in a second flow only by approvals that say so; a policy, a destination or a freeze is taken once.
-// What it writes is committed with the signature that it allows, or with the act of a person, by whoever calls it.
+// What it writes is committed with the signature that it allows, or with the act of a person, by the caller.
 package people
 
 import (
@@ -27,7 +27,7 @@ var (
 	ErrSpelling = errors.New("the address is not in the spelling of its chain")
 )
 
-// clockTolerance is how far the clock of whoever signed may be ahead.
+// clockTolerance is how far the clock of anyone who signed may be ahead.
 const clockTolerance = 2 * time.Minute
 
 // timeOf returns the time at which something is done: never before anything that is remembered.

@@ -11,8 +11,8 @@ import (
 
 // passed returns when a screening service of the policy passed the payment of an order, or why that does not count.
 //
-// The attack: whoever controls the service pays an address that the screening service rejects or wants reviewed, shows
-// its pass of another payment, or one from before it was listed.
+// The attack: anyone who controls the service pays an address that the screening service rejects or wants reviewed,
+// shows its pass of another payment, or one from before it was listed.
 func (j *judging) passed(o approval.Order, s chain.Screening) (time.Time, error) {
 	if s.Text == "" {
 		return time.Time{}, errors.New("there is no answer")

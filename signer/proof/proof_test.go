@@ -151,7 +151,7 @@ func TestAChangedProofIsRefused(t *testing.T) {
 }
 
 // A log that was changed before a checkpoint, or cut off below it, does not contain the checkpoint, however well its
-// own chain of hashes was made anew.
+// own chain of hashes was made again.
 func TestAChangedLogDoesNotContainItsCheckpoint(t *testing.T) {
 	t.Parallel()
 	file, path := newLog(t, 9)
@@ -160,7 +160,7 @@ func TestAChangedLogDoesNotContainItsCheckpoint(t *testing.T) {
 	if size, err := read(t, file).Contains(signed, key); err != nil || size != 9 {
 		t.Errorf("a log that grew: got %d, %v, want 9", size, err)
 	}
-	again, _ := newLog(t, 0) // whoever has the seed's machine can write a log of their own
+	again, _ := newLog(t, 0) // anyone who has the seed's machine can write a log of their own
 	grow(t, again, 20)
 	if _, err := read(t, again).Contains(signed, key); !errors.Is(err, ErrChanged) {
 		t.Errorf("another log: got %v, want %v", err, ErrChanged)

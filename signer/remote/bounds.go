@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Bounds of what requests take at a time, whoever sends them: a signer that runs out of memory signs nothing.
+// Bounds of what requests take at a time, no matter who sends them: a signer that runs out of memory signs nothing.
 //
 // A body of n bytes takes at most fromBody*n: the decoder's buffer, which doubles, the decoded bytes and a copy of
 // them. Besides that, each of its elements takes a struct, and there are at most maxElements: without that bound a

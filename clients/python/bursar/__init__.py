@@ -13,6 +13,7 @@ sent may be text, a Decimal or an int, and never a float.
 
 from .call import Error, NoResponse
 from .client import Client, Page, each
+from .orders import OrderKey, Orders
 from .webhook import (
     TOLERANCE,
     WebhookError,
@@ -29,6 +30,8 @@ __all__ = [
     "Client",
     "Error",
     "NoResponse",
+    "OrderKey",
+    "Orders",
     "Page",
     "WebhookError",
     "WebhookHeaders",

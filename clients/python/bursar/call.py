@@ -15,6 +15,8 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, Callable, Mapping, Optional, Tuple
 
+from .orders import Orders
+
 MAX_ANSWER = 64 << 20  # bytes: a thousand deposits with the longest metadata are far smaller
 FIRST_PAUSE = 0.25  # seconds after the first attempt; each next pause is twice as long
 PASSING = (429, 502, 503, 504)  # statuses after which the next attempt may succeed
@@ -104,6 +106,7 @@ class Caller:
         attempts: int = 4,
         max_wait: float = 30,
         timeout: float = 60,
+        orders: Optional[Orders] = None,
         transport: Transport = exchange,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -118,7 +121,7 @@ class Caller:
         self._base = base_url.rstrip("/") + "/api/v1/"
         self._key, self._secret = key, secret
         self._attempts, self._max_wait, self._timeout = attempts, max_wait, timeout
-        self._transport, self._sleep = transport, sleep
+        self._transport, self._sleep, self._orders = transport, sleep, orders
 
     def __repr__(self) -> str:
         return f"client of {self._base}"  # without the key
@@ -145,7 +148,7 @@ class Caller:
             if sent:
                 url += "?" + urllib.parse.urlencode({name: as_text(value) for name, value in sent.items()})
         else:
-            key = key or "py-" + secrets.token_hex(16)
+            key = key or draw_key()
             body = json.dumps(sent).encode()
             headers.update({"Content-Type": "application/json", "Idempotency-Key": key})
         if secret and self._secret:
@@ -199,6 +202,11 @@ class Caller:
             got.get("x-request-id", ""),
             retry_after(got),
         )
+
+
+def draw_key() -> str:
+    """Returns a random idempotency key."""
+    return "py-" + secrets.token_hex(16)
 
 
 def retry_after(headers: Mapping[str, str]) -> float:

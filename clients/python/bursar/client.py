@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
-from .call import Caller
+from .call import Caller, draw_key
 
 Amount = Union[str, Decimal, int]  # never a float
 Time = Union[str, datetime]  # RFC 3339, or a datetime with a time zone
@@ -37,7 +37,8 @@ class Client(Caller):
     Parameters are named as in the API; from is from_. Every change carries an Idempotency-Key, the same in each
     attempt; give idempotency_key to repeat a change yourself. A refusal raises Error, a broken exchange NoResponse.
     The secret is sent with withdrawals only. attempts, max_wait and timeout (seconds) bound each call: a longer
-    Retry-After than max_wait ends it. transport and sleep replace the network and the clock in tests.
+    Retry-After than max_wait ends it. With orders, each withdrawal and refund is signed. transport and sleep replace
+    the network and the clock in tests.
     """
 
     def _page(self, path: str, name: str, values: Mapping[str, Any]) -> Page:
@@ -242,12 +243,29 @@ class Client(Caller):
         rate: Optional[str] = None,
         order: Optional[str] = None,
         signature: Optional[str] = None,
+        created: Optional[float] = None,
+        max_fee: str = "",
+        currency: Optional[str] = None,
         idempotency_key: Optional[str] = None,
     ) -> dict:
         """Pays a payment back by a withdrawal. Returns the "charge" and the "withdrawal".
 
-        Use the address that the payer names. order and signature are those of an account that signs its orders.
+        Use the address that the payer names. order and signature are those of an account that signs its orders. A
+        client with orders signs by itself what has none: created and max_fee are those of Orders.sign, currency what
+        was paid, and amount must be given.
         """
+        key = idempotency_key or draw_key()
+        if self._orders and order is None:
+            if amount is None or currency is None:
+                raise ValueError("a refund that is signed needs amount and currency")
+            order, signature = self._orders.sign(
+                currency=currency,
+                amount=amount,
+                address=address,
+                idempotency_key=key,
+                created=created,
+                max_fee=max_fee,
+            )
         values = {
             "chargeID": chargeID,
             "depositID": depositID,
@@ -257,7 +275,7 @@ class Client(Caller):
             "rate": rate,
             "order": order,
         }
-        return self._call("POST", "charge/refund", values, key=idempotency_key, secret=True, signature=signature)
+        return self._call("POST", "charge/refund", values, key=key, secret=True, signature=signature)
 
     def create_link(
         self,
@@ -395,13 +413,26 @@ class Client(Caller):
         metadata: Optional[Mapping[str, str]] = None,
         order: Optional[str] = None,
         signature: Optional[str] = None,
+        created: Optional[float] = None,
+        max_fee: str = "",
         idempotency_key: Optional[str] = None,
     ) -> dict:
         """Withdraws. Use your own ID of the payment, stored before the call, as idempotency_key or reference.
 
         With it the payment is made once, even if this process dies and another asks again. Without either, a second
-        call is a second payment. order and signature are those of an account that signs its orders.
+        call is a second payment. order and signature are those of an account that signs its orders. A client with
+        orders signs by itself what has none: created and max_fee are those of Orders.sign.
         """
+        key = idempotency_key or draw_key()
+        if self._orders and order is None:
+            order, signature = self._orders.sign(
+                currency=currency,
+                amount=amount,
+                address=address,
+                idempotency_key=key,
+                created=created,
+                max_fee=max_fee,
+            )
         values = {
             "currency": currency,
             "amount": amount,
@@ -411,7 +442,7 @@ class Client(Caller):
             "order": order,
         }
         path = "account/withdraw"
-        return self._call("POST", path, values, key=idempotency_key, secret=True, signature=signature)["withdrawal"]
+        return self._call("POST", path, values, key=key, secret=True, signature=signature)["withdrawal"]
 
     def quote_withdrawal(self, *, currency: str, amount: Amount, address: str) -> dict:
         """Returns what a withdrawal would cost, and holds nothing."""
@@ -442,12 +473,27 @@ class Client(Caller):
         """Withdraws up to 100 times, and returns a result for each, in their order.
 
         Each has its own reference, and its "withdrawal" or its "error". Repeat the call after any error of the whole,
-        and where a result is unavailable or internal: none is taken twice.
+        and where a result is unavailable or internal: none is taken twice. A client with orders signs each by its
+        reference, and takes created and max_fee of it.
         """
         values = {
-            "withdrawals": withdrawals,
+            "withdrawals": [self._signed(item) for item in withdrawals],
         }
         return self._call("POST", "account/withdrawals", values, key=idempotency_key, secret=True)["results"]
+
+    def _signed(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Returns one withdrawal of several with its order, unless it has one or nothing signs."""
+        sent = {name: value for name, value in item.items() if name not in ("created", "max_fee")}
+        if self._orders and "order" not in sent:
+            sent["order"], sent["signature"] = self._orders.sign(
+                currency=item["currency"],
+                amount=item["amount"],
+                address=item["address"],
+                idempotency_key=item["reference"],
+                created=item.get("created"),
+                max_fee=item.get("max_fee", ""),
+            )
+        return sent
 
     def list_withdrawals(
         self,
