@@ -30,6 +30,15 @@ func (d *harness) at(answer string, args ...string) outcome {
 	return outcome{out.String(), err.String(), code}
 }
 
+// rehearses runs a command that must find nothing wrong with --dry-run. That nothing was changed shows where the test
+// does it afterwards.
+func (d *harness) rehearses(args ...string) {
+	d.Helper()
+	if out := d.ok(append(args, "--dry-run")...); !strings.Contains(out, "nothing was changed") {
+		d.Errorf("bursar %s --dry-run prints %q, want that nothing was changed", args, out)
+	}
+}
+
 // An account is named by its name wherever its ID is, and a name that two accounts have names neither.
 func TestAnAccountIsNamedByItsName(t *testing.T) {
 	t.Parallel()

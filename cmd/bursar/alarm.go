@@ -89,6 +89,6 @@ func (cmd *alarmCloseCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Done(facts{"number": closed.Number, "kind": closed.Kind, "ref": closed.Ref},
+	return c.Done(actFacts{"number": closed.Number, "kind": closed.Kind, "ref": closed.Ref},
 		"closed: %s", cell(closed.Message))
 }

@@ -210,13 +210,13 @@ func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		return c.Done(facts{"blocks": 1, "from": block.Height}, "searched block %d of %s", block.Height, cmd.Chain)
+		return c.Done(actFacts{"blocks": 1, "from": block.Height}, "searched block %d of %s", block.Height, cmd.Chain)
 	}
 	searched, err := follower.Rescan(ctx, from, to)
 	if err != nil {
 		return fmt.Errorf("after %d blocks: %w", searched, err)
 	}
-	return c.Done(facts{"blocks": searched, "from": from},
+	return c.Done(actFacts{"blocks": searched, "from": from},
 		"searched %d blocks of %s from %d on", searched, cmd.Chain, from)
 }
 

@@ -226,7 +226,7 @@ func (cmd *coldBroadcastCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Done(facts{"refillID": b.ID, "hashID": signed.TxID}, "refill %s is sent as transaction %s", b.ID, signed.TxID)
+	return c.Done(actFacts{"refillID": b.ID, "hashID": signed.TxID}, "refill %s is sent as transaction %s", b.ID, signed.TxID)
 }
 
 type coldListCommand struct {
@@ -326,6 +326,6 @@ func (cmd *coldAbandonCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, missing, cmd.ID)
 	}
-	return c.Done(facts{"refillID": cmd.ID}, "refill %s is abandoned; if it was signed, revoke it: `bursar cold revoke %s` makes a transaction "+
+	return c.Done(actFacts{"refillID": cmd.ID}, "refill %s is abandoned; if it was signed, revoke it: `bursar cold revoke %s` makes a transaction "+
 		"that uses up one of %s", cmd.ID, cmd.ID, strings.Join(uses, ", "))
 }

@@ -199,7 +199,7 @@ func (cmd *destinationRemoveCommand) Run(ctx context.Context, c *call) error {
 	if err := lists.Remove(ctx, cmd.Account, cmd.ID); err != nil {
 		return named(err, "account %s has no destination %s: see `bursar destination list`", cmd.Account, cmd.ID)
 	}
-	return c.Done(facts{"destinationID": cmd.ID}, "destination %s is removed from the list", cmd.ID)
+	return c.Done(actFacts{"destinationID": cmd.ID}, "destination %s is removed from the list", cmd.ID)
 }
 
 type destinationEnableCommand struct {

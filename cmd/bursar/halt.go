@@ -32,7 +32,7 @@ type (
 	actor     = command.Actor
 	acting    = command.Acting
 	confirmed = command.Confirmed
-	facts     = command.Facts
+	actFacts  = command.Facts
 	begin     = command.Begin
 )
 
@@ -136,7 +136,7 @@ func (c *call) halt(ctx context.Context, scope store.HaltScope, b begin) error {
 		return err
 	}
 	c.haltSigner(ctx, cfg, db)
-	return c.Done(facts{"scope": scope, "kind": h.Kind, "endBy": h.Remedy()}, "%s; end it with %s", h, h.Remedy())
+	return c.Done(actFacts{"scope": scope, "kind": h.Kind, "endBy": h.Remedy()}, "%s; end it with %s", h, h.Remedy())
 }
 
 // resume ends the halts of a scope that are of some kinds, and reports what else halts it.

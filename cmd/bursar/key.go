@@ -156,7 +156,7 @@ func (cmd *keyRevokeCommand) Run(ctx context.Context, c *call) error {
 	if err := accounts.Revoke(ctx, cmd.Key); err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.Done(facts{"keyID": cmd.Key}, "key %s is revoked", cmd.Key)
+	return c.Done(actFacts{"keyID": cmd.Key}, "key %s is revoked", cmd.Key)
 }
 
 type keyRotateCommand struct {

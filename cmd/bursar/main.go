@@ -151,7 +151,7 @@ func (c *call) execute(ctx context.Context, parsed *kong.Context, args []string)
 // rehearsed says that every check passed.
 func (c *call) rehearsed(selected any) error {
 	if j, is := selected.(interface{ InJSON() bool }); is && j.InJSON() {
-		return c.PrintJSON(facts{"dryRun": true, "message": errRehearsed.Error()})
+		return c.PrintJSON(actFacts{"dryRun": true, "message": errRehearsed.Error()})
 	}
 	return c.Say("%s", errRehearsed)
 }

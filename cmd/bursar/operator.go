@@ -105,7 +105,7 @@ func (cmd *operatorInviteCommand) Run(ctx context.Context, c *call) error {
 	if at := invited.Person.ChangesAt; !at.IsZero() {
 		c.Note("The roles count from %s.", moment(at))
 	}
-	return c.Done(facts{"link": invited.Link, "expires": invited.Expires}, "%s", invited.Link)
+	return c.Done(actFacts{"link": invited.Link, "expires": invited.Expires}, "%s", invited.Link)
 }
 
 type operatorListCommand struct {
@@ -214,7 +214,7 @@ func (cmd *operatorRevokeCommand) Run(ctx context.Context, c *call) error {
 	if err := s.Revoke(ctx, here(cmd.Reason), cmd.Name); err != nil {
 		return unknownPerson(err, cmd.Name)
 	}
-	return c.Done(facts{"name": cmd.Name}, "%s is revoked", cmd.Name)
+	return c.Done(actFacts{"name": cmd.Name}, "%s is revoked", cmd.Name)
 }
 
 type operatorSessionsCommand struct {

@@ -148,7 +148,7 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}
-	return c.Done(facts{"outgoingID": cmd.ID}, "outgoing transaction %s: %s", cmd.ID, what)
+	return c.Done(actFacts{"outgoingID": cmd.ID}, "outgoing transaction %s: %s", cmd.ID, what)
 }
 
 // through returns the configuration with every chain asking only the given node. Only the transaction's own chain is

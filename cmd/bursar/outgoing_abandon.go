@@ -41,6 +41,6 @@ func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}
-	return c.Done(facts{"outgoingID": cmd.ID, "replacedBy": by},
+	return c.Done(actFacts{"outgoingID": cmd.ID, "replacedBy": by},
 		"outgoing transaction %s is being replaced by %s, which the service sends", cmd.ID, by)
 }

@@ -15,7 +15,7 @@ func list[T any](c *call, asJSON bool, values []T, head string, row func(T) []an
 
 // pairs prints names and values, one pair per line.
 func (c *call) pairs(pairs ...string) error {
-	named := facts{}
+	named := actFacts{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		named[pairs[i]] = pairs[i+1]
 	}

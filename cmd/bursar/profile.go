@@ -56,7 +56,7 @@ func (cmd *profileAddCommand) Run(c *call) error {
 	if err := c.saveProfiles(all); err != nil {
 		return err
 	}
-	return c.Done(facts{"profile": cmd.Name, "api": cmd.API, "inUse": all.Use == cmd.Name},
+	return c.Done(actFacts{"profile": cmd.Name, "api": cmd.API, "inUse": all.Use == cmd.Name},
 		"profile %s is %s; in use is %s", cmd.Name, cmd.API, all.Use)
 }
 
@@ -114,7 +114,7 @@ func (cmd *profileUseCommand) Run(c *call) error {
 	if err := c.saveProfiles(all); err != nil {
 		return err
 	}
-	return c.Done(facts{"profile": cmd.Name, "api": p.API}, "in use is %s: %s", cmd.Name, p.API)
+	return c.Done(actFacts{"profile": cmd.Name, "api": p.API}, "in use is %s: %s", cmd.Name, p.API)
 }
 
 type profileRemoveCommand struct {
@@ -143,7 +143,7 @@ func (cmd *profileRemoveCommand) Run(c *call) error {
 	if err := c.saveProfiles(all); err != nil {
 		return err
 	}
-	return c.Done(facts{"profile": cmd.Name}, "profile %s is removed", cmd.Name)
+	return c.Done(actFacts{"profile": cmd.Name}, "profile %s is removed", cmd.Name)
 }
 
 type whoamiCommand struct {
@@ -170,6 +170,6 @@ func (cmd *whoamiCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Done(facts{"accountID": a.AccountID, "api": at.API, "from": at.from}, "account %s at %s, by %s", a.AccountID,
+	return c.Done(actFacts{"accountID": a.AccountID, "api": at.API, "from": at.from}, "account %s at %s, by %s", a.AccountID,
 		at.API, at.from)
 }

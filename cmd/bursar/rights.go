@@ -78,7 +78,7 @@ func (cmd *keyAllowIPCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.Done(facts{"keyID": cmd.Key, "networks": list}, "key %s may be used from %s", cmd.Key, networksText(list))
+	return c.Done(actFacts{"keyID": cmd.Key, "networks": list}, "key %s may be used from %s", cmd.Key, networksText(list))
 }
 
 type keyScopesCommand struct {
@@ -107,6 +107,6 @@ func (cmd *keyScopesCommand) Run(ctx context.Context, c *call) error {
 	if err := accounts.SetScopes(ctx, cmd.Key, scopes); err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.Done(facts{"keyID": cmd.Key, "scopes": cmd.Scopes},
+	return c.Done(actFacts{"keyID": cmd.Key, "scopes": cmd.Scopes},
 		"key %s may %s", cmd.Key, strings.ReplaceAll(cmd.Scopes, ",", ", "))
 }

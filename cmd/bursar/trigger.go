@@ -68,7 +68,7 @@ func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
 	all := t.causes()
 	names := slices.Sorted(maps.Keys(all))
 	if cmd.Event == "list" {
-		return c.Done(facts{"events": names}, "%s", strings.Join(names, "\n"))
+		return c.Done(actFacts{"events": names}, "%s", strings.Join(names, "\n"))
 	}
 	cause, known := all[cmd.Event]
 	if !known {
@@ -98,7 +98,7 @@ func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Done(facts{"event": e.Event, "eventID": e.EventID, "subject": id},
+	return c.Done(actFacts{"event": e.Event, "eventID": e.EventID, "subject": id},
 		"%s: event %s about %s", e.Event, e.EventID, id)
 }
 

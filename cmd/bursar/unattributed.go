@@ -141,5 +141,5 @@ func (c *call) resolveUnattributed(
 		return err
 	}
 	decision, _ := listResolution(currency, n).describe()
-	return c.Done(facts{"depositID": id, "resolution": n.Kind}, "deposit %s: %s", id, decision)
+	return c.Done(actFacts{"depositID": id, "resolution": n.Kind}, "deposit %s: %s", id, decision)
 }

@@ -55,7 +55,7 @@ func (cmd *webhookRedeliverCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return unknownAccount(err, cmd.Account)
 	}
-	return c.Done(facts{"due": due}, "%d events are due again", due)
+	return c.Done(actFacts{"due": due}, "%d events are due again", due)
 }
 
 func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) error {
@@ -75,7 +75,7 @@ func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) err
 		return fmt.Errorf("event %s has no destination: its webhook is not set, or answered 410 Gone; see `bursar webhook "+
 			"enable --help`", id)
 	}
-	return c.Done(facts{"eventID": id}, "event %s is due again", id)
+	return c.Done(actFacts{"eventID": id}, "event %s is due again", id)
 }
 
 // redeliverMany takes as many short transactions as it needs, so that the service is not blocked.

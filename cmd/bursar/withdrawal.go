@@ -179,5 +179,5 @@ func (c *call) decide(ctx context.Context, id bursar.ID, f func(*service.Service
 	if err != nil {
 		return named(err, "there is no withdrawal %s: see `bursar withdrawal list`", id)
 	}
-	return c.Done(facts{"withdrawalID": w.ID, "status": w.Status}, "withdrawal %s is %s", w.ID, w.Status)
+	return c.Done(actFacts{"withdrawalID": w.ID, "status": w.Status}, "withdrawal %s is %s", w.ID, w.Status)
 }
