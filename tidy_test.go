@@ -64,6 +64,7 @@ var mayImport = map[string][]string{
 	"operator/proposal":     {".", "store"},
 	"relay":                 {".", "approval", "chain", "outgoing", "roster", "store"},
 	"screening":             {".", "approval", "netpolicy", "store", "verdict"},
+	"notice":                {".", "store"},
 	"verdict":               {".", "approval"},
 	"store":                 {".", "ledger", "wire"},
 	"wire":                  {"."},

@@ -77,6 +77,7 @@ type Config struct {
 	Prices       Prices
 	Screening    Screening
 	Pay          Pay
+	Notices      Notices
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
 
 	Proxies        []netip.Prefix // trusted proxies

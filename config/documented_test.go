@@ -72,6 +72,9 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	for _, key := range keysOf(feedSettings) {
 		paths = append(paths, []string{pricesKey, feedsKey, "<name>", key})
 	}
+	for _, key := range keysOf(receiverSettings) {
+		paths = append(paths, []string{noticesKey, receiversKey, "<name>", key})
+	}
 	for _, key := range []string{staticKey, pointersKey} {
 		paths = append(paths, []string{ratesKey, key, "<code>"})
 	}

@@ -47,7 +47,9 @@ var openKeys = []string{"listen", "admin_listen", "admin_pprof", "database_failo
 	"withdrawal_minimum", "withdrawal_maximum", "withdrawal_fee", "deposit_fee", "approval_above", "approvers",
 	"hourly_limit", "daily_limit", "weekly_limit", "hot_ceiling", "hot_target", "sweep_from", "decimals", "places",
 	"contract", "chain", "credit_quorum", "allow_http", "destination_hold", "max_age", "max_spread", "refresh",
-	"source", "policy_required", "orders_required", "proxy_header", "gas_from_customers"}
+	"digest", "daily", "timezone", "approvals_after",
+	"withdrawals_after", "quiet", "kinds", "format", "source", "policy_required", "orders_required", "proxy_header",
+	"gas_from_customers"}
 
 // openSections are sections without any secret.
 var openSections = []string{"currencies.", "limits.", "withdrawals."}

@@ -110,6 +110,7 @@ func fixedPaths() (paths [][]string) {
 	add(pricesKey, keysOf(pricesSettings))
 	add(screeningKey, keysOf(screeningSettings))
 	add(payKey, keysOf(paySettings))
+	add(noticesKey, keysOf(noticesSettings))
 	add(tlsKey, keysOf(tlsSettings))
 	add(adminKey, keysOf(adminSettings))
 	add(consoleKey, keysOf(consoleSettings))
@@ -155,6 +156,13 @@ func locate(root *node, name string) []string {
 			return nil
 		}
 		return append([]string{pricesKey}, path...)
+	}
+	if rest, ok := strings.CutPrefix(name, "NOTICES_RECEIVERS_"); ok {
+		path := locateIn(root.field(noticesKey), receiversKey, rest, keysOf(receiverSettings), strings.ToLower)
+		if path == nil {
+			return nil
+		}
+		return append([]string{noticesKey}, path...)
 	}
 	if chain, ok := strings.CutPrefix(name, "PAY_EXPLORERS_"); ok && chain != "" {
 		return []string{payKey, explorersKey, strings.ToLower(strings.ReplaceAll(chain, "_", "-"))}

@@ -17,7 +17,8 @@ type Secret struct{ reveal func() string }
 // NewSecret wraps a text.
 func NewSecret(text string) Secret { return Secret{func() string { return text }} }
 
-// HoldsSecrets reports whether the configuration holds credentials of the database, of nodes or of a source of rates.
+// HoldsSecrets reports whether the configuration holds credentials of the database, of nodes, of a
+// source of rates or of a receiver of notices.
 func (c Config) HoldsSecrets() bool {
 	if c.databaseHasPassword() || c.Rates.URL.Reveal() != "" {
 		return true
@@ -26,6 +27,9 @@ func (c Config) HoldsSecrets() bool {
 		if f.URL.Reveal() != "" {
 			return true
 		}
+	}
+	if slices.ContainsFunc(c.Notices.Receivers, func(r NoticeReceiver) bool { return r.Webhook.Reveal() != "" }) {
+		return true
 	}
 	for _, of := range c.Chains {
 		if len(of.HeadersInClear()) > 0 || slices.ContainsFunc(append(of.URLs(), of.SolidURLs()...), func(url string) bool {

@@ -97,7 +97,7 @@ func (r *reader) config(root *node) Config {
 		Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
-		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, screeningKey, tlsKey, adminKey, consoleKey)
+		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, screeningKey, tlsKey, adminKey, consoleKey, noticesKey)
 	cfg.Webhooks.AllowHTTP = cfg.Network != Mainnet
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
@@ -115,6 +115,7 @@ func (r *reader) config(root *node) Config {
 	r.prices(r.subsection(root, pricesKey), &cfg)
 	r.screening(r.subsection(root, screeningKey), &cfg)
 	r.pay(r.subsection(root, payKey), &cfg)
+	r.notices(r.subsection(root, noticesKey), &cfg)
 	return cfg
 }
 

@@ -70,13 +70,15 @@ func (r *reading) addAlarms(ctx context.Context, s *Sheet) error {
 		{"chain", "Chain", Plain},
 		{"message", "What", Written},
 		{"number", "Number", Figure},
+		{"runbook", "What to do", Plain},
 	}}
 	for _, a := range open {
 		t.Rows = append(t.Rows, []Cell{at(a.At), {Text: a.Kind, Tone: Bad}, text(string(a.Chain)), text(a.Message),
-			number(a.Number)})
+			number(a.Number), text(bursar.RunbookPath(a.Kind))})
 	}
+	t.Note = "The paths of what to do are those of the API's address."
 	if len(open) == mostAlarms {
-		t.Note = "The newest alarms; `bursar alarm list` shows all."
+		t.Note += " These are the newest alarms; `bursar alarm list` shows all."
 	}
 	s.Tables = append(s.Tables, t)
 	return err

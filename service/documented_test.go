@@ -330,7 +330,7 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 		for _, m := range grouping.FindAllStringSubmatch(expr, -1) {
 			for name := range strings.SplitSeq(m[1], ", ") {
 				if !slices.Contains([]string{"chain", "queue", "currency", "account", "kind", "endpoint", "instance", "outcome",
-					"listener", "place"},
+					"listener", "place", "receiver"},
 					name) {
 					t.Errorf("%s groups by %s", place, name)
 				}

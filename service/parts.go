@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/netpolicy"
+	"github.com/bursar/bursar/notice"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/oversight"
 	"github.com/bursar/bursar/signer"
@@ -52,8 +53,9 @@ type Parts struct {
 	Prices    Prices         // nil: no charge is priced in fiat; a source with a Run method is run with the service
 	Rates     Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
 	Log       *slog.Logger
-	Screening *Screening   // nil: nothing is screened
-	Marks     marks.Keeper // marks outside the database; nil: none are kept
+	Screening *Screening       // nil: nothing is screened
+	Notifier  *notice.Notifier // nil: nobody is notified
+	Marks     marks.Keeper     // marks outside the database; nil: none are kept
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 

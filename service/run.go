@@ -72,6 +72,7 @@ func (s *Service) work(ctx context.Context) error {
 	group.Go(s.enduring(ctx, "prices", s.runPrices))
 	group.Go(s.enduring(ctx, "rates of entries", s.noteRates))
 	group.Go(s.enduring(ctx, "charges", s.Charges.Run))
+	group.Go(s.enduring(ctx, "notices", s.Notifier.Run))
 	if s.Proposals.May != nil { // otherwise another replica knows who may approve
 		group.Go(s.enduring(ctx, "proposals", s.Proposals.Run))
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/notice"
 	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
@@ -59,6 +60,7 @@ type Service struct {
 	Treasury     *treasury.Service
 	Approvals    *relay.Relay
 	Screenings   *screening.Decisions
+	Notifier     *notice.Notifier
 	Proposals    *proposal.Service // nobody may propose anything where its May is not set
 
 	anchored   atomic.Int64                      // the link of the books that was logged last
@@ -136,6 +138,7 @@ func New(p Parts) (*Service, error) {
 	s.addDestinations()
 	s.addTreasury()
 	s.addScreenings()
+	s.addNotifier()
 	s.Proposals = s.proposals()
 	s.newPool()
 	s.newGuard()

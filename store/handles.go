@@ -73,6 +73,8 @@ type (
 	Links struct{ *Tx }
 	// Nonces reads and writes the next nonce of each of our addresses.
 	Nonces struct{ *Tx }
+	// Notices reads and writes who is notified, and what each knows.
+	Notices struct{ *Tx }
 	// OrderKeys reads and writes the keys with which clients sign orders.
 	OrderKeys struct{ *Tx }
 	// OperatorFunds reads and writes the operator's own money in custody.
@@ -217,6 +219,9 @@ func (tx *Tx) Links() Links { return Links{tx} }
 
 // Nonces returns the handle.
 func (tx *Tx) Nonces() Nonces { return Nonces{tx} }
+
+// Notices returns the handle.
+func (tx *Tx) Notices() Notices { return Notices{tx} }
 
 // OrderKeys returns the handle.
 func (tx *Tx) OrderKeys() OrderKeys { return OrderKeys{tx} }

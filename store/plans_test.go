@@ -78,6 +78,24 @@ var scraped = []read{
 		_, _, err := tx.Withdrawals().ListAltered(ctx, 0, 100)
 		return err
 	}},
+	reading("a receiver of notices", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Notices().Get(ctx, "ops")
+	}),
+	reading("alarms to announce", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Notices().Unnoticed(ctx, "ops", nil, today, 10)
+	}),
+	reading("alarms of some kinds to announce", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Notices().Unnoticed(ctx, "ops", []string{"uncovered", "funds_low"}, today, 10)
+	}),
+	reading("overdue approvals", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Queues().OverdueApprovals(ctx, today)
+	}),
+	reading("overdue withdrawals", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Queues().OverdueWithdrawals(ctx, today)
+	}),
+	reading("overdue proposals", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Queues().OverdueProposals(ctx, today)
+	}),
 	reading("what a webhook holds back", func(ctx context.Context, tx *store.Tx) (store.Queue, error) {
 		return tx.WebhookURLs().Waiting(ctx, someone, "https://example.com")
 	}),

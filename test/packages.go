@@ -191,3 +191,9 @@ func accounting(m machine, a *apt) step {
 		return m.path("bean-check") != "" && m.path("hledger") != "" && m.path("ledger") != ""
 	}}
 }
+
+// smtpd is aiosmtpd, an SMTP server with STARTTLS and passwords: notices are sent to it.
+func smtpd(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "smtpd", packages: []string{"python3", "python3-aiosmtpd"},
+		present: func(ctx context.Context) bool { return m.works(ctx, "/usr/bin/python3", "-c", "import aiosmtpd") }}
+}

@@ -27,7 +27,7 @@ func steps(m machine) []step {
 	debian := &apt{machine: m}
 	return []step{
 		postgresql(m, debian), curl(m, debian), openssh(m, debian), nodejs(m, debian), litecoind(m, debian), pyzmq(m, debian),
-		electrum(m, debian), zbar(m, debian),
+		electrum(m, debian), zbar(m, debian), smtpd(m, debian),
 		bitcoind{m}, anvil{m}, hardhat{m}, clients{m}, litesvm{m},
 		age(m, debian), swtpm(m, debian), softhsm(m, debian), chromium(m, debian),
 		packaging(m, debian), accounting(m, debian), php(m, debian),

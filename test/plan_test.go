@@ -73,8 +73,8 @@ func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 	for name, want := range map[string]string{
 		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "clients": "nodejs clients",
 		"hardhat": "nodejs hardhat", "pgbackrest": "postgresql pgbackrest", "patroni": "postgresql patroni",
-		"all": "postgresql curl openssh nodejs litecoind pyzmq electrum zbar bitcoind anvil hardhat clients litesvm age " +
-			"swtpm softhsm chromium packaging accounting php " +
+		"all": "postgresql curl openssh nodejs litecoind pyzmq electrum zbar smtpd bitcoind anvil hardhat clients litesvm " +
+			"age swtpm softhsm chromium packaging accounting php " +
 			"pgbackrest patroni etcd litestream golangci-lint govulncheck",
 	} {
 		chosen, err := choose(all, name)

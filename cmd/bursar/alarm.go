@@ -22,7 +22,8 @@ type alarmListCommand struct {
 
 // Help returns an example.
 func (alarmListCommand) Help() string {
-	return "docs/operations.md says what each kind means and what to do.\n\nExample:\n\n    bursar alarm list " +
+	return "docs/runbooks.md says what each kind means and what to do: `bursar docs runbooks`." +
+		"\n\nExample:\n\n    bursar alarm list " +
 		"--chain polygon"
 }
 
@@ -32,6 +33,7 @@ type listedAlarm struct {
 	Kind    string         `json:"kind"`
 	Chain   bursar.ChainID `json:"chain"`
 	Message string         `json:"message"`
+	Runbook string         `json:"runbookURL"` // its path on the API's address
 }
 
 // Run lists open alarms.
@@ -46,7 +48,8 @@ func (cmd *alarmListCommand) Run(ctx context.Context, c *call) error {
 		alarms, err := tx.Alarms().List(ctx, maxAlarms)
 		for _, a := range alarms {
 			if (cmd.Chain == "" || a.Chain == cmd.Chain) && (cmd.Kind == "" || a.Kind == cmd.Kind) {
-				listed = append(listed, listedAlarm{a.Number, moment(a.At), a.Kind, a.Chain, a.Message})
+				listed = append(listed, listedAlarm{a.Number, moment(a.At), a.Kind, a.Chain, a.Message,
+					bursar.RunbookPath(a.Kind)})
 			}
 		}
 		return err
@@ -54,9 +57,13 @@ func (cmd *alarmListCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(c, cmd.JSON, listed, "ALARM SINCE KIND CHAIN MESSAGE", func(a listedAlarm) []any {
+	err = list(c, cmd.JSON, listed, "ALARM SINCE KIND CHAIN MESSAGE", func(a listedAlarm) []any {
 		return []any{a.Number, a.At, a.Kind, a.Chain, a.Message}
 	})
+	if err == nil && !cmd.JSON && len(listed) > 0 {
+		c.Note("What to do is at %s of the API's address, and in `bursar docs runbooks`.", listed[0].Runbook)
+	}
+	return err
 }
 
 type alarmCloseCommand struct {

@@ -226,7 +226,8 @@ func (cmd *coldBroadcastCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Done(actFacts{"refillID": b.ID, "hashID": signed.TxID}, "refill %s is sent as transaction %s", b.ID, signed.TxID)
+	return c.Done(actFacts{"refillID": b.ID, "hashID": signed.TxID},
+		"refill %s is sent as transaction %s", b.ID, signed.TxID)
 }
 
 type coldListCommand struct {

@@ -23,7 +23,7 @@ func (doctorCommand) Help() string {
 	return "Checks the configuration, the certificates, the database, the clock, the disk, the seed file and its " +
 		"passphrase, the marks and the signer's state beside it, the signer's limits, every node of every chain (version, " +
 		"chain, tip, finality, tracing, history, clock, and reading its newest final block), the source of rates, " +
-		"and open halts and alarms, and says what to do. " +
+		"who is notified, and open halts and alarms, and says what to do. " +
 		"Exits with 1 if a check failed; a warning is not a failure. It changes nothing and may run beside the " +
 		"service.\n\nExample:\n\n    bursar doctor"
 }
@@ -76,6 +76,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	e.certificates()
 	e.prices(ctx)
 	e.rates(ctx)
+	e.notices(ctx)
 	e.signerState(ctx)
 	hasDatabase := e.database(ctx)
 	if e.seed(ctx) && hasDatabase {

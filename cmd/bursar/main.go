@@ -64,6 +64,7 @@ type commands struct {
 	Approval     approvalCommands     `cmd:"" help:"List payments that wait for approvals, and add approvals."`
 	Outgoing     outgoingCommands     `cmd:"" help:"Show, resolve and abandon outgoing transactions."`
 	Alarm        alarmCommands        `cmd:"" help:"List and close alarms."`
+	Notice       noticeCommands       `cmd:"" help:"List and test who is notified of alarms."`
 	Webhook      webhookCommands      `cmd:"" help:"List, redeliver and test webhook events."`
 	Ledger       ledgerCommands       `cmd:"" help:"Export and verify the books."`
 	Screening    screeningCommands    `cmd:"" help:"List and decide what waits for screening."`

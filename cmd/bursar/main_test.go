@@ -289,7 +289,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"find", "deposit list", "deposit show", "wallet list", "wallet show", "charge list", "charge show",
 		"withdrawal list", "withdrawal show", "withdrawal approve", "withdrawal reject",
 		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon",
-		"alarm list", "alarm close",
+		"alarm list", "alarm close", "notice list", "notice test",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
 		"ledger export", "ledger month", "ledger verify", "screening list", "screening release",
 		"screening reject", "screening end", "unattributed list", "unattributed assign", "unattributed refund",

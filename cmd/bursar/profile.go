@@ -170,6 +170,6 @@ func (cmd *whoamiCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Done(actFacts{"accountID": a.AccountID, "api": at.API, "from": at.from}, "account %s at %s, by %s", a.AccountID,
-		at.API, at.from)
+	return c.Done(actFacts{"accountID": a.AccountID, "api": at.API, "from": at.from},
+		"account %s at %s, by %s", a.AccountID, at.API, at.from)
 }

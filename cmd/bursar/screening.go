@@ -181,5 +181,6 @@ func (c *call) decideScreening(ctx context.Context, d screening.Decision) error 
 		return named(err, "nothing was asked about %s: see `bursar screening list`", d.Subject)
 	}
 	done := map[bool]string{true: "released", false: "rejected"}[d.Release]
-	return c.Done(actFacts{"subject": d.Subject, "kind": row.Kind, "outcome": done}, "%s %s is %s", row.Kind, d.Subject, done)
+	return c.Done(actFacts{"subject": d.Subject, "kind": row.Kind, "outcome": done},
+		"%s %s is %s", row.Kind, d.Subject, done)
 }

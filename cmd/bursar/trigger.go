@@ -29,7 +29,8 @@ func (triggerCommand) Help() string {
 	return "Has an event happen in a sandbox by what causes it: a payment on the chain, a reorg, a withdrawal. Nothing " +
 		"is made up, so everything else that follows in a real service follows too. It waits for the event and prints its " +
 		"ID; `bursar listen --forward-to` brings it to a receiver of yours. late and expired take a minute, which is the " +
-		"shortest life of a charge. A withdrawal needs BURSAR_API_SECRET.\n\nExample:\n\n    bursar trigger partial --currency ETH"
+		"shortest life of a charge. A withdrawal needs BURSAR_API_SECRET.\n\nExample:\n\n    " +
+		"bursar trigger partial --currency ETH"
 }
 
 // cause makes what an event is about, and returns its ID.

@@ -27,9 +27,11 @@ var contents = []struct {
 	name  string
 	pages []string
 }{
-	{"Start", []string{"sandbox"}},
-	{"Integrate", []string{"clients", "woocommerce", "charges", "payer-page", "errors", "states", "accounting"}},
-	{"Operate", []string{"operations", "metrics", "operations/", "admin-api"}},
+	{"Start", []string{"first-payment", "first-payout", "sandbox", "comparison"}},
+	{"Integrate", []string{"clients", "woocommerce", "charges", "payer-page", "errors", "states", "accounting",
+		"migration"}},
+	{"Operate", []string{"go-live", "operations", "runbooks", "metrics", "operations/", "providers", "capacity",
+		"admin-api"}},
 	{"Understand", []string{"glossary", "rules", "threat-model", "performance", "scaling", "simulation"}},
 	{"Change", []string{"checklists", "adding-a-chain"}},
 	{"Decisions", []string{"decisions/"}},

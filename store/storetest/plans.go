@@ -23,7 +23,8 @@ var grows = []string{"accounts", "alarms", "api_keys", "archived_sums", "attempt
 	"invoice_payments", "invoice_quotes", "invoice_refunds", "invoice_moments", "invoice_proposals", "payment_links",
 	"checkpoints",
 	"deposits", "entries", "events",
-	"fundings", "holdings", "idempotency", "links", "outgoing_txs", "outgoing_versions", "posted", "postings",
+	"fundings", "holdings", "idempotency", "links", "noticed_alarms",
+	"outgoing_txs", "outgoing_versions", "posted", "postings",
 	"previous_txs",
 	"reservations", "seals", "used_outputs", "utxos", "wallets", "watched_parts", "withdrawals"}
 
