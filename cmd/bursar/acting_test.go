@@ -124,6 +124,7 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 		"audit prove":             "prints a file",
 		"signer audit checkpoint": "prints a file",
 		"signer audit prove":      "prints a file",
+		"ledger month":            "prints a document, or files",
 		"help":                    "prints a text",
 		"completion":              "prints a script",
 		"man":                     "prints a manual page",
