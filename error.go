@@ -47,6 +47,8 @@ type Error struct {
 	Code    ErrorCode
 	Field   string // the parameter at fault, if one is
 	Message string
+
+	Permission string // what the request needs, where the key does not have it or may not be used from there
 }
 
 // Error returns the code and the message.

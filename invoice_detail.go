@@ -88,7 +88,8 @@ type InvoiceRefund struct {
 	Withdrawal ID
 	Deposit    ID
 	Currency   CurrencyCode
-	Amount     Amount
+	Amount     Amount // of the payment
+	Fee        Amount // what of it the recipient bore as the withdrawal's fee; the withdrawal paid the rest
 	Surplus    Amount // of its value, what the invoice had received beyond what was required
 	Void       bool   // the invoice was unpaid then, or is paid without it: the payment counts no more
 	Status     WithdrawalStatus

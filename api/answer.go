@@ -26,10 +26,12 @@ type shownError struct {
 	Message string           `json:"message"`
 	Field   string           `json:"field,omitempty"`
 	Docs    string           `json:"docs"` // the path of the page that explains the code
+
+	Permission string `json:"permission,omitempty"` // what the request needs
 }
 
 func shown(e *bursar.Error) *shownError {
-	return &shownError{e.Code, e.Message, e.Field, docsOf(e.Code)}
+	return &shownError{e.Code, e.Message, e.Field, docsOf(e.Code), e.Permission}
 }
 
 // failure renders the response of a refusal.

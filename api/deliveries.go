@@ -60,17 +60,25 @@ type deliveriesAnswer struct {
 // listDeliveries is GET account/webhooks.
 func (a *api) listDeliveries(ctx context.Context, c *call) (any, error) {
 	page := c.in.page(deliveryList)
+	f := store.EventFilter{Status: chosen(&c.in, "status", store.DeliveryStates()),
+		Kind: chosen(&c.in, "event", bursar.EventKinds())}
+	f.From, _ = c.in.instant("from")
+	f.To, _ = c.in.instant("to")
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
+	var next int64
 	var list []store.Delivery
 	var attempts map[int64][]store.Attempt
 	answer := deliveriesAnswer{Webhooks: []deliveryView{}}
 	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if list, err = tx.Deliveries().List(ctx, c.identity.Account, page); err != nil {
+		if list, next, err = tx.Deliveries().Select(ctx, c.identity.Account, f, page); err != nil {
 			return err
 		}
 		list, answer.NextCursor = cut(list, page, deliveryList, func(d store.Delivery) int64 { return d.Number })
+		if next > 0 { // as many events as a page looks at have no more that are selected
+			answer.NextCursor = deliveryList.cursor(next)
+		}
 		var numbers []int64
 		for _, d := range list {
 			numbers = append(numbers, d.Number)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/store"
 )
 
@@ -55,6 +56,14 @@ var (
 	errNetwork = bursar.Refuse(bursar.CodeForbidden, "requests from this address are not allowed")
 	errMethod  = bursar.Refuse(bursar.CodeMethodNotAllowed, "this path does not have that method")
 )
+
+// forbidden is account.ErrForbidden with what the request needs. It is the same for a key without the scope and for one
+// that is used from an address that is not on its list: who has found a key must not learn that it has a list.
+func forbidden(scope bursar.Scope) error {
+	refusal := *account.ErrForbidden
+	refusal.Permission = string(scope)
+	return &refusal
+}
 
 // refusalOf turns any error into one that may be shown, and reports whether the error must be logged because the
 // refusal hides it.

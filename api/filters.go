@@ -157,3 +157,12 @@ func (in *input) reference() string {
 	}
 	return text
 }
+
+// metadata returns the metadata of what a list is to show, "" if it was not sent.
+func (in *input) metadata() string {
+	text, sent := in.optional("metadata")
+	if sent && (text == "" || !bursar.Storable(text, bursar.MaxMetadata)) {
+		in.refuse("metadata", "metadata is UTF-8 without zero bytes, with 1 to %d bytes", bursar.MaxMetadata)
+	}
+	return text
+}

@@ -79,6 +79,11 @@ func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawa
 	return p.withdrawals.Request(ctx, requestOf(o))
 }
 
+func (p chargePayer) Fee(ctx context.Context, o charge.Payout) (bursar.Amount, error) {
+	q, err := p.withdrawals.Quote(ctx, requestOf(o))
+	return q.Fee, err
+}
+
 func (p chargePayer) Ordered(ctx context.Context, o charge.Payout) (bursar.Withdrawal, bool, error) {
 	return p.withdrawals.Ordered(ctx, requestOf(o))
 }

@@ -262,6 +262,7 @@ func (in *input) refundOf(r *charge.Refund) {
 	part, named := in.optional("part")
 	amount, exact := in.decimal("amount")
 	rate, rated := in.optional("rate")
+	r.Fee = chosen(in, "fee", []string{charge.FeeMerchant, charge.FeePayer})
 	switch {
 	case named && exact:
 		in.refuse("amount", "send part or amount")
@@ -301,6 +302,7 @@ func (a *api) chargeFilter(c *call) (f store.ChargeFilter) {
 	if !charge.ValidReference(f.Reference) {
 		in.refuse("reference", "no charge has such a reference")
 	}
+	f.Metadata = in.metadata()
 	f.Currency = a.optionalCurrency(c)
 	f.From, _ = in.instant("from")
 	f.To, _ = in.instant("to")

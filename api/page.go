@@ -22,6 +22,7 @@ const (
 	destinationList listName = 't'
 	feedList        listName = 'f'
 	linkList        listName = 'p'
+	statementList   listName = 's'
 )
 
 // cursorBytes is the size of a cursor: the list's name and the number of the last item shown. A cursor is a position,

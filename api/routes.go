@@ -40,8 +40,8 @@ func (a *api) table() map[string]methods {
 	each.scope, each.secret = bursar.ScopeWithdraw, true
 	cancel := change(a.cancelWithdrawal, "withdrawalID")
 	cancel.scope, cancel.secret = bursar.ScopeWithdraw, true
-	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "address",
-		"order")
+	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "fee",
+		"address", "order")
 	refund.scope, refund.secret = bursar.ScopeWithdraw, true
 	return map[string]methods{
 		v1 + "wallet": {http.MethodPost: change(a.createWallet, "currency", "metadata", "webhook"),
@@ -75,6 +75,7 @@ func (a *api) table() map[string]methods {
 		v1 + "account/order-keys":         {http.MethodGet: read(a.listOrderKeys)},
 		v1 + "account/destinations":       {http.MethodGet: read(a.listDestinations)},
 		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
+		v1 + "account/statement":          {http.MethodGet: read(a.statement)},
 		v1 + "account/deposits":           {http.MethodGet: read(a.listAllDeposits)},
 		v1 + "account/search":             {http.MethodGet: read(a.search)},
 		v1 + "account/events":             {http.MethodGet: read(a.listEvents)},

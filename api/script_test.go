@@ -250,9 +250,12 @@ func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 	if r.URL.Path == "/docs" || r.URL.Path == "/openapi.json" {
 		return // TestTheDescriptionIsServed has them
 	}
-	if got := response.Header.Get("Content-Type"); got != "application/json" &&
-		response.StatusCode != http.StatusNoContent {
-		c.fatalf("Content-Type is %q", got)
+	want := "application/json"
+	if r.URL.Query().Get("format") == "csv" && response.StatusCode == http.StatusOK {
+		want = "text/csv; charset=utf-8"
+	}
+	if got := response.Header.Get("Content-Type"); got != want && response.StatusCode != http.StatusNoContent {
+		c.fatalf("Content-Type is %q, want %q", got, want)
 	}
 	if leak.Match(body) {
 		c.fatalf("the response shows too much: %s", body)
@@ -261,6 +264,9 @@ func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 		if len(body) > 0 {
 			c.fatalf("%s has a body: %s", r.Method, body)
 		}
+		return
+	}
+	if want != "application/json" {
 		return
 	}
 	var common struct {

@@ -44,7 +44,8 @@ func (a *api) search(ctx context.Context, c *call) (any, error) {
 	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
 		found = finds{}
 		s := searching{Tx: tx, api: a, account: c.identity.Account, finds: &found}
-		for _, by := range []func(context.Context, string) error{s.byID, s.byHash, s.byAddress, s.byTag, s.byReference} {
+		for _, by := range []func(context.Context, string) error{s.byID, s.byHash, s.byAddress, s.byTag, s.byReference,
+			s.byMetadata} {
 			if err := by(ctx, q); err != nil {
 				return err
 			}
@@ -179,6 +180,31 @@ func (s searching) byReference(ctx context.Context, q string) error {
 	}
 	withdrawals, err := s.Tx.Withdrawals().Select(ctx, s.account, store.WithdrawalFilter{Reference: q}, firstFound)
 	s.addWithdrawals(withdrawals)
+	return err
+}
+
+// byMetadata looks for wallets and charges that have exactly this metadata.
+func (s searching) byMetadata(ctx context.Context, q string) error {
+	wallets, err := s.Tx.Wallets().Select(ctx, s.account, store.WalletFilter{Metadata: q}, firstFound)
+	if err != nil {
+		return err
+	}
+	for _, w := range wallets {
+		if !slices.ContainsFunc(s.wallets, func(o bursar.Wallet) bool { return o.ID == w.ID }) {
+			s.wallets = append(s.wallets, w)
+		}
+	}
+	charges, err := s.Tx.Charges().Select(ctx, s.account, store.ChargeFilter{Metadata: q}, firstFound)
+	if err != nil {
+		return err
+	}
+	for _, c := range charges {
+		s.addCharge(c.ID)
+	}
+	sums, err := s.Tx.Invoices().List(ctx, s.account, store.ChargeFilter{Metadata: q}, firstFound)
+	for _, v := range sums {
+		s.addCharge(v.ID)
+	}
 	return err
 }
 

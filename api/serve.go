@@ -116,6 +116,9 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 	if err != nil {
 		return store.Answer{}, err
 	}
+	if d, is := response.(document); is {
+		return d.answer(w.Header()), nil
+	}
 	return success(response)
 }
 
@@ -137,6 +140,7 @@ func (a *api) admit(
 		if errors.Is(err, account.ErrForbidden) {
 			a.Log.Warn("key used from an address that is not on its list", "key", identity.Key.ID, "account", identity.Account,
 				"from", from)
+			err = forbidden(route.scope)
 		}
 		return nil, err
 	}
@@ -147,7 +151,7 @@ func (a *api) admit(
 		return nil, err
 	}
 	if !identity.Key.Allows(route.scope) {
-		return nil, account.ErrForbidden
+		return nil, forbidden(route.scope)
 	}
 	if route.secret {
 		if err := a.Accounts.RequireSecret(identity, secret); err != nil {

@@ -64,10 +64,10 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 		"overPercent": 1, "overAmount": "2", "late": "accept", "other": "review", "reference": "order 1",
 		"description": "shoes", "customer": "c 7", "redirectSuccess": "https://shop.example/ok",
 		"redirectFailure": "https://shop.example/no", "contact": "help@shop.example", "locale": "de",
-		"linkFormat": "link", "events": "partial,expired", "resolution": "credit", "part": "all", "rate": "then",
+		"linkFormat": "link", "events": "partial,expired", "resolution": "credit", "part": "all", "rate": "then", "fee": "merchant",
 		"status": "open", "label": "late", "attention": "true", "from": "2026-01-02T03:04:05Z",
 		"to":    "2026-01-03T00:00:00Z",
-		"until": "2026-01-03T00:00:00Z", "kind": "deposit",
+		"until": "2026-01-03T00:00:00Z", "kind": "deposit", "month": "2026-01", "format": "json",
 		"after": c.names["ab01.event"], "type": "wallet", "event": "deposit", "wait": 0, "q": "ab01",
 		"withdrawals": []map[string]any{{"currency": "USDT", "amount": "1", "address": c.names["outsider.tron"],
 			"reference": "p 1"}},
@@ -106,7 +106,7 @@ func (e endpoint) apart(name string) bool {
 		return name == "metadata" || name == "reference"
 	case "listAllDeposits":
 		return name == "status"
-	case "listWithdrawals":
+	case "listWithdrawals", "listDeliveries":
 		return name == "status"
 	case "refundCharge":
 		return slices.Contains([]string{"part", "rate", "chargeID", "depositID"}, name)

@@ -51,6 +51,7 @@ var described = sync.OnceValues(func() (*spec, error) {
 		return nil, err
 	}
 	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("text/csv", openapi3filter.PlainBodyDecoder)
 	s := &spec{}
 	if s.T, err = openapi3.NewLoader().LoadFromData(text); err != nil {
 		return nil, err

@@ -147,11 +147,27 @@ type walletsAnswer struct {
 
 // listWallets is GET account/wallets.
 func (a *api) listWallets(ctx context.Context, c *call) (any, error) {
-	currency, page := a.optionalCurrency(c), c.in.page(walletList)
+	page := c.in.page(walletList)
+	f := store.WalletFilter{Currency: a.optionalCurrency(c), Metadata: c.in.metadata()}
+	f.From, _ = c.in.instant("from")
+	f.To, _ = c.in.instant("to")
+	at := a.addressed(c, "address")
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	wallets, err := a.Wallets.List(ctx, c.identity.Account, currency, page)
+	var wallets []bursar.Wallet
+	err := a.DB.View(ctx, func(tx *store.Tx) error {
+		if at != nil {
+			own, err := ownWallets(ctx, tx, c.identity.Account, at)
+			if err != nil {
+				return err
+			}
+			f.Numbers = numbersOf(own)
+		}
+		var err error
+		wallets, err = tx.Wallets().Select(ctx, c.identity.Account, f, page)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,11 @@ reached over loopback HTTP; a large response, which is a block, takes 0 or 400 m
 *Announcement to webhook* begins with the request that mines the final block of a deposit and ends when the receiver
 gets the event. *Order to broadcast* begins with the request for a withdrawal and ends when the node has the
 transaction in its mempool. The requests beside a block are paced, 400 per second over 8 connections.`},
+	{partPayers, "Payers' pages", `
+A hundred payers have the page of a charge open, each with a stream of its changes, while requests are made at a pace of
+500 per second over 10 connections. The charges are cancelled one after the other. *Change of a charge to its payer's
+page* begins with the response to that and ends with the event on the page's stream: one look each second wakes all
+streams, so half a second is what it takes on average without any load.`},
 	{partScale, "Large databases", `
 Both databases are filled by SQL before the first start. Each figure of the large one is compared with that of the
 small one in the same run.`},

@@ -25,6 +25,7 @@ func (s *site) latencySteps() []step {
 		{"latency: announcement to webhook", takes, s.toWebhook},
 		{"latency: order to broadcast", takes, s.toBroadcast},
 		{"latency: requests beside a block", 4*s.seconds + 10*time.Second, s.besideBlock},
+		{"payers' pages", s.seconds + 10*time.Second, s.besidePayers},
 	}
 }
 

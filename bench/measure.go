@@ -19,6 +19,7 @@ const (
 	partWebhooks  = "webhooks"
 	partBlocks    = "blocks"
 	partLatency   = "latency"
+	partPayers    = "payers"
 	partScale     = "scale"
 	partReplicas  = "replicas"
 	partFootprint = "footprint"

@@ -103,6 +103,9 @@ const (
 func (s *Service) Run(ctx context.Context) error {
 	for {
 		n, err := s.Turn(ctx)
+		err = errors.Join(err, s.DB.Do(ctx, func(tx *store.Tx) error {
+			return tx.PaymentLinks().ForgetVisits(ctx, turnOnce)
+		}))
 		if err != nil && ctx.Err() == nil {
 			s.Log.Warn("charges that have expired were not recorded", "error", err)
 		}

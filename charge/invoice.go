@@ -48,6 +48,7 @@ type Terms struct {
 	LinkFormat  string
 	Events      []bursar.EventKind
 	Link        bursar.ID // the payment link whose visit this is; zero: none
+	visitor     store.Visitor
 	Answers     []bursar.LinkAnswer
 
 	// Done runs in the transaction that creates the invoice, or that finds it by its reference.
@@ -167,12 +168,17 @@ func (s *Service) begun(tx *store.Tx, draft bursar.InvoiceDetail, number int64) 
 
 func (s *Service) write(ctx context.Context, tx *store.Tx, t Terms, made bursar.InvoiceDetail) error {
 	if !t.Link.IsZero() {
-		if err := admit(ctx, tx, t.Link); err != nil {
+		if err := admit(ctx, tx, t.Link, t.visitor); err != nil {
 			return err
 		}
 	}
 	if err := tx.Invoices().Insert(ctx, made); err != nil {
 		return err
+	}
+	if len(t.visitor) > 0 {
+		if err := tx.PaymentLinks().Visited(ctx, t.Link, made.Number, t.visitor, made.Expires); err != nil {
+			return err
+		}
 	}
 	err := tx.Invoices().Record(ctx, []bursar.Invoice{made.Invoice},
 		map[int64][]bursar.InvoiceMoment{made.Number: made.Moments})

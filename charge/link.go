@@ -2,6 +2,7 @@ package charge
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,6 @@ import (
 
 // Limits of payment links.
 const (
-	MaxLinkOpen   = 100 // charges of one link that are open and unpaid at the same time
 	maxFields     = 10
 	maxFieldName  = 32  // bytes
 	maxFieldValue = 255 // bytes
@@ -121,24 +121,27 @@ type Visit struct {
 	Currency bursar.CurrencyCode // that is to be paid; empty: chosen later on the charge's own page
 	Amount   string              // plain decimal in the link's unit, where the link leaves it open
 	Answers  map[string]string   // to the link's fields
+	From     netip.Prefix        // the payer's network; the zero one: not known
 }
 
 // FromLink makes a charge of a link: only where a payer submits its page, never where the page is opened. An address is
 // taken once a currency is chosen. Errors: not_found for an unknown token, charge_closed for a link that takes no more
-// charges, rate_limited where too many of its charges are open and unpaid, invalid_request, and those of CreateSum and
-// Quote.
+// charges, rate_limited where too many of its charges are open and unpaid, or too many of the payer's network,
+// invalid_request, and those of CreateSum and Quote.
 func (s *Service) FromLink(ctx context.Context, v Visit) (d bursar.InvoiceDetail, err error) {
 	l, err := s.LinkByToken(ctx, v.Token)
 	if err != nil {
 		return d, err
 	}
-	if err := s.admits(ctx, l); err != nil {
+	from := visitor(l.ID, v.From)
+	if err := s.admits(ctx, l, from); err != nil {
 		return d, err
 	}
 	terms, err := visited(l, v)
 	if err != nil {
 		return d, err
 	}
+	terms.visitor = from
 	if d, err = s.CreateSum(ctx, terms); err != nil || v.Currency == "" || len(d.Options) == 1 {
 		return d, err
 	}
@@ -201,37 +204,6 @@ func termsOf(l bursar.PaymentLink) Terms {
 		Events:      l.Terms.Events,
 		Hash:        []byte{},
 	}
-}
-
-// admits refuses a visit before an address is taken for it; admit decides.
-func (s *Service) admits(ctx context.Context, l bursar.PaymentLink) error {
-	return s.DB.View(ctx, func(tx *store.Tx) error { return roomFor(ctx, tx, l) })
-}
-
-// admit refuses a charge for which its link has no room. It keeps the link until the charge is written, so that two
-// visits at the same time do not share a last use.
-func admit(ctx context.Context, tx *store.Tx, link bursar.ID) error {
-	l, err := tx.PaymentLinks().Lock(ctx, link)
-	if err != nil {
-		return err
-	}
-	return roomFor(ctx, tx, l)
-}
-
-func roomFor(ctx context.Context, tx *store.Tx, l bursar.PaymentLink) error {
-	if !l.Takes(tx.Now()) {
-		return closed("this payment link has ended")
-	}
-	open, used, err := tx.PaymentLinks().Used(ctx, l.ID, tx.Now(), max(MaxLinkOpen, l.MaxUses))
-	switch {
-	case err != nil:
-		return err
-	case l.MaxUses > 0 && used >= l.MaxUses:
-		return closed("this payment link is used up")
-	case l.MaxUses > 0 && used+open >= l.MaxUses, open >= MaxLinkOpen:
-		return bursar.Refuse(bursar.CodeRateLimited, "others are paying by this link just now; try again later")
-	}
-	return nil
 }
 
 // LinkByToken returns the link whose page a token opens, or bursar.ErrNotFound.

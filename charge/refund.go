@@ -13,6 +13,9 @@ type Payer interface {
 	// is verified, and nothing changes.
 	Ordered(ctx context.Context, p Payout) (w bursar.Withdrawal, found bool, err error)
 	Pay(ctx context.Context, p Payout) (bursar.Withdrawal, error)
+	// Fee returns what a payout would cost on top of its amount. Errors: those of Pay about currency, amount and
+	// address, and unavailable where the network's fee is not known.
+	Fee(ctx context.Context, p Payout) (bursar.Amount, error)
 	// Destination reads an address to which a currency can be paid; the error is invalid_address for any other text.
 	Destination(code bursar.CurrencyCode, text string) (bursar.Address, error)
 }
@@ -54,6 +57,7 @@ type Refund struct {
 	Part    string      // RefundAll or RefundOver; empty: Amount
 	Amount  string      // plain decimal of the payment's currency
 	Rate    string      // RateThen or RateNow, with a Part; empty: RateThen
+	Fee     string      // FeeMerchant or FeePayer; empty: FeeMerchant
 	Address string      // never the sender by default: it may be an exchange
 	By      string      // who asks, as bursar.KeyRequester writes it; empty: not known
 	Order   SignedOrder // of an account whose orders are signed: of exactly the amount that is paid back
@@ -69,6 +73,9 @@ type Refund struct {
 // idempotency_conflict for an order that paid something else before.
 func (s *Service) Refund(ctx context.Context, r Refund) (d bursar.InvoiceDetail, w bursar.Withdrawal, err error) {
 	if r.Order != (SignedOrder{}) {
+		if r.Fee == FeePayer {
+			return d, w, errOrderWithFee
+		}
 		w, found, err := s.Payer.Ordered(ctx, Payout{Account: r.Account, Order: r.Order})
 		if err != nil || found {
 			return s.refundedBefore(ctx, r, w, err)
@@ -91,18 +98,24 @@ func (s *Service) Refund(ctx context.Context, r Refund) (d bursar.InvoiceDetail,
 		return d, w, err
 	}
 	before := len(d.Refunds)
-	w, err = s.Payer.Pay(ctx, Payout{
+	payout := Payout{
 		Account:  r.Account,
 		Currency: p.Deposit.Currency,
-		Amount:   trimmed(amount, p.Payment),
 		Address:  r.Address,
 		By:       r.By,
 		Order:    r.Order,
 		Done: func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-			d, err = s.refunded(ctx, tx, r, w, before)
+			borne, err := r.borne(amount, w)
+			if err == nil {
+				d, err = s.refunded(ctx, tx, r, paidBack{w, borne}, before)
+			}
 			return err
 		},
-	})
+	}
+	if payout.Amount, err = s.payable(ctx, r, payout, amount, p.Payment); err != nil {
+		return d, w, err
+	}
+	w, err = s.Payer.Pay(ctx, payout)
 	return d, w, err
 }
 
@@ -198,13 +211,13 @@ func (s *Service) measure(r Refund, d bursar.InvoiceDetail, p bursar.Payment) bu
 
 // left refuses a refund of a part that another refund has paid back meanwhile, perhaps of another payment. The rate of
 // today may have moved since the amount was measured: that alone refuses nothing.
-func (s *Service) left(r Refund, d bursar.InvoiceDetail, state bursar.InvoiceState, w bursar.Withdrawal,
+func (s *Service) left(r Refund, d bursar.InvoiceDetail, state bursar.InvoiceState, amount bursar.Amount,
 	before int) error {
 	if r.Part != RefundOver && r.Rate != RateNow {
 		return nil
 	}
 	_, left, err := s.refundable(r, d, state)
-	if err == nil && left.Less(w.Amount) && (r.Rate != RateNow || len(d.Refunds) > before) {
+	if err == nil && left.Less(amount) && (r.Rate != RateNow || len(d.Refunds) > before) {
 		err = bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "another refund has paid this back meanwhile")
 	}
 	return err
@@ -213,7 +226,7 @@ func (s *Service) left(r Refund, d bursar.InvoiceDetail, state bursar.InvoiceSta
 // refunded records a refund beside its withdrawal. It checks once more what may be refunded, under the charge's lock;
 // before is how many refunds there were when the amount was measured.
 func (s *Service) refunded(
-	ctx context.Context, tx *store.Tx, r Refund, w bursar.Withdrawal, before int,
+	ctx context.Context, tx *store.Tx, r Refund, w paidBack, before int,
 ) (d bursar.InvoiceDetail, err error) {
 	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil {
 		return d, err
@@ -222,20 +235,24 @@ func (s *Service) refunded(
 	case err != nil:
 		return d, err
 	case before:
-		return d, r.done(ctx, tx, d, w)
+		return d, r.done(ctx, tx, d, w.Withdrawal)
 	}
 	state := d.State(tx.Now())
 	again := r
-	again.Part, again.Amount = "", trimmed(w.Amount, *d.Payment(r.Deposit))
+	amount, err := w.Amount.Add(w.borne)
+	if err != nil {
+		return d, err
+	}
+	again.Part, again.Amount = "", trimmed(amount, *d.Payment(r.Deposit))
 	p, _, err := s.refundable(again, d, state)
 	if err != nil {
 		return d, err
 	}
-	if err := s.left(r, d, state, w, before); err != nil {
+	if err := s.left(r, d, state, amount, before); err != nil {
 		return d, err
 	}
-	terms := d.RefundTerms(state, r.Deposit, w.Amount, s.measure(r, d, p.Payment), tx.Now())
-	terms.Withdrawal = w.ID
+	terms := d.RefundTerms(state, r.Deposit, amount, s.measure(r, d, p.Payment), tx.Now())
+	terms.Withdrawal, terms.Fee = w.ID, w.borne
 	if err := tx.Invoices().Refund(ctx, d.Number, terms); err != nil {
 		return d, err
 	}
@@ -253,5 +270,5 @@ func (s *Service) refunded(
 	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil {
 		return d, err
 	}
-	return d, r.done(ctx, tx, d, w)
+	return d, r.done(ctx, tx, d, w.Withdrawal)
 }

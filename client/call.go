@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -38,6 +39,8 @@ type refusal struct {
 	Message string `json:"message"`
 	Field   string `json:"field"`
 	Docs    string `json:"docs"`
+
+	Permission string `json:"permission"`
 }
 
 // call sends a request, repeats it where that is safe and may help, and decodes the response into a value.
@@ -57,6 +60,17 @@ func call[T any](ctx context.Context, c *Client, r request) (response T, err err
 		return response, fmt.Errorf("bursar: %s %s: read the response: %w", r.method, r.path, err)
 	}
 	return response, nil
+}
+
+// filled returns the parameters that are not empty.
+func filled(texts map[string]string) map[string]any {
+	values := map[string]any{}
+	for name, text := range texts {
+		if text != "" {
+			values[name] = text
+		}
+	}
+	return values
 }
 
 // encode writes the parameters of a GET as a query and those of a change as a JSON body.
@@ -110,8 +124,18 @@ func (c *Client) once(ctx context.Context, r request, target string, body []byte
 	return open(response, text)
 }
 
+// plainPage is a page that is not JSON.
+type plainPage struct {
+	Text       string `json:"text"`
+	NextCursor string `json:"nextCursor"`
+}
+
 // open returns the content of a success, and an *Error for every other response.
 func open(response *http.Response, text []byte) (json.RawMessage, error) {
+	if response.StatusCode == http.StatusOK && strings.HasPrefix(response.Header.Get("Content-Type"), "text/csv") &&
+		len(text) <= maxAnswer {
+		return json.Marshal(plainPage{string(text), response.Header.Get("Bursar-Next-Cursor")})
+	}
 	var e envelope
 	err := json.Unmarshal(text, &e)
 	if response.StatusCode == http.StatusOK && err == nil && e.Success && len(e.Response) > 0 {
@@ -121,7 +145,7 @@ func open(response *http.Response, text []byte) (json.RawMessage, error) {
 		RetryAfter: retryAfter(response.Header)}
 	if err == nil && !e.Success && e.Error.Code != "" {
 		refusal.Code, refusal.Message = e.Error.Code, e.Error.Message
-		refusal.Field, refusal.Docs = e.Error.Field, e.Error.Docs
+		refusal.Field, refusal.Docs, refusal.Permission = e.Error.Field, e.Error.Docs, e.Error.Permission
 		return nil, refusal
 	}
 	refusal.Message = "the response is not from this service"

@@ -115,7 +115,8 @@ func TestTheClientReadsEveryField(t *testing.T) {
 		"ChargeRefund": client.ChargeRefund{}, "ChargeMoment": client.ChargeMoment{}, "PairRate": client.PairRate{},
 		"Price": client.Price{}, "Tolerance": client.Tolerance{}, "ChargeRedirect": client.ChargeRedirect{},
 		"RefundAddress": client.RefundAddress{}, "Link": client.Link{}, "OrderKey": client.OrderKey{},
-		"WithdrawalQuote": client.WithdrawalQuote{}} {
+		"WithdrawalQuote": client.WithdrawalQuote{}, "Statement": client.Statement{},
+		"StatementCurrency": client.StatementCurrency{}, "StatementAmounts": client.StatementAmounts{}} {
 		var has []string
 		for field := range reflect.TypeOf(object).Fields() {
 			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -54,11 +54,28 @@ func (c *Client) TestWebhook(ctx context.Context, t WebhookTest) (Delivery, erro
 
 // Deliveries lists the account's events.
 func (c *Client) Deliveries(ctx context.Context, p Page) (List[Delivery], error) {
-	answer, err := call[struct {
-		Webhooks   []Delivery `json:"webhooks"`
-		NextCursor string     `json:"nextCursor"`
-	}](ctx, c, request{method: http.MethodGet, path: "account/webhooks", values: p.values(nil)})
-	return List[Delivery]{answer.Webhooks, answer.NextCursor}, err
+	return c.DeliveriesBy(DeliveryFilter{})(ctx, p)
+}
+
+// DeliveryFilter selects deliveries. The zero values select all.
+type DeliveryFilter struct {
+	Status string // pending, delivered, failed, disabled
+	Event  string
+	From   time.Time // created at or after
+	To     time.Time // created before
+}
+
+// DeliveriesBy returns a list of the deliveries that a filter selects, for All. A page may be empty before the list
+// ends.
+func (c *Client) DeliveriesBy(f DeliveryFilter) func(context.Context, Page) (List[Delivery], error) {
+	values := filled(map[string]string{"status": f.Status, "event": f.Event, "from": moment(f.From), "to": moment(f.To)})
+	return func(ctx context.Context, p Page) (List[Delivery], error) {
+		answer, err := call[struct {
+			Webhooks   []Delivery `json:"webhooks"`
+			NextCursor string     `json:"nextCursor"`
+		}](ctx, c, request{method: http.MethodGet, path: "account/webhooks", values: p.values(values)})
+		return List[Delivery]{answer.Webhooks, answer.NextCursor}, err
+	}
 }
 
 func (c *Client) redeliver(ctx context.Context, values map[string]any) (int64, error) {

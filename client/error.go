@@ -56,6 +56,10 @@ type Error struct {
 	// Docs is the path of the service's own page that explains the code; empty where an older service answered.
 	Docs string
 
+	// Permission is the scope that the request needs, with Forbidden: the key does not have it, or may not be used from
+	// this address.
+	Permission string
+
 	// RetryAfter is how long to wait before the next attempt, 0 where the response does not say.
 	RetryAfter time.Duration
 }

@@ -32,6 +32,7 @@ func TestEveryMethodAgainstTheService(t *testing.T) {
 	s.paid(charge)
 	s.withdrawals()
 	s.books()
+	s.statement()
 	s.deliveries()
 	s.sums()
 	s.found(wallet)
@@ -82,6 +83,13 @@ func (s *shop) wallets() client.Wallet {
 	}
 	if !slices.Equal(listed, []string{other.WalletID, wallet.WalletID}) {
 		s.Errorf("listed %v", listed)
+	}
+	for want, f := range map[string]client.WalletFilter{"by metadata": {Metadata: "order 2", Currency: "COIN"},
+		"by address": {Address: wallet.Address, From: wallet.CreatedAt, To: wallet.CreatedAt.Add(time.Hour)}} {
+		found, err := s.WalletsBy(f)(ctx, client.Page{})
+		if s.need(err); len(found.Items) != 1 || found.Items[0].WalletID != wallet.WalletID {
+			s.Errorf("%s are found %+v, want %s", want, found.Items, wallet.WalletID)
+		}
 	}
 	return wallet
 }
@@ -245,12 +253,46 @@ func (s *shop) books() {
 	}
 }
 
+func (s *shop) statement() {
+	of := client.StatementOf{From: s.clock.Now().Add(-24 * time.Hour), To: s.clock.Now().Add(time.Hour), Currency: "COIN"}
+	first, err := s.Statement(s.Context(), of, client.Page{Limit: 4})
+	if s.need(err); len(first.Entries) != 4 || first.NextCursor == "" || first.Final || len(first.Currencies) != 1 ||
+		first.Currencies[0].Opening.Available != "0.00000000" || first.Currencies[0].Archived != nil {
+		s.Errorf("the statement begins with %+v", first)
+	}
+	rest, err := s.Statement(s.Context(), of, client.Page{Cursor: first.NextCursor})
+	if s.need(err); len(rest.Entries) != 2 || rest.NextCursor != "" || rest.Currencies != nil {
+		s.Errorf("the statement goes on with %+v", rest)
+	}
+	account, err := s.Account(s.Context())
+	if s.need(err); first.Currencies[0].Closing.Available != account.Balance["COIN"] {
+		s.Errorf("the statement closes with %s, want %s", first.Currencies[0].Closing.Available, account.Balance["COIN"])
+	}
+	month, err := s.Statement(s.Context(), client.StatementOf{Month: s.clock.Now().UTC().Format("2006-01")}, client.Page{})
+	if s.need(err); len(month.Entries) != 6 {
+		s.Errorf("the month has %d entries, want 6", len(month.Entries))
+	}
+	text, next, err := s.StatementCSV(s.Context(), of, client.Page{})
+	if s.need(err); strings.Count(text, "\n") != 9 || !strings.HasPrefix(text, "time,kind,") || next != "" {
+		s.Errorf("the statement as CSV is %q with the cursor %q, want 9 rows and none", text, next)
+	}
+}
+
 func (s *shop) deliveries() {
 	ctx := s.Context()
 	list, err := s.Deliveries(ctx, client.Page{})
 	s.need(err)
 	if len(list.Items) != 2 || list.Items[0].EventID == "" || list.Items[0].Webhook == "" {
 		s.Fatalf("the deliveries are %+v", list)
+	}
+	for want, f := range map[int]client.DeliveryFilter{
+		len(list.Items): {From: list.Items[1].CreatedAt},
+		0:               {Status: "failed", Event: list.Items[0].Event},
+	} {
+		found, err := s.DeliveriesBy(f)(ctx, client.Page{})
+		if s.need(err); len(found.Items) != want {
+			s.Errorf("%+v finds %d deliveries, want %d", f, len(found.Items), want)
+		}
 	}
 	s.need(s.Redeliver(ctx, list.Items[0].EventID))
 	if n, err := s.RedeliverSince(ctx, s.clock.Now().Add(-time.Hour)); err != nil || n != 2 {

@@ -65,7 +65,8 @@ type ChargeRefund struct {
 	WithdrawalID string    `json:"withdrawalID"`
 	DepositID    string    `json:"depositID"`
 	Currency     string    `json:"currency"`
-	Amount       string    `json:"amount"`
+	Amount       string    `json:"amount"` // of the payment
+	Fee          string    `json:"fee"`    // what of it the payer bears: the withdrawal pays the rest; empty: nothing
 	Status       string    `json:"status"`
 	CreatedAt    time.Time `json:"createdAt"`
 }
@@ -193,6 +194,7 @@ type Refund struct {
 	Amount    string // of the currency that was paid
 	Part      string // all or over
 	Rate      string // with a Part: then or now
+	Fee       string // who bears it: merchant (the default) or payer; not of clients whose Config has Orders
 
 	IdempotencyKey string // empty: a random one for this call
 
@@ -211,7 +213,7 @@ func (c *Client) RefundCharge(ctx context.Context, r Refund) (Charge, Withdrawal
 	}
 	values := map[string]any{"chargeID": r.ChargeID, "depositID": r.DepositID, "address": r.Address}
 	for name, text := range map[string]string{"amount": r.Amount, "part": r.Part, "rate": r.Rate,
-		"order": r.Order.Text} {
+		"fee": r.Fee, "order": r.Order.Text} {
 		if text != "" {
 			values[name] = text
 		}
@@ -259,6 +261,7 @@ type ChargeFilter struct {
 	Label     string
 	Attention string // "true" or "false"
 	Reference string
+	Metadata  string // exactly
 	Currency  string // in which it can be paid
 	From      time.Time
 	To        time.Time
@@ -269,7 +272,7 @@ func (c *Client) ChargesOf(f ChargeFilter) func(context.Context, Page) (List[Cha
 	return func(ctx context.Context, p Page) (List[Charge], error) {
 		values := map[string]any{}
 		for name, text := range map[string]string{"status": f.Status, "label": f.Label, "attention": f.Attention,
-			"reference": f.Reference, "currency": f.Currency} {
+			"reference": f.Reference, "metadata": f.Metadata, "currency": f.Currency} {
 			if text != "" {
 				values[name] = text
 			}

@@ -79,7 +79,7 @@ func (s *shop) refunds(charge client.Charge) {
 	ctx := s.Context()
 	deposit := charge.Payments[1].DepositID
 	got, w, err := s.RefundCharge(ctx, client.Refund{ChargeID: charge.ChargeID, DepositID: deposit,
-		Address: s.node.Named("payer"), Part: "over", Rate: "then", IdempotencyKey: "refund 1"})
+		Address: s.node.Named("payer"), Part: "over", Rate: "then", Fee: "merchant", IdempotencyKey: "refund 1"})
 	if s.need(err); w.Amount != "0.05000000" || len(got.Refunds) != 1 || got.Refunds[0].WithdrawalID != w.WithdrawalID ||
 		got.Attention {
 		s.Errorf("the refund is %+v of %+v", w, got)

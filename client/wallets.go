@@ -56,6 +56,26 @@ func (c *Client) Wallets(ctx context.Context, p Page) (List[Wallet], error) {
 	return List[Wallet]{answer.Wallets, answer.NextCursor}, err
 }
 
+// WalletFilter selects wallets. The zero values select all.
+type WalletFilter struct {
+	Currency string
+	Metadata string    // exactly
+	Address  string    // in any form that the chain has
+	From     time.Time // created at or after
+	To       time.Time // created before
+}
+
+// WalletsBy returns a list of the wallets that a filter selects, for All.
+func (c *Client) WalletsBy(f WalletFilter) func(context.Context, Page) (List[Wallet], error) {
+	values := filled(map[string]string{"currency": f.Currency, "metadata": f.Metadata, "address": f.Address,
+		"from": moment(f.From), "to": moment(f.To)})
+	return func(ctx context.Context, p Page) (List[Wallet], error) {
+		answer, err := call[walletsAnswer](ctx, c,
+			request{method: http.MethodGet, path: "account/wallets", values: p.values(values)})
+		return List[Wallet]{answer.Wallets, answer.NextCursor}, err
+	}
+}
+
 // WalletsOf lists the account's wallets of one currency.
 func (c *Client) WalletsOf(ctx context.Context, currency string, p Page) (List[Wallet], error) {
 	answer, err := call[walletsAnswer](ctx, c,

@@ -10,17 +10,24 @@ import (
 
 // Pay configures the payer's page. Without URL there is none.
 type Pay struct {
-	URL       string                    // scheme and host under which payers reach the API's listener
-	Name      string                    // of the shop; empty: none is shown
-	Logo      string                    // a PNG file; empty: none
-	Accent    string                    // of buttons, as #rrggbb
-	OnAccent  string                    // of the text on them
+	URL       string // scheme and host under which payers reach the API's listener
+	Brand            // of every account that has none of its own
+	Accounts  map[bursar.ID]Brand
 	Explorers map[bursar.ChainID]string // URLs of transactions, with {tx} for the ID
 }
 
+// Brand is how a shop shows itself on the payer's page.
+type Brand struct {
+	Name     string // of the shop; empty: none is shown
+	Logo     string // a PNG file; empty: none
+	Accent   string // of buttons, as #rrggbb
+	OnAccent string // of the text on them
+}
+
 const (
-	payKey       = "pay"
-	explorersKey = "explorers"
+	payKey         = "pay"
+	explorersKey   = "explorers"
+	payAccountsKey = "accounts"
 )
 
 // The colours of a page that has none of its own.
@@ -34,9 +41,12 @@ const leastContrast = 4.5
 
 const maxShopName = 60 // characters
 
-var paySettings = []setting[Pay]{
+var paySettings = append([]setting[Pay]{
 	{"url", func(r *reader, n *node, to *Pay) { keep(&to.URL)(r.origin(n)) }},
-	{"name", func(r *reader, n *node, to *Pay) {
+}, ofPay(brandSettings)...)
+
+var brandSettings = []setting[Brand]{
+	{"name", func(r *reader, n *node, to *Brand) {
 		text, ok := r.text(n)
 		if ok && (len([]rune(text)) > maxShopName || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' })) {
 			r.fail(n, "a shop's name has at most %d characters on one line", maxShopName)
@@ -44,9 +54,48 @@ var paySettings = []setting[Pay]{
 		}
 		keep(&to.Name)(text, ok)
 	}},
-	{"logo", func(r *reader, n *node, to *Pay) { r.file(n, &to.Logo) }},
-	{"accent", func(r *reader, n *node, to *Pay) { keep(&to.Accent)(r.colour(n)) }},
-	{"on_accent", func(r *reader, n *node, to *Pay) { keep(&to.OnAccent)(r.colour(n)) }},
+	{"logo", func(r *reader, n *node, to *Brand) { r.file(n, &to.Logo) }},
+	{"accent", func(r *reader, n *node, to *Brand) { keep(&to.Accent)(r.colour(n)) }},
+	{"on_accent", func(r *reader, n *node, to *Brand) { keep(&to.OnAccent)(r.colour(n)) }},
+}
+
+// ofPay has settings of a brand read into the one of all accounts.
+func ofPay(of []setting[Brand]) (list []setting[Pay]) {
+	for _, s := range of {
+		list = append(list, setting[Pay]{s.key, func(r *reader, n *node, to *Pay) { s.read(r, n, &to.Brand) }})
+	}
+	return list
+}
+
+// readable refuses colours of which nobody can read one on the other.
+func (r *reader) readable(section *node, b Brand) {
+	if has := contrast(b.Accent, b.OnAccent); has < leastContrast {
+		r.fail(section, "the contrast of accent %s and on_accent %s is %.1f to 1: text needs %.1f to 1", b.Accent,
+			b.OnAccent, has, leastContrast)
+	}
+}
+
+// payAccounts parses the brands of accounts. What one does not say is that of all accounts.
+func (r *reader) payAccounts(section *node, to *Pay) {
+	accounts := r.subsection(section, payAccountsKey)
+	if accounts == nil {
+		return
+	}
+	for _, n := range accounts.named {
+		id, err := bursar.ParseID(n.key)
+		if err != nil {
+			r.fail(n, "%.40q is not the ID of an account: `bursar account list` has them", n.key)
+			continue
+		}
+		own := r.subsection(accounts, n.key)
+		if own == nil {
+			continue
+		}
+		brand := to.Brand
+		read(r, own, brandSettings, &brand)
+		r.readable(own, brand)
+		to.Accounts[id] = brand
+	}
 }
 
 // pay parses the payer's page.
@@ -54,8 +103,9 @@ func (r *reader) pay(section *node, cfg *Config) {
 	if section == nil {
 		return
 	}
-	to := Pay{Accent: defaultAccent, OnAccent: defaultOnAccent, Explorers: map[bursar.ChainID]string{}}
-	read(r, section, paySettings, &to, explorersKey)
+	to := Pay{Brand: Brand{Accent: defaultAccent, OnAccent: defaultOnAccent}, Accounts: map[bursar.ID]Brand{},
+		Explorers: map[bursar.ChainID]string{}}
+	read(r, section, paySettings, &to, explorersKey, payAccountsKey)
 	if to.URL == "" && section.field("url") == nil {
 		r.fail(section, "url is required: scheme and host under which payers reach the service")
 	}
@@ -63,10 +113,8 @@ func (r *reader) pay(section *node, cfg *Config) {
 		r.fail(section.field("url"), "on mainnet payers must reach the page by https: otherwise anybody between can "+
 			"exchange the address")
 	}
-	if has := contrast(to.Accent, to.OnAccent); has < leastContrast {
-		r.fail(section, "the contrast of accent %s and on_accent %s is %.1f to 1: text needs %.1f to 1", to.Accent,
-			to.OnAccent, has, leastContrast)
-	}
+	r.readable(section, to.Brand)
+	r.payAccounts(section, &to)
 	if explorers := r.subsection(section, explorersKey); explorers != nil {
 		for _, n := range explorers.named {
 			if text, ok := r.explorer(n); ok && r.chainExists(n, n.key, cfg) {

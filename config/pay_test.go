@@ -36,6 +36,29 @@ pay:
 	}
 }
 
+// An account has what it says itself, and the rest of all accounts.
+func TestTheBrandOfAnAccount(t *testing.T) {
+	t.Parallel()
+	got := parse(t, `
+pay:
+  url: https://pay.shop.example
+  name: Fern & Fig
+  accent: "#7A1FA2"
+  accounts:
+    0193a6a0-0000-7000-8000-000000000000: {name: Moss & Co, accent: "#0f5132"}
+    0193a6a0-0000-7000-8000-000000000001: {on_accent: "#fefefe"}
+`).Pay
+	for id, want := range map[string]config.Brand{
+		"0193a6a0-0000-7000-8000-000000000000": {Name: "Moss & Co", Accent: "#0f5132", OnAccent: "#ffffff"},
+		"0193a6a0-0000-7000-8000-000000000001": {Name: "Fern & Fig", Accent: "#7a1fa2", OnAccent: "#fefefe"},
+	} {
+		account, err := bursar.ParseID(id)
+		if err != nil || got.Accounts[account] != want {
+			t.Errorf("account %s is %+v (%v), want %+v", id, got.Accounts[account], err, want)
+		}
+	}
+}
+
 func TestMistakesOfPay(t *testing.T) {
 	t.Parallel()
 	const url = "pay: {url: https://pay.example, "
@@ -52,7 +75,11 @@ func TestMistakesOfPay(t *testing.T) {
 		url + "explorers: {bitcoin: 'http://a/{tx}'}}":   "pay.explorers.bitcoin: it must be a URL of https with {tx}",
 		url + "explorers: {bitcoin: 'https://a/'}}":      "pay.explorers.bitcoin: it must be a URL of https with {tx}",
 		url + "explorers: {bitcion: 'https://a/{tx}'}}":  `pay.explorers.bitcion: unknown chain "bitcion" (did you mean bitcoin?)`,
-		url + "colour: x}":                               `pay: unknown key "colour"`,
+		url + "accounts: {shop: {name: x}}}":             `pay.accounts.shop: "shop" is not the ID of an account`,
+		url + "accounts: {0193a6a0-0000-7000-8000-000000000000: {accent: '#ffff00'}}}": "pay.accounts." +
+			"0193a6a0-0000-7000-8000-000000000000: the contrast of accent #ffff00",
+		url + "accounts: {0193a6a0-0000-7000-8000-000000000000: {url: x}}}": `unknown key "url"`,
+		url + "colour: x}": `pay: unknown key "colour"`,
 	} {
 		_, err := config.Parse("bursar.yaml", []byte(text), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -135,6 +135,7 @@ func (r *reading) refundTable(d *bursar.InvoiceDetail) Table {
 		{"deposit", "Of deposit", Ident},
 		{"createdAt", "Requested", Moment},
 		{"amount", "Amount", Figure},
+		{"fee", "Fee borne by the payer", Figure},
 		{"currency", "Currency", Plain},
 		{"status", "Status", State},
 	}}
@@ -144,6 +145,7 @@ func (r *reading) refundTable(d *bursar.InvoiceDetail) Table {
 			named("/deposits", f.Deposit),
 			at(f.CreatedAt),
 			text(r.amount(f.Currency, f.Amount)),
+			text(r.amount(f.Currency, f.Fee)),
 			text(string(f.Currency)),
 			withdrawalStatus(f.Status),
 		})

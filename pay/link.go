@@ -49,14 +49,14 @@ func (h *Handler) link(w http.ResponseWriter, r *http.Request, text string, clie
 		h.writeLink(w, http.StatusOK, p)
 		return
 	}
-	h.visit(ctx, w, r, l, p)
+	h.visit(ctx, w, r, l, p, client)
 }
 
 // visit makes the charge that a payer asks for and leads to its page.
 func (h *Handler) visit(
-	ctx context.Context, w http.ResponseWriter, r *http.Request, l bursar.PaymentLink, p LinkPage,
+	ctx context.Context, w http.ResponseWriter, r *http.Request, l bursar.PaymentLink, p LinkPage, client netip.Prefix,
 ) {
-	v := charge.Visit{Token: l.Token, Answers: map[string]string{}}
+	v := charge.Visit{Token: l.Token, Answers: map[string]string{}, From: client}
 	if p.Fixed == "" {
 		p.Amount = strings.TrimSpace(r.PostFormValue("amount"))
 		v.Amount = strings.ReplaceAll(p.Amount, ",", ".") // a price of "9,50" has the same meaning in half of the world
@@ -89,7 +89,7 @@ func (h *Handler) visit(
 
 func (h *Handler) linkPage(l bursar.PaymentLink, a asked) LinkPage {
 	p := LinkPage{
-		Page:   h.blank(a, l.Terms.Locale),
+		Page:   h.blank(a, l.Terms.Locale, l.AccountID),
 		Unit:   shortCode(l.Terms.Unit),
 		Closed: !l.Takes(h.Now()),
 	}

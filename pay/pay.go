@@ -13,7 +13,9 @@ package pay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -48,6 +50,7 @@ type Config struct {
 	Networks map[bursar.ChainID]Network
 	Checkout wire.Checkout
 	Brand    Brand
+	Brands   map[bursar.ID]Brand // of accounts that have their own
 	Now      func() time.Time
 	Sleep    func(ctx context.Context, d time.Duration) bool // reports false once ctx has ended
 	Log      *slog.Logger
@@ -58,6 +61,7 @@ type Handler struct {
 	Config
 	texts   texts
 	assets  assets
+	own     map[bursar.ID]assets // of accounts
 	watch   *watch
 	foreign *http.CrossOriginProtection
 	choices *choices
@@ -72,6 +76,13 @@ func New(c Config) (*Handler, error) {
 	}
 	if h.assets, err = newAssets(c.Brand); err != nil {
 		return nil, err
+	}
+	h.own = map[bursar.ID]assets{}
+	for id, brand := range c.Brands {
+		if h.own[id], err = newAssets(brand); err != nil {
+			return nil, fmt.Errorf("account %s: %w", id, err)
+		}
+		maps.Copy(h.assets.files, h.own[id].files) // their names say what they contain
 	}
 	if c.Checkout.URL != "" {
 		if err := h.foreign.AddTrustedOrigin(c.Checkout.URL); err != nil {

@@ -115,11 +115,20 @@ func (p Page) N(key string, n int, values ...string) string {
 	return p.texts.say(key, n, append(values, "n", fmt.Sprint(n))...)
 }
 
-// blank returns a page without a charge.
-func (h *Handler) blank(a asked, locale string) Page {
+// shop returns how an account shows itself.
+func (h *Handler) shop(account bursar.ID) (name string, files assets) {
+	if brand, own := h.Brands[account]; own {
+		return brand.Name, h.own[account]
+	}
+	return h.Brand.Name, h.assets
+}
+
+// blank returns a page without a charge, of an account.
+func (h *Handler) blank(a asked, locale string, account bursar.ID) Page {
 	c := h.texts.pick(a.Language, locale, a.Accepted)
-	p := Page{Lang: c.Tag.String(), Dir: "ltr", Style: h.assets.Style, Script: h.assets.Script, Logo: h.assets.Logo,
-		Shop: h.Brand.Name, texts: c, chosen: a.Language}
+	name, files := h.shop(account)
+	p := Page{Lang: c.Tag.String(), Dir: "ltr", Style: files.Style, Script: files.Script, Logo: files.Logo, Shop: name,
+		texts: c, chosen: a.Language}
 	if c.RTL {
 		p.Dir = "rtl"
 	}
@@ -134,7 +143,7 @@ func (h *Handler) blank(a asked, locale string) Page {
 // pageOf draws the page of a charge at a time.
 func (h *Handler) pageOf(d charge.Shown, a asked, now time.Time) Page {
 	s := d.State(now)
-	p := h.blank(a, d.Locale)
+	p := h.blank(a, d.Locale, d.AccountID)
 	p.ID, p.Description, p.Contact, p.ContactURL = d.ID, d.Description, d.Contact, contactURL(d.Contact)
 	p.Required = Money{d.Unit.Exact(d.Required), string(d.Unit.Code)}
 	unit := func(amount bursar.Amount) string { return Money{d.Unit.Exact(amount), shortCode(d.Unit.Code)}.String() }
@@ -282,7 +291,7 @@ func (h *Handler) addPayable(
 		return
 	}
 	to.Money.Amount = plain(c, due)
-	to.URI = c.PaymentURI(o.Address, due, h.Checkout.Name)
+	to.URI = c.PaymentURI(o.Address, due, h.Checkout.Shop(d.AccountID))
 	to.draw(c, d.LinkFormat, a)
 }
 

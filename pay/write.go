@@ -51,7 +51,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 		h.Log.Error("payer's page failed", "path", "/pay/", "error", err)
 	}
-	p := h.blank(askedBy(r), "")
+	p := h.blank(askedBy(r), "", bursar.ID{})
 	p.Problem = problem
 	h.write(w, status, "problem", p.Lang, p)
 }

@@ -48,7 +48,8 @@ func (s *environment) newAccount(ctx context.Context, name string, orders bool) 
 func (s *environment) newAccountWithoutService(
 	ctx context.Context, name string, orders bool,
 ) (made control.Account, err error) {
-	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv, WithoutSigner: true})
+	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv, WithoutSigner: true,
+		Ahead: s.clock.Ahead})
 	if err != nil {
 		return made, err
 	}

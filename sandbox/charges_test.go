@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,10 @@ func TestChargesArePaidInEveryWay(t *testing.T) {
 	received := make(chan string, 100)
 	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		at, err := strconv.ParseInt(r.Header.Get("Webhook-Timestamp"), 10, 64)
+		if away := time.Since(time.Unix(at, 0)); err != nil || away.Abs() > time.Minute {
+			t.Errorf("an event was signed at %s, want now", time.Unix(at, 0))
+		}
 		received <- string(body)
 	}))
 	t.Cleanup(own.Close)
@@ -125,6 +130,7 @@ func TestChargesArePaidInEveryWay(t *testing.T) {
 		t.Error("the own receiver got nothing, want the event of a paid charge")
 	}
 	checkRefusals(t, f, api)
+	checkClock(t, f, api)
 	if err := end(); err != nil {
 		t.Fatal(err)
 	}
@@ -167,6 +173,41 @@ func checkRefusals(t *testing.T, f startInfo, api *client.Client) {
 			t.Errorf("%s: got %d %s, want %d and %q", c.body, status, text, c.status, c.says)
 		}
 	}
+}
+
+// checkClock moves the clock: a charge expires, and the service goes on with everything.
+func checkClock(t *testing.T, f startInfo, api *client.Client) {
+	t.Helper()
+	terms := client.NewSum{Currencies: []string{"ETH"}, Price: "30", PriceCurrency: "EUR", Webhook: f.webhookURL(t),
+		Life: 24 * time.Hour}
+	before, err := api.CreateSum(t.Context(), terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := fetched(t, before.CheckoutURL); !strings.HasPrefix(before.CheckoutURL, f.API+"/pay/") ||
+		!strings.Contains(page, "30") {
+		t.Errorf("the payer's page is at %s and has %.200q, want one at %s with 30 EUR", before.CheckoutURL, page, f.API)
+	}
+	for _, body := range []string{`{"advance":"-1h"}`, `{"advance":"9000h"}`, `{"advance":60}`, `{}`} {
+		if status, text := asked(t, f.Control+"/test/clock", body, nil); status != http.StatusBadRequest {
+			t.Errorf("move the clock by %s: got %d %s, want 400", body, status, text)
+		}
+	}
+	var moved struct{ Now time.Time }
+	status, text := asked(t, f.Control+"/test/clock", `{"advance":"25h"}`, &moved)
+	if away := time.Until(moved.Now) - 25*time.Hour; status != http.StatusOK || away.Abs() > time.Minute {
+		t.Fatalf("move the clock: got %d %s, want 25 hours from now", status, text)
+	}
+	becomes(t, api, before.ChargeID, "expired", func(k client.Charge) bool { return k.Status == client.SumExpired })
+	after, err := api.CreateSum(t.Context(), terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, text := asked(t, f.Control+"/test/charge/pay", `{"chargeID":"`+after.ChargeID+`"}`, nil); status !=
+		http.StatusOK {
+		t.Fatalf("pay after the clock was moved: got %d %s, want 200", status, text)
+	}
+	becomes(t, api, after.ChargeID, "paid", func(k client.Charge) bool { return k.Status == client.SumPaid })
 }
 
 // webhookURL is the URL of the built-in receiver.

@@ -60,7 +60,7 @@ func (p dataDir) ownSettings(
 		fmt.Fprintf(&b, "screening: {url: %q, key: %q, timeout: 5s, allow_networks: [127.0.0.0/8]}\n", screener.URL(),
 			screener.Key())
 	}
-	if _, port, err := net.SplitHostPort(s.listen); err == nil && port != "0" {
+	if _, _, err := net.SplitHostPort(s.listen); err == nil { // port 0 becomes the one that is bound
 		fmt.Fprintf(&b, "pay: {url: \"http://%s\", name: Demo shop}\n", s.listen)
 	}
 	b.WriteString("chains:\n")

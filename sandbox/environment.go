@@ -27,6 +27,7 @@ import (
 type environment struct {
 	flags settings
 	dir   dataDir
+	clock *clock
 	log   *slog.Logger
 
 	chains   []*chains.Chain // in the order of --chains
@@ -46,7 +47,7 @@ type environment struct {
 
 // open starts everything except the service's loops and the miners, in the order of their dependencies.
 func (s *environment) open(ctx context.Context) error {
-	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openScreener, s.openService,
+	steps := []func(context.Context) error{s.openClock, s.openChains, s.openReceiver, s.openScreener, s.openService,
 		s.openAccount, s.openPeople, s.payOperatorFunds, s.closeService, s.openControl, s.openShop}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -54,6 +55,11 @@ func (s *environment) open(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (s *environment) openClock(context.Context) (err error) {
+	s.clock, err = openClock(s.dir)
+	return err
 }
 
 // openChains starts the nodes in parallel.
@@ -99,7 +105,7 @@ func (s *environment) openReceiver(ctx context.Context) (err error) {
 
 func (s *environment) openScreener(ctx context.Context) (err error) {
 	if s.flags.screening {
-		s.screener, err = screener.Listen(ctx, time.Now)
+		s.screener, err = screener.Listen(ctx, s.clock.Now)
 	}
 	return err
 }
@@ -118,7 +124,8 @@ func (s *environment) openService(ctx context.Context) error {
 func (s *environment) openWith(ctx context.Context, cfg config.Config) error {
 	var err error
 	s.registry, s.config, s.hot = cfg.Registry, cfg, map[bursar.ChainID]string{}
-	if s.service, err = service.Open(ctx, cfg, service.Options{Log: s.log, Getenv: getenv}); err != nil {
+	if s.service, err = service.Open(ctx, cfg, service.Options{Log: s.log, Getenv: getenv,
+		Ahead: s.clock.Ahead}); err != nil {
 		return fmt.Errorf("open the service: %w", err)
 	}
 	for _, c := range s.chains {
@@ -160,9 +167,18 @@ func (s *environment) openControl(ctx context.Context) (err error) {
 		API:        s.apiURL(),
 		APIKey:     s.account.APIKey,
 		Log:        s.log,
-		Now:        time.Now,
+		Now:        s.clock.Now,
+		Advance:    s.advance(),
 	})
 	return orAnyPort(err)
+}
+
+// advance returns what moves the clock, nil where the service is another process, which has its own.
+func (s *environment) advance() func(by time.Duration) error {
+	if s.flags.separateService {
+		return nil
+	}
+	return s.clock.Advance
 }
 
 func (s *environment) openShop(ctx context.Context) error {

@@ -46,6 +46,7 @@ func (s *Service) apiConfig() api.Config {
 
 // apiServer returns the server of the client API and of payers' pages.
 func (s *Service) apiServer() (*http.Server, error) {
+	s.parts.Pay = s.parts.Pay.at(s.parts.Listen)
 	c := s.apiConfig()
 	pages, err := s.newPages()
 	if err != nil {

@@ -97,6 +97,12 @@ func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawa
 	return p.withdrawals.Request(ctx, requestOf(o))
 }
 
+// Fee returns what a withdrawal would cost.
+func (p chargePayer) Fee(ctx context.Context, o charge.Payout) (bursar.Amount, error) {
+	q, err := p.withdrawals.Quote(ctx, requestOf(o))
+	return q.Fee, err
+}
+
 // Ordered returns the withdrawal that a signed order became before.
 func (p chargePayer) Ordered(ctx context.Context, o charge.Payout) (bursar.Withdrawal, bool, error) {
 	return p.withdrawals.Ordered(ctx, requestOf(o))

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
@@ -30,6 +31,16 @@ type Options struct {
 	// WithoutSigner is for a command beside a running service: the signer of this process signs nothing, and its memory
 	// stays with the one that runs.
 	WithoutSigner bool
+	// Ahead is how far this service's clock is ahead of the machine's: that of a sandbox is moved. nil: not at all.
+	Ahead func() time.Duration
+}
+
+// clock returns the service's clock, nil for the machine's.
+func (o Options) clock() func() time.Time {
+	if o.Ahead == nil {
+		return nil
+	}
+	return func() time.Time { return time.Now().Add(o.Ahead()) }
 }
 
 // Open opens the database and the seed, or connects to the remote signer that has it, and assembles the service of a
@@ -41,7 +52,8 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 	if err != nil {
 		return nil, err
 	}
-	parts, closers := Parts{Keys: keys, Signer: signs, Log: opts.Log}, []func() error{}
+	parts, closers := Parts{Keys: keys, Signer: signs, Log: opts.Log, Ahead: opts.Ahead}, []func() error{}
+	parts.Seams.Clock = opts.clock()
 	if signs == nil && opts.WithoutSigner {
 		parts.Signer = noSigner{}
 	} else if signs == nil {
@@ -52,7 +64,7 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 		host.WarnOfLimits(cfg, opts.Log)
 		parts.Memory, closers = file, append(closers, file.Close)
 	}
-	if parts.DB, err = store.Open(ctx, store.Config{URL: cfg.Database.Reveal()}); err != nil {
+	if parts.DB, err = store.Open(ctx, store.Config{URL: cfg.Database.Reveal(), Now: opts.clock()}); err != nil {
 		return nil, closeAll(err, closers)
 	}
 	closers = append(closers, parts.DB.Close)

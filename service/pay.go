@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 
 	"github.com/bursar/bursar"
@@ -17,31 +19,60 @@ import (
 type Pay struct {
 	URL       string // scheme and host
 	Brand     pay.Brand
+	Brands    map[bursar.ID]pay.Brand // of accounts that have their own
 	Explorers map[bursar.ChainID]string
 }
 
 // Checkout returns where payers' pages are.
-func (p Pay) Checkout() wire.Checkout { return wire.Checkout{URL: p.URL, Name: p.Brand.Name} }
+func (p Pay) Checkout() wire.Checkout {
+	c := wire.Checkout{URL: p.URL, Name: p.Brand.Name, Names: map[bursar.ID]string{}}
+	for id, brand := range p.Brands {
+		c.Names[id] = brand.Name
+	}
+	return c
+}
+
+// at returns the payer's page as it is where the API has been bound to an address: a URL with port 0 gets its port.
+func (p Pay) at(listen string) Pay {
+	u, err := url.Parse(p.URL)
+	if err != nil || u.Port() != "0" {
+		return p
+	}
+	if _, port, err := net.SplitHostPort(listen); err == nil {
+		u.Host = net.JoinHostPort(u.Hostname(), port)
+		p.URL = u.String()
+	}
+	return p
+}
 
 // payOf reads what the configuration names.
 func payOf(c config.Pay) (p Pay, err error) {
-	p = Pay{
-		URL:       c.URL,
-		Brand:     pay.Brand{Name: c.Name, Accent: c.Accent, OnAccent: c.OnAccent},
-		Explorers: c.Explorers,
+	p = Pay{URL: c.URL, Explorers: c.Explorers, Brands: map[bursar.ID]pay.Brand{}}
+	if p.Brand, err = brandOf(c.Brand); err != nil {
+		return p, err
 	}
+	for id, brand := range c.Accounts {
+		if p.Brands[id], err = brandOf(brand); err != nil {
+			return p, fmt.Errorf("account %s: %w", id, err)
+		}
+	}
+	return p, nil
+}
+
+func brandOf(c config.Brand) (b pay.Brand, err error) {
+	b = pay.Brand{Name: c.Name, Accent: c.Accent, OnAccent: c.OnAccent}
 	if c.Logo == "" {
-		return p, nil
+		return b, nil
 	}
 	file, err := os.Open(c.Logo)
 	if err != nil {
-		return p, fmt.Errorf("read pay.logo: %w", err)
+		return b, fmt.Errorf("read pay.logo: %w", err)
 	}
-	p.Brand.Logo, err = io.ReadAll(io.LimitReader(file, pay.MaxLogo+1))
+	b.Logo, err = io.ReadAll(io.LimitReader(file, pay.MaxLogo+1))
 	if err = errors.Join(err, file.Close()); err != nil {
-		return p, fmt.Errorf("read pay.logo: %w", err)
+		return b, fmt.Errorf("read pay.logo: %w", err)
 	}
-	return p, nil
+	return b, nil
 }
 
 // newPages returns the handler of payers' pages, nil where none are configured.
@@ -60,6 +91,7 @@ func (s *Service) newPages() (*pay.Handler, error) {
 		Networks: s.payNetworks(),
 		Checkout: s.parts.Pay.Checkout(),
 		Brand:    s.parts.Pay.Brand,
+		Brands:   s.parts.Pay.Brands,
 		Now:      s.DB.Now,
 		Sleep:    s.DB.Sleep,
 		Log:      s.log.With("component", "pay"),

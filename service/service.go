@@ -127,6 +127,7 @@ func New(p Parts) (*Service, error) {
 		Secrets:       s.Keys,
 		AllowNetworks: p.Allowed,
 		Log:           p.Log,
+		Ahead:         p.Ahead,
 	}))
 	for _, part := range p.Chains {
 		if err := s.addWorker(part); err != nil {

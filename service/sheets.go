@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -91,21 +92,26 @@ func (s *Service) reference() (unit bursar.Unit, found bool) {
 	return bursar.FiatUnit(best)
 }
 
-// figuresEvery is how often the figures of days are continued. The pages add what is younger.
+// figuresEvery is how often the figures of days and the sums of months are continued. Who reads them adds what is
+// younger.
 const figuresEvery = time.Minute
 
-// foldFigures sums the figures of days in the background, a bounded part in each transaction.
+// foldFigures sums the figures of days and the postings of months in the background, a bounded part in each
+// transaction.
 func (s *Service) foldFigures(ctx context.Context) error {
 	for {
-		more := false
-		err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
-			more, err = tx.DayFigures().Fold(ctx)
+		days, months := false, false
+		err := errors.Join(s.DB.Do(ctx, func(tx *store.Tx) (err error) {
+			days, err = tx.DayFigures().Fold(ctx)
 			return err
-		})
+		}), s.DB.Do(ctx, func(tx *store.Tx) (err error) {
+			months, err = tx.MonthSums().Fold(ctx)
+			return err
+		}))
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("the figures of days were not summed", "error", err)
+			s.log.Warn("figures of days and months were not summed", "error", err)
 		}
-		if more && err == nil {
+		if (days || months) && err == nil {
 			continue
 		}
 		if !s.DB.Sleep(ctx, figuresEvery) {

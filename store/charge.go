@@ -75,6 +75,10 @@ func (tx Charges) Select(ctx context.Context, account bursar.ID, f ChargeFilter,
 	if f.Currency != "" {
 		q.and(`w.currency = $?`, string(f.Currency))
 	}
+	if f.Metadata != "" {
+		q.text += ` AND w.account_id = $1`
+		q.metadata("w.metadata", f.Metadata)
+	}
 	q.between("w.created_at", f.From, f.To)
 	charges, err := chargeColumns.rows(ctx, tx.Tx, "list charges", chargeFrom+
 		` WHERE c.account_id = $1 AND c.number < $2`+q.text+` ORDER BY c.number DESC LIMIT $3`, q.args...)

@@ -16,6 +16,11 @@ const (
 	DeliveryDisabled  = "disabled" // the receiver answered 410 Gone
 )
 
+// DeliveryStates returns every delivery state.
+func DeliveryStates() []string {
+	return []string{DeliveryPending, DeliveryDelivered, DeliveryFailed, DeliveryDisabled}
+}
+
 // Delivery is an event and how far its delivery has come.
 type Delivery struct {
 	bursar.Event

@@ -229,6 +229,7 @@ func (tx Invoices) Refund(ctx context.Context, invoice int64, r bursar.InvoiceRe
 		{"invoice", invoice},
 		{"deposit", r.Deposit},
 		{"amount", r.Amount},
+		{"fee", r.Fee},
 		{"void", r.Void},
 		{"surplus", r.Surplus},
 		{"created_at", micros(tx.now)},

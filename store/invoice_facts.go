@@ -69,6 +69,7 @@ var invoiceRefundColumns = columnsOf([]column[ofInvoice[bursar.InvoiceRefund]]{
 	{"r.deposit", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Deposit }},
 	{"w.currency", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Currency }},
 	{"r.amount", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Amount }},
+	{"r.fee", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Fee }},
 	{"r.void", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Void }},
 	{"r.surplus", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Surplus }},
 	{"w.status", func(r *ofInvoice[bursar.InvoiceRefund]) any { return &r.row.Status }},

@@ -16,6 +16,7 @@ type ChargeFilter struct {
 	Label     bursar.ChargeLabel
 	Attention *bool
 	Reference string
+	Metadata  string
 	Currency  bursar.CurrencyCode // in which it may be paid
 	From      time.Time           // made at or after
 	To        time.Time           // made before
@@ -36,6 +37,7 @@ func (tx Invoices) List(ctx context.Context, account bursar.ID, f ChargeFilter, 
 	if f.Reference != "" {
 		q.and(`i.reference <> '' AND i.reference = $?`, f.Reference)
 	}
+	q.metadata("i.metadata", f.Metadata)
 	if f.Currency != "" {
 		q.and(`EXISTS (SELECT 1 FROM invoice_options o WHERE o.invoice = i.number AND o.currency = $?)`, string(f.Currency))
 	}

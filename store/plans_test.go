@@ -214,6 +214,27 @@ var listed = []read{
 	reading("deliveries", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deliveries().List(ctx, someone, aPage)
 	}),
+	reading("failed deliveries", func(ctx context.Context, tx *store.Tx) (any, error) {
+		list, _, err := tx.Deliveries().Select(ctx, someone, store.EventFilter{Status: store.DeliveryFailed}, aPage)
+		return list, err
+	}),
+	reading("deliveries of a kind", func(ctx context.Context, tx *store.Tx) (any, error) {
+		list, _, err := tx.Deliveries().Select(ctx, someone, store.EventFilter{Kind: bursar.EventDeposit, From: today,
+			To: today}, aPage)
+		return list, err
+	}),
+	reading("wallets of metadata", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().Select(ctx, someone, store.WalletFilter{Metadata: "a", From: today, To: today}, aPage)
+	}),
+	reading("wallets by number", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Wallets().Select(ctx, someone, store.WalletFilter{Numbers: []int64{1, 2}, Currency: "BTC"}, aPage)
+	}),
+	reading("charges of metadata", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Charges().Select(ctx, someone, store.ChargeFilter{Metadata: "a"}, aPage)
+	}),
+	reading("sums of metadata", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Metadata: "a"}, aPage)
+	}),
 	reading("deposits of an account", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Status: bursar.DepositConfirmed, Currency: "BTC",
 			From: today, To: today}, aPage)
@@ -348,6 +369,13 @@ var everybody = []read{
 	walking("figures of days", func(ctx context.Context, tx *store.Tx) (int64, error) {
 		_, _, err := tx.DayFigures().Of(ctx, []time.Time{today})
 		return 0, err
+	}),
+	reading("how far months are summed", func(ctx context.Context, tx *store.Tx) (any, error) {
+		_, _, err := tx.MonthSums().Read(ctx)
+		return nil, err
+	}),
+	reading("balances at a time", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.MonthSums().At(ctx, customers, today)
 	}),
 }
 

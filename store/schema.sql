@@ -357,6 +357,8 @@ CREATE INDEX events_disabled ON events(account_id, url) WHERE status = 'disabled
 
 CREATE INDEX events_due ON events(next_at) WHERE status = 'pending';
 
+CREATE INDEX events_failed ON events(account_id, number) WHERE status = 'failed';
+
 CREATE INDEX events_receiver ON events(account_id, url, next_at) WHERE status = 'pending';
 
 CREATE TABLE external_spends (
@@ -569,7 +571,7 @@ CREATE TABLE invoice_refunds (
   amount     TEXT NOT NULL,
   void       BOOLEAN NOT NULL,         -- the invoice was unpaid: the deposit counts no more
   created_at BIGINT NOT NULL
-, surplus TEXT NOT NULL DEFAULT '0');
+, surplus TEXT NOT NULL DEFAULT '0', fee TEXT NOT NULL DEFAULT '0');
 
 CREATE INDEX invoice_refunds_invoice ON invoice_refunds(invoice);
 
@@ -622,6 +624,8 @@ CREATE INDEX invoices_labelled ON invoices(account_id, number) WHERE labels <> '
 
 CREATE INDEX invoices_link ON invoices(link_id, status) WHERE link_id IS NOT NULL;
 
+CREATE INDEX invoices_metadata ON invoices(account_id, substr(metadata, 1, 64), number) WHERE metadata <> '';
+
 CREATE UNIQUE INDEX invoices_named ON invoices(reference, account_id) WHERE reference <> '';
 
 CREATE INDEX invoices_status ON invoices(account_id, status, number);
@@ -635,12 +639,38 @@ CREATE TABLE link_head (
   hash   BYTEA NOT NULL
 );
 
+CREATE TABLE link_visits (
+  invoice BIGINT PRIMARY KEY REFERENCES invoices(number),
+  link_id BYTEA NOT NULL,
+  visitor TEXT NOT NULL,   -- hashes of the caller's networks, the widest first, with / between them
+  until   BIGINT NOT NULL
+);
+
+CREATE INDEX link_visits_link ON link_visits(link_id);
+
+CREATE INDEX link_visits_until ON link_visits(until);
+
 CREATE TABLE links (
   number BIGINT PRIMARY KEY,
   at     BIGINT NOT NULL,
   key_id TEXT NOT NULL,
   size   BIGINT NOT NULL,
   hash   BYTEA NOT NULL
+);
+
+CREATE TABLE month_sums (
+  account TEXT NOT NULL,
+  asset   TEXT NOT NULL,
+  month   BIGINT NOT NULL,  -- months since January of the year 0, in UTC
+  debits  TEXT NOT NULL,
+  credits TEXT NOT NULL,
+  PRIMARY KEY (account, asset, month)
+);
+
+CREATE TABLE months_summed (
+  name  TEXT PRIMARY KEY,  -- 'months'
+  entry BIGINT NOT NULL,
+  since BIGINT NOT NULL
 );
 
 CREATE TABLE "moved_reservations" (
@@ -1056,6 +1086,8 @@ CREATE TABLE wallets (
 CREATE INDEX wallets_account ON wallets(account_id, number);
 
 CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
+
+CREATE INDEX wallets_metadata ON wallets(account_id, substr(metadata, 1, 64), number) WHERE metadata <> '';
 
 CREATE INDEX wallets_of_memo ON wallets(memo, account_id) WHERE memo >= 0;
 

@@ -36,7 +36,7 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 	secrets := secretsAt(d.secrets, j.account, at)
 	a := answer{reason: "not signed"}
 	if len(secrets) > 0 {
-		a = d.guarded(j, func() answer { return d.send(ctx, j, at, secrets) })
+		a = d.guarded(j, func() answer { return d.send(ctx, j, at.Add(-d.ahead()), secrets) })
 	}
 	ended := d.clock()
 	for _, turned := range d.queues.ended(j, ended, end{a.reason == "", missed(a), at}) {

@@ -49,6 +49,9 @@ type Config struct {
 	Rand          func(n int64) int64 // a number in [0, n), to spread retries; nil: math/rand/v2
 	Clock         func() time.Time    // of this process, to measure durations; nil: time.Now
 	Client        Poster              // replaces the default one; like it, must refuse addresses that are not public
+
+	// Ahead is how far the database's clock is ahead of the receivers', which check the time in a signature; nil: not.
+	Ahead func() time.Duration
 }
 
 // Deliverer sends due events. Any number of them, in any number of processes, may share a database.
@@ -60,6 +63,7 @@ type Deliverer struct {
 	rand     func(n int64) int64
 	now      func() time.Time // the database's
 	clock    func() time.Time // this process's
+	ahead    func() time.Duration
 	times    times
 	client   Poster
 	queues   *destinationQueues
@@ -110,8 +114,12 @@ func New(cfg Config) *Deliverer {
 		rand:    cfg.Rand,
 		now:     cfg.DB.Now,
 		clock:   cfg.Clock,
+		ahead:   cfg.Ahead,
 		wake:    make(chan struct{}, 1),
 		hosts:   map[string]string{},
+	}
+	if d.ahead == nil {
+		d.ahead = func() time.Duration { return 0 }
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)

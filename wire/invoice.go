@@ -48,8 +48,17 @@ type Invoice struct {
 // Checkout is where payers' pages are, and the name of the shop in the links that their wallets read. The zero Checkout
 // has no pages.
 type Checkout struct {
-	URL  string // scheme and host
-	Name string
+	URL   string // scheme and host
+	Name  string
+	Names map[bursar.ID]string // of accounts that have their own
+}
+
+// Shop returns the name of an account's shop.
+func (c Checkout) Shop(account bursar.ID) string {
+	if name, own := c.Names[account]; own {
+		return name
+	}
+	return c.Name
 }
 
 // Page returns the URL of a charge's page, "" where there is none.
@@ -127,6 +136,7 @@ type ChargeRefund struct {
 	DepositID    bursar.ID               `json:"depositID"`
 	Currency     bursar.CurrencyCode     `json:"currency"`
 	Amount       string                  `json:"amount"`
+	Fee          string                  `json:"fee,omitempty"` // what of it the recipient bore
 	Status       bursar.WithdrawalStatus `json:"status"`
 	CreatedAt    time.Time               `json:"createdAt"`
 }
@@ -274,7 +284,7 @@ func (v *Invoice) addOptions(
 			option.Rate, option.RateSource, option.RateAt = optional(q.Rate.String()), optional(q.Source), optional(q.RateAt)
 			if due, err := bursar.OptionDue(q.Rate, s.Due, d.Unit, currency); err == nil {
 				option.Due = optional(currency.Exact(due))
-				option.link(o, currency, due, pages, pages.Page(d.Invoice))
+				option.link(o, currency, due, pages.Shop(d.AccountID), pages.Page(d.Invoice))
 			}
 		}
 		if locked {
@@ -288,12 +298,11 @@ func (v *Invoice) addOptions(
 }
 
 // link adds how a payer's wallet is told what to pay, where something is due at an address.
-func (o *ChargeOption) link(at bursar.InvoiceOption, c bursar.Currency, due bursar.Amount, pages Checkout,
-	page string) {
+func (o *ChargeOption) link(at bursar.InvoiceOption, c bursar.Currency, due bursar.Amount, shop, page string) {
 	if at.Wallet == 0 || due.IsZero() {
 		return
 	}
-	o.URI = optional(c.PaymentURI(at.Address, due, pages.Name))
+	o.URI = optional(c.PaymentURI(at.Address, due, shop))
 	if page != "" {
 		o.QR = optional(page + "/qr/" + string(c.Code))
 	}
@@ -327,11 +336,16 @@ func (v *Invoice) addPayments(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
 		if p == nil {
 			continue // a refund belongs to a payment
 		}
+		fee := ""
+		if !r.Fee.IsZero() {
+			fee = r.Fee.Decimal(p.Decimals, p.Places)
+		}
 		v.Refunds = append(v.Refunds, ChargeRefund{
 			WithdrawalID: r.Withdrawal,
 			DepositID:    r.Deposit,
 			Currency:     r.Currency,
 			Amount:       r.Amount.Decimal(p.Decimals, p.Places),
+			Fee:          fee,
 			Status:       r.Status,
 			CreatedAt:    r.CreatedAt,
 		})

@@ -54,6 +54,8 @@ export type Answer<O extends keyof operations> = operations[O] extends {
   responses: { 200: { content: { "application/json": { response: infer Response } } } };
 } ? Response : never;
 
+type Statement = Omit<Query<"getStatement">, "format">;
+
 type Lists = "wallets" | "deposits" | "charges" | "links" | "ledger" | "withdrawals" | "destinations" | "webhooks";
 
 /** Reads a list page by page: each((page) => client.listWallets({ currency: "BTC", ...page }), "wallets"). */
@@ -218,6 +220,16 @@ export class Client extends Caller {
   /** Lists the changes of the balance. The last page has the sums of archived lines as archived. */
   listLedger(values: Query<"listLedger"> = {}, options?: Options): Promise<Answer<"listLedger">> {
     return this.get<Answer<"listLedger">>("account/ledger", values, options);
+  }
+
+  /** Returns a page of the statement of a month, or of the period between from and to. */
+  getStatement(values: Statement, options?: Options): Promise<Answer<"getStatement">> {
+    return this.get<Answer<"getStatement">>("account/statement", values, options);
+  }
+
+  /** Returns a page of a statement as CSV. The pages behind each other are one file; nextCursor is "" on the last one. */
+  getStatementCSV(values: Statement, options?: Options): Promise<{ csv: string; nextCursor: string }> {
+    return this.get<{ csv: string; nextCursor: string }>("account/statement", { ...values, format: "csv" }, options);
   }
 
   /**

@@ -76,6 +76,8 @@ export class BursarError extends Error {
     readonly requestID: string,
     /** Seconds to wait before the next attempt; 0 where the response does not say. */
     readonly retryAfter: number,
+    /** The scope that a request needs which is forbidden; "": it is refused for something else. */
+    readonly permission = "",
   ) {
     super(`status ${status}${code && ", " + code}${field && ` (${field})`}: ${reason}`);
   }
@@ -233,6 +235,9 @@ async function textOf(response: Response): Promise<string> {
 }
 
 function opened<T>(response: Response, text: string): T {
+  if (response.status === 200 && response.headers.get("Content-Type")?.startsWith("text/csv")) {
+    return { csv: text, nextCursor: response.headers.get("Bursar-Next-Cursor") ?? "" } as T;
+  }
   let whole: { success?: unknown; response?: T; error?: Record<string, string> } | undefined;
   try {
     whole = JSON.parse(text);
@@ -244,7 +249,7 @@ function opened<T>(response: Response, text: string): T {
   const reason = refused.message ?? "the response is not from this service";
   const requestID = response.headers.get("X-Request-ID") ?? "";
   throw new BursarError(response.status, refused.code ?? "", reason, refused.field ?? "", refused.docs ?? "",
-    requestID, retryAfter(response.headers));
+    requestID, retryAfter(response.headers), refused.permission ?? "");
 }
 
 /** Reads a number of seconds, or a date, which proxies may send, by the response's own clock. */

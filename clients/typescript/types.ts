@@ -245,7 +245,7 @@ export interface paths {
         put?: never;
         /**
          * Refund a payment of a charge
-         * @description Requests a withdrawal of the currency that was paid, with the limits and approvals of any other. All refunds of a payment together never exceed what it credited; those that were rejected, cancelled or failed do not count. The fee is debited on top. Give the address that the payer names, never the sender of the payment, which may be an exchange. If your account has keys (`GET account/order-keys`), send the withdrawal as `order` too, with your signature in `Bursar-Signature`, as for `POST account/withdraw`: its units are what is paid back, so send `amount`, or compute what the part is. The same order again is the same refund; an order that paid something else before is `idempotency_conflict`.
+         * @description Requests a withdrawal of the currency that was paid, with the limits and approvals of any other. All refunds of a payment together never exceed what it credited; those that were rejected, cancelled or failed do not count. The fee is debited on top, or with `fee=payer` taken from what is refunded. Give the address that the payer names, never the sender of the payment, which may be an exchange. If your account has keys (`GET account/order-keys`), send the withdrawal as `order` too, with your signature in `Bursar-Signature`, as for `POST account/withdraw`: its units are what is paid back, so send `amount`, or compute what the part is. The same order again is the same refund; an order that paid something else before is `idempotency_conflict`.
          */
         post: operations["refundCharge"];
         delete?: never;
@@ -384,6 +384,39 @@ export interface paths {
          *     before all of them, or of one `kind`, has none.
          */
         get: operations["listLedger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/account/statement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a statement of a period
+         * @description What each currency began and ended with, and every entry between, oldest first. Ask for a `month`, or for a period by
+         *     `from` and `to`; a month is one in UTC. For each currency `opening`, `archived` (if there is any) and all entries
+         *     together are `closing`, exactly, and the closing balances of a period are the opening balances of the one that begins
+         *     where it ends. `currencies` is on the first page only; a currency without balances and entries is not listed.
+         *
+         *     `final` says that no entry of the period can appear any more, which is so two hours after its end.
+         *
+         *     An operator may move entries that are months old into archives. They are not listed then: `archivedBefore` says that
+         *     there are some, `archived` what they come to in the period. Balances stay exact; within a month of which entries are
+         *     archived, a period can begin or end at its beginning or behind what is archived.
+         *
+         *     With `format=csv` the response is CSV with the columns time, kind, part, currency, amount, available, held, depositID,
+         *     withdrawalID and ref. The pages behind each other are one file, which begins with rows of the kind `opening` and ends
+         *     with rows of the kind `closing`. The next page's cursor is in the header `Bursar-Next-Cursor`.
+         */
+        get: operations["getStatement"];
         put?: never;
         post?: never;
         delete?: never;
@@ -577,11 +610,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find something by its ID, hash, address, tag or reference
+         * Find something by its ID, hash, address, tag, reference or metadata
          * @description Finds what has exactly this text: an object by its ID; deposits and withdrawals by their transaction hash, in any spelling;
          *     a wallet, a charge, deposits and withdrawals by an address, in any form that the chain has, with or without its tag; wallets
-         *     and deposits by a destination tag alone; charges and withdrawals by your own `reference`. At most 100 of each kind, newest
-         *     first: the lists with filters have all.
+         *     and deposits by a destination tag alone; charges and withdrawals by your own `reference`; wallets and charges by their metadata. At most 100
+         *     of each kind, newest first: the lists with filters have all.
          */
         get: operations["search"];
         put?: never;
@@ -631,7 +664,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the events and their delivery */
+        /**
+         * List the events and their delivery
+         * @description With `event`, `from` or `to` a page may have fewer items than `limit`, or none, before the list ends. Go on while there is a `nextCursor`.
+         */
         get: operations["listDeliveries"];
         put?: never;
         post?: never;
@@ -966,6 +1002,8 @@ export interface components {
         /** @enum {string} */
         RefundRate: "then" | "now";
         /** @enum {string} */
+        RefundFee: "merchant" | "payer";
+        /** @enum {string} */
         Truth: "true" | "false";
         /**
          * @description `open` waits for value; `confirming`: enough is in blocks; `paid`: enough is credited, or a payment was accepted; `expired` and `cancelled` ended without enough. The page [states of a charge](charges.md) says what leads from one to another.
@@ -1173,6 +1211,8 @@ export interface components {
             part?: components["schemas"]["RefundPart"];
             /** @description With a part of a charge with a price: `then` (the default) refunds what was paid, `now` what it was worth, at the rate of today and never more than was paid. */
             rate?: components["schemas"]["RefundRate"];
+            /** @description Who bears the fee: the `merchant` (the default), from whose balance it is debited on top, or the `payer`, who receives what is refunded less the fee. Not with an `order`. */
+            fee?: components["schemas"]["RefundFee"];
             /** @description The text of the order that is signed. Better in the body: whatever is cut off or re-encoded on the way makes the signature invalid. */
             order?: components["schemas"]["OrderText"];
         };
@@ -1472,7 +1512,10 @@ export interface components {
             withdrawalID: components["schemas"]["ID"];
             depositID: components["schemas"]["ID"];
             currency: components["schemas"]["Code"];
+            /** @description What of the payment is refunded. */
             amount: components["schemas"]["Amount"];
+            /** @description What of it the payer bears as the fee: the withdrawal pays the rest. Absent if the merchant bears the fee. */
+            fee?: components["schemas"]["Amount"];
             /** @description That of the withdrawal. */
             status: string;
             createdAt: components["schemas"]["Time"];
@@ -1556,6 +1599,41 @@ export interface components {
              */
             withdrawalID: string | null;
             createdAt: components["schemas"]["Time"];
+        };
+        /** @example 2026-01 */
+        Month: string;
+        /** @enum {string} */
+        StatementFormat: "json" | "csv";
+        StatementAmounts: {
+            /** @description What can be spent. */
+            available: components["schemas"]["Change"];
+            /** @description What is held. */
+            held: components["schemas"]["Change"];
+        };
+        /** @description What a currency began and ended with. */
+        StatementCurrency: {
+            currency: components["schemas"]["Code"];
+            /** @description Balances at the beginning of the period. */
+            opening: components["schemas"]["StatementAmounts"];
+            /** @description Balances at its end. */
+            closing: components["schemas"]["StatementAmounts"];
+            /** @description What the entries of the period come to that are in archives and not listed, if there are any. */
+            archived?: components["schemas"]["StatementAmounts"];
+        };
+        Statement: {
+            /** @description The entries are of this time or later. */
+            from: components["schemas"]["Time"];
+            /** @description And earlier than this. */
+            to: components["schemas"]["Time"];
+            /** @description No entry of the period can appear any more. */
+            final: boolean;
+            /** @description On the first page only, if there are any. */
+            currencies?: components["schemas"]["StatementCurrency"][];
+            /** @description Each amount and each fee, oldest first. */
+            entries: components["schemas"]["LedgerLine"][];
+            /** @description Entries of the period before this time are in archives of the operator; absent if there are none. On the first page only. */
+            archivedBefore?: components["schemas"]["Time"];
+            nextCursor?: components["schemas"]["Cursor"];
         };
         WithdrawalQuote: {
             currency: components["schemas"]["Code"];
@@ -1777,6 +1855,8 @@ export interface components {
         MetadataMap: components["schemas"]["MetadataObject"] | string;
         /** @enum {string} */
         EventKind: "deposit" | "deposit_pending" | "deposit_reversed" | "paid" | "withdrawal" | "test" | "late" | "reversed" | "attention" | "pending" | "partial" | "overpaid" | "expired" | "cancelled" | "refunded";
+        /** @enum {string} */
+        DeliveryStatus: "pending" | "delivered" | "failed" | "disabled";
         Delivery: {
             eventID: components["schemas"]["ID"];
             event: components["schemas"]["EventKind"];
@@ -1784,11 +1864,8 @@ export interface components {
             subject: components["schemas"]["ID"];
             /** @example https://shop.example/hooks/bursar */
             webhook: string;
-            /**
-             * @description `failed`: all attempts failed; `disabled`: there is no receiver, or it answered 410.
-             * @enum {string}
-             */
-            status: "pending" | "delivered" | "failed" | "disabled";
+            /** @description `failed`: all attempts failed; `disabled`: there is no receiver, or it answered 410. */
+            status: components["schemas"]["DeliveryStatus"];
             /** Format: date-time */
             nextAttemptAt: string | null;
             /** Format: date-time */
@@ -2143,6 +2220,22 @@ export interface components {
                 };
             };
         };
+        /** @description A page of the statement. */
+        StatementResponse: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "Bursar-Next-Cursor": components["headers"]["Bursar-Next-Cursor"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: true;
+                    response: components["schemas"]["Statement"];
+                };
+                "text/csv": string;
+            };
+        };
         /** @description The withdrawal. */
         WithdrawalResponse: {
             headers: {
@@ -2409,6 +2502,11 @@ export interface components {
                         message: components["schemas"]["Message"];
                         field?: components["schemas"]["Field"];
                         docs?: components["schemas"]["ErrorDocs"];
+                        /**
+                         * @description With `forbidden`, the scope that the request needs. The key does not have it, or may not be used from this address.
+                         * @example withdraw
+                         */
+                        permission?: string;
                     };
                     requestID: components["schemas"]["ID"];
                 };
@@ -2678,6 +2776,24 @@ export interface components {
         PeriodSinceParameter: components["schemas"]["Time"];
         /** @description Only entries before this time, which must be later than `since`. */
         PeriodUntilParameter: components["schemas"]["Time"];
+        /** @description Only those with exactly this metadata. */
+        MetadataFilterParameter: string;
+        /** @description Only the wallet with this address, in any form that the chain has. */
+        WalletAddressFilterParameter: components["schemas"]["Destination"];
+        /** @description Only those created at this time or later. */
+        CreatedFromParameter: components["schemas"]["Time"];
+        /** @description Only those created before this time. */
+        CreatedToParameter: components["schemas"]["Time"];
+        /** @description Only deliveries with this status. */
+        DeliveryStatusFilterParameter: components["schemas"]["DeliveryStatus"];
+        /** @description The month of the statement, in UTC, in place of `from` and `to`. Default: the current one. */
+        MonthParameter: components["schemas"]["Month"];
+        /** @description The statement has the entries at this time or later. Default: the beginning of the current month. */
+        StatementFromParameter: components["schemas"]["Time"];
+        /** @description And those before this time, which must not be earlier than `from`. Default: now, or the end of the current month without `from`. */
+        StatementToParameter: components["schemas"]["Time"];
+        /** @description Default: json. */
+        FormatParameter: components["schemas"]["StatementFormat"];
         /** @description The `next` of an earlier response, an `eventID`, or `newest`: behind all events that there are. Default: before the oldest event. */
         AfterParameter: components["schemas"]["FeedPosition"];
         /** @description Only events of this `type`. */
@@ -2834,6 +2950,8 @@ export interface components {
         "X-Request-ID": components["schemas"]["ID"];
         /** @description Seconds to wait before repeating the request. */
         "Retry-After": number;
+        /** @description With `format=csv`, the `cursor` of the next page, if there is one. */
+        "Bursar-Next-Cursor": string;
         /** @description The authentication scheme. */
         "WWW-Authenticate": string;
     };
@@ -2964,6 +3082,14 @@ export interface operations {
             query?: {
                 /** @description Only this currency. */
                 currency?: components["parameters"]["CurrencyFilterParameter"];
+                /** @description Only those with exactly this metadata. */
+                metadata?: components["parameters"]["MetadataFilterParameter"];
+                /** @description Only the wallet with this address, in any form that the chain has. */
+                address?: components["parameters"]["WalletAddressFilterParameter"];
+                /** @description Only those created at this time or later. */
+                from?: components["parameters"]["CreatedFromParameter"];
+                /** @description Only those created before this time. */
+                to?: components["parameters"]["CreatedToParameter"];
                 /** @description Maximum number of items. Default: 1000. */
                 limit?: components["parameters"]["LimitParameter"];
                 /** @description The `nextCursor` of the previous page. */
@@ -3344,6 +3470,8 @@ export interface operations {
                 attention?: components["parameters"]["AttentionFilterParameter"];
                 /** @description Only the charge with this reference. */
                 reference?: components["parameters"]["ReferenceFilterParameter"];
+                /** @description Only those with exactly this metadata. */
+                metadata?: components["parameters"]["MetadataFilterParameter"];
                 /** @description Only charges that may be paid in this currency. */
                 currency?: components["parameters"]["ChargeCurrencyFilterParameter"];
                 /** @description Only charges made at this time or later. */
@@ -3415,6 +3543,41 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["LedgerResponse"];
+            400: components["responses"]["BadRequestResponse"];
+            401: components["responses"]["UnauthorizedResponse"];
+            403: components["responses"]["ForbiddenResponse"];
+            413: components["responses"]["TooLargeResponse"];
+            415: components["responses"]["UnsupportedMediaTypeResponse"];
+            429: components["responses"]["RateLimitedResponse"];
+            500: components["responses"]["InternalResponse"];
+            503: components["responses"]["UnavailableResponse"];
+        };
+    };
+    getStatement: {
+        parameters: {
+            query?: {
+                /** @description The month of the statement, in UTC, in place of `from` and `to`. Default: the current one. */
+                month?: components["parameters"]["MonthParameter"];
+                /** @description The statement has the entries at this time or later. Default: the beginning of the current month. */
+                from?: components["parameters"]["StatementFromParameter"];
+                /** @description And those before this time, which must not be earlier than `from`. Default: now, or the end of the current month without `from`. */
+                to?: components["parameters"]["StatementToParameter"];
+                /** @description Only this currency. */
+                currency?: components["parameters"]["CurrencyFilterParameter"];
+                /** @description Default: json. */
+                format?: components["parameters"]["FormatParameter"];
+                /** @description Maximum number of items. Default: 1000. */
+                limit?: components["parameters"]["LimitParameter"];
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: components["parameters"]["CursorParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["StatementResponse"];
             400: components["responses"]["BadRequestResponse"];
             401: components["responses"]["UnauthorizedResponse"];
             403: components["responses"]["ForbiddenResponse"];
@@ -3733,6 +3896,14 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
+                /** @description Only deliveries with this status. */
+                status?: components["parameters"]["DeliveryStatusFilterParameter"];
+                /** @description Only events with this `event`. */
+                event?: components["parameters"]["OfEventParameter"];
+                /** @description Only those created at this time or later. */
+                from?: components["parameters"]["CreatedFromParameter"];
+                /** @description Only those created before this time. */
+                to?: components["parameters"]["CreatedToParameter"];
                 /** @description Maximum number of items. Default: 1000. */
                 limit?: components["parameters"]["LimitParameter"];
                 /** @description The `nextCursor` of the previous page. */

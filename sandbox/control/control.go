@@ -51,7 +51,8 @@ type Config struct {
 	API        string // URL of the service's API, without a path
 	APIKey     string // of the account whose charges are paid if a request names no key
 	Log        *slog.Logger
-	Now        func() time.Time
+	Now        func() time.Time          // the service's clock
+	Advance    func(time.Duration) error // moves it; nil: it cannot be moved
 }
 
 // Server is the remote control.
@@ -142,6 +143,8 @@ func (s *Server) handler() http.Handler {
 	post("/address", s.address)
 	post("/account", s.account)
 	post("/test/charge/pay", s.payCharge)
+	post("/test/clock", s.advance)
+	get("/test/clock", s.clock)
 	post("/webhooks/answer", s.answerWebhooks)
 	post("/screening", s.screening)
 	get("/chains", s.chains)

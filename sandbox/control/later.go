@@ -24,12 +24,14 @@ func (s *Server) payLater(charge client.Charge, p chargePayment) (*time.Time, er
 			wait.Round(time.Second), maxWait)
 	}
 	s.inBackground("pay a charge late", func(ctx context.Context) error {
-		timer := time.NewTimer(max(0, wait))
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
+		ticker := time.NewTicker(lookEvery)
+		defer ticker.Stop()
+		for s.Now().Before(at) { // whose clock may be moved meanwhile
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+			}
 		}
 		_, err := p.pay()
 		return err

@@ -30,6 +30,9 @@ final class BursarError extends RuntimeException
     /** @var float seconds to wait before the next attempt; 0 where the response does not say */
     public $retryAfter;
 
+    /** @var string the scope that a request needs which is forbidden; '': it is refused for something else */
+    public $permission;
+
     /** @var string of a change; '' of a GET */
     public $idempotencyKey = '';
 
@@ -42,6 +45,7 @@ final class BursarError extends RuntimeException
         $this->reason = $text('message');
         $this->field = $text('field');
         $this->docs = $text('docs');
+        $this->permission = $text('permission');
         $this->requestID = $requestID;
         $this->retryAfter = $retryAfter;
         $code = $this->errorCode === '' ? '' : ", $this->errorCode";

@@ -198,6 +198,9 @@ class Caller
     ): array {
         [$status, $got, $text] = ($this->config['transport'])($method, $url, $headers, $body, $this->config['timeout']);
         $got = array_change_key_case($got);
+        if ($status === 200 && strpos($got['content-type'] ?? '', 'text/csv') === 0) {
+            return ['csv' => $text, 'nextCursor' => $got['bursar-next-cursor'] ?? ''];
+        }
         $whole = json_decode($text, true, 512, JSON_BIGINT_AS_STRING);
         $success = is_array($whole) ? ($whole['success'] ?? null) : null;
         if ($status === 200 && $success === true && is_array($whole['response'] ?? null)) {

@@ -140,7 +140,15 @@ final class Client extends Caller
     /**
      * Lists the "wallets", newest first.
      *
-     * @param array{currency?: string, limit?: int|string, cursor?: string} $values
+     * @param array{
+     *     currency?: string,
+     *     metadata?: string,
+     *     address?: string,
+     *     from?: string|DateTimeInterface,
+     *     to?: string|DateTimeInterface,
+     *     limit?: int|string,
+     *     cursor?: string,
+     * } $values
      * @return array<string, mixed>
      */
     public function listWallets(array $values = []): array
@@ -277,6 +285,7 @@ final class Client extends Caller
      *     amount?: string|int,
      *     part?: string,
      *     rate?: string,
+     *     fee?: string,
      *     order?: string,
      * } $values
      * @param array{
@@ -383,6 +392,7 @@ final class Client extends Caller
      *     label?: string,
      *     attention?: bool|string,
      *     reference?: string,
+     *     metadata?: string,
      *     currency?: string,
      *     from?: string|DateTimeInterface,
      *     to?: string|DateTimeInterface,
@@ -422,6 +432,26 @@ final class Client extends Caller
     public function listLedger(array $values = []): array
     {
         return $this->call('listLedger', $values);
+    }
+
+    /**
+     * Returns a page of the statement of a month ('2026-01'), or of the period between from and to. With format 'csv' it
+     * is ['csv' => text, 'nextCursor' => cursor]: the texts behind each other are one file.
+     *
+     * @param array{
+     *     month?: string,
+     *     from?: string|DateTimeInterface,
+     *     to?: string|DateTimeInterface,
+     *     currency?: string,
+     *     format?: string,
+     *     limit?: int|string,
+     *     cursor?: string,
+     * } $values
+     * @return array<string, mixed>
+     */
+    public function getStatement(array $values = []): array
+    {
+        return $this->call('getStatement', $values);
     }
 
     /**
@@ -588,7 +618,14 @@ final class Client extends Caller
     /**
      * Lists the events and their delivery as "webhooks".
      *
-     * @param array{limit?: int|string, cursor?: string} $values
+     * @param array{
+     *     status?: string,
+     *     event?: string,
+     *     from?: string|DateTimeInterface,
+     *     to?: string|DateTimeInterface,
+     *     limit?: int|string,
+     *     cursor?: string,
+     * } $values
      * @return array<string, mixed>
      */
     public function listDeliveries(array $values = []): array

@@ -13,7 +13,9 @@ final class Endpoints
         'setWalletMetadata' => ['PUT', 'wallet/metadata', false, ['walletID', 'metadata']],
         'setWalletWebhook' => ['PUT', 'wallet/webhook', false, ['webhook', 'walletID', 'currency']],
         'listCurrencies' => ['GET', 'wallet/currencies', false, []],
-        'listWallets' => ['GET', 'account/wallets', false, ['currency', 'limit', 'cursor']],
+        'listWallets' => ['GET', 'account/wallets', false, [
+            'currency', 'metadata', 'address', 'from', 'to', 'limit', 'cursor',
+        ]],
         'listDeposits' => ['GET', 'wallet/deposits', false, ['walletID', 'limit', 'cursor']],
         'getDeposit' => ['GET', 'wallet/deposit', false, ['depositID']],
         'getDepositByHash' => ['GET', 'wallet/deposit/hash', false, ['hashID']],
@@ -27,7 +29,7 @@ final class Endpoints
         'quoteCharge' => ['POST', 'charge/quote', false, ['chargeID', 'currency']],
         'resolveCharge' => ['POST', 'charge/resolve', false, ['chargeID', 'depositID', 'resolution']],
         'refundCharge' => ['POST', 'charge/refund', true, [
-            'chargeID', 'depositID', 'address', 'amount', 'part', 'rate', 'order',
+            'chargeID', 'depositID', 'address', 'amount', 'part', 'rate', 'fee', 'order',
         ]],
         'createLink' => ['POST', 'link', false, [
             'currency', 'webhook', 'metadata', 'expires', 'amount', 'price', 'priceCurrency', 'rateLock',
@@ -40,10 +42,13 @@ final class Endpoints
         'listLinks' => ['GET', 'account/links', false, ['limit', 'cursor']],
         'listRates' => ['GET', 'rates', false, []],
         'listCharges' => ['GET', 'account/charges', false, [
-            'status', 'label', 'attention', 'reference', 'currency', 'from', 'to', 'limit', 'cursor',
+            'status', 'label', 'attention', 'reference', 'metadata', 'currency', 'from', 'to', 'limit', 'cursor',
         ]],
         'getAccount' => ['GET', 'account', false, []],
         'listLedger' => ['GET', 'account/ledger', false, ['currency', 'kind', 'since', 'until', 'limit', 'cursor']],
+        'getStatement' => ['GET', 'account/statement', false, [
+            'month', 'from', 'to', 'currency', 'format', 'limit', 'cursor',
+        ]],
         'withdraw' => ['POST', 'account/withdraw', true, [
             'currency', 'amount', 'address', 'reference', 'metadata', 'order',
         ]],
@@ -61,7 +66,7 @@ final class Endpoints
         ]],
         'search' => ['GET', 'account/search', false, ['q']],
         'listEvents' => ['GET', 'account/events', false, ['after', 'type', 'event', 'wait', 'limit']],
-        'listDeliveries' => ['GET', 'account/webhooks', false, ['limit', 'cursor']],
+        'listDeliveries' => ['GET', 'account/webhooks', false, ['status', 'event', 'from', 'to', 'limit', 'cursor']],
         'redeliver' => ['POST', 'account/webhooks/redeliver', false, ['eventID', 'since']],
         'testWebhook' => ['POST', 'account/webhooks/test', false, ['walletID', 'webhook']],
     ];

@@ -32,6 +32,7 @@ class Error(Exception):
     the service's own, such as a proxy's. field is the parameter at fault, docs the path of the service's own page about
     the code, request_id names the request in the service's log; each is empty where there is none. retry_after is how
     many seconds to wait, 0 where the response does not say. idempotency_key is the one of a change, "" of a GET.
+    permission is the scope that a request needs which is forbidden.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Error(Exception):
         docs: str = "",
         request_id: str = "",
         retry_after: float = 0,
+        permission: str = "",
     ) -> None:
         where = f" ({field})" if field else ""
         super().__init__(f"status {status}{', ' + code if code else ''}{where}: {message}")
@@ -53,6 +55,7 @@ class Error(Exception):
         self.docs = docs
         self.request_id = request_id
         self.retry_after = retry_after
+        self.permission = permission
         self.idempotency_key = ""
 
 
@@ -184,6 +187,9 @@ class Caller:
         except (OSError, http.client.HTTPException) as broken:
             raise NoResponse(f"{method} {url.partition('?')[0]}: {broken}") from broken
         got = {name.lower(): value for name, value in got.items()}
+        if status == 200 and got.get("content-type", "").startswith("text/csv") and len(text) <= MAX_ANSWER:
+            return {"csv": text.decode() if isinstance(text, bytes) else text,
+                    "nextCursor": got.get("bursar-next-cursor", "")}
         try:
             whole = json.loads(text, parse_float=Decimal) if len(text) <= MAX_ANSWER else None
         except ValueError:
@@ -201,6 +207,7 @@ class Caller:
             said.get("docs", ""),
             got.get("x-request-id", ""),
             retry_after(got),
+            said.get("permission", ""),
         )
 
 

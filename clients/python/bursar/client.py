@@ -121,11 +121,24 @@ class Client(Caller):
         self,
         *,
         currency: Optional[str] = None,
+        metadata: Optional[str] = None,
+        address: Optional[str] = None,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> Page:
         """Lists the wallets."""
-        return self._page("account/wallets", "wallets", {"currency": currency, "limit": limit, "cursor": cursor})
+        values = {
+            "currency": currency,
+            "metadata": metadata,
+            "address": address,
+            "from": from_,
+            "to": to,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._page("account/wallets", "wallets", values)
 
     def list_deposits(self, *, walletID: str, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page:
         """Lists the deposits of a wallet."""
@@ -241,6 +254,7 @@ class Client(Caller):
         amount: Optional[Amount] = None,
         part: Optional[str] = None,
         rate: Optional[str] = None,
+        fee: Optional[str] = None,
         order: Optional[str] = None,
         signature: Optional[str] = None,
         created: Optional[float] = None,
@@ -273,6 +287,7 @@ class Client(Caller):
             "amount": amount,
             "part": part,
             "rate": rate,
+            "fee": fee,
             "order": order,
         }
         return self._call("POST", "charge/refund", values, key=key, secret=True, signature=signature)
@@ -358,6 +373,7 @@ class Client(Caller):
         label: Optional[str] = None,
         attention: Optional[Union[bool, str]] = None,
         reference: Optional[str] = None,
+        metadata: Optional[str] = None,
         currency: Optional[str] = None,
         from_: Optional[Time] = None,
         to: Optional[Time] = None,
@@ -370,6 +386,7 @@ class Client(Caller):
             "label": label,
             "attention": attention,
             "reference": reference,
+            "metadata": metadata,
             "currency": currency,
             "from": from_,
             "to": to,
@@ -402,6 +419,32 @@ class Client(Caller):
             "cursor": cursor,
         }
         return self._page("account/ledger", "ledger", values)
+
+    def get_statement(
+        self,
+        *,
+        month: Optional[str] = None,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
+        currency: Optional[str] = None,
+        format: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> dict:
+        """Returns a page of the statement of a month ("2026-01"), or of the period from from_ to to.
+
+        With format="csv" it is {"csv": text, "nextCursor": cursor}: the texts behind each other are one file.
+        """
+        values = {
+            "month": month,
+            "from": from_,
+            "to": to,
+            "currency": currency,
+            "format": format,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._call("GET", "account/statement", values)
 
     def withdraw(
         self,
@@ -578,9 +621,19 @@ class Client(Caller):
         }
         return self._call("GET", "account/events", values)
 
-    def list_deliveries(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page:
-        """Lists the events and their delivery."""
-        return self._page("account/webhooks", "webhooks", {"limit": limit, "cursor": cursor})
+    def list_deliveries(
+        self,
+        *,
+        status: Optional[str] = None,
+        event: Optional[str] = None,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page:
+        """Lists the events and their delivery. A page may be empty before the list ends."""
+        values = {"status": status, "event": event, "from": from_, "to": to, "limit": limit, "cursor": cursor}
+        return self._page("account/webhooks", "webhooks", values)
 
     def redeliver(
         self,
