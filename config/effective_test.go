@@ -38,3 +38,26 @@ rates: {source: http, url: "https://rates.example/hunter2", pointers: {BTC: /hun
 		}
 	}
 }
+
+// What nothing sets is listed with its default, and what is set is not listed again.
+func TestDefaultsAreWhatAppliesUnset(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Parse("/etc/bursar/bursar.yaml", []byte("network: testnet\nchains: {bitcoin: {rpc: "+
+		"\"http://u:hunter2@127.0.0.1:18332\"}}\ncurrencies: {BTC: {withdrawal_maximum: \"2\"}}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := fmt.Sprint(cfg.Defaults())
+	for _, want := range []string{"{listen 127.0.0.1:8080 default}", "{database sqlite:bursar.db default}",
+		"{chains.bitcoin.confirmations 3 default}", "{currencies.BTC.minimum 0.0001 default}",
+		"{console.role_hold 24h0m0s default}", "{webhooks.allow_http true default}"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%s is missing, want it in %s", want, all)
+		}
+	}
+	for _, not := range []string{"hunter2", "{network", "withdrawal_maximum", "ETH", "chains.ethereum"} {
+		if strings.Contains(all, not) {
+			t.Errorf("%s is listed in %s, want it left out", not, all)
+		}
+	}
+}

@@ -25,14 +25,18 @@ exec chroot "$1/root" sh -ec "$3"
 // life is that of a package on a machine. BURSAR is the program with its configuration, as its user.
 const life = `
 BURSAR='setpriv --reuid bursar --regid bursar --init-groups env -C /var/lib/bursar
-	BURSAR_PASSPHRASE=correct-horse-battery
+	BURSAR_PASSPHRASE_FILE=/etc/bursar/passphrase
 	bursar --config /etc/bursar/bursar.yaml'
 export DEBIAN_FRONTEND=noninteractive
 dpkg -i packages/bursar_1.2.3_*.deb
 stat -c '%n %U:%G %a' /var/lib/bursar /etc/bursar /etc/bursar/bursar.yaml /usr/bin/bursar
-sed -i 's/^network:.*/network: regtest/; s/:8080/:0/; s/:8081/:0/' /etc/bursar/bursar.yaml
-$BURSAR seed new >/dev/null
-$BURSAR migrate
+bursar init --config /etc/bursar/bursar.yaml --state /var/lib/bursar --owner bursar --network regtest \
+	--listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --yes >/dev/null
+stat -c 'made %n %U %a' /etc/bursar/* /var/lib/bursar/*
+$BURSAR doctor >/dev/null && echo doctor is content
+bash -c '. /usr/share/bash-completion/completions/bursar
+	COMP_WORDS=(bursar reconc) COMP_CWORD=1; _bursar; echo completed to ${COMPREPLY[@]}'
+zcat -f /usr/share/man/man1/bursar.1 | grep -c '^.SS "bursar ' | sed 's/^/commands in the manual: /'
 $BURSAR account create --name shop >/dev/null
 
 mkfifo log
@@ -102,6 +106,9 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 	for _, want := range []string{
 		"/var/lib/bursar bursar:bursar 700", "/etc/bursar root:bursar 750", "/etc/bursar/bursar.yaml root:bursar 640",
 		`{"status":"ok"}`, "upgraded to 1.2.4", "network: regtest", "shop", "removed", "is kept", "bursar.db", "seed.age",
+		"made /etc/bursar/bursar.yaml bursar 600", "made /etc/bursar/passphrase bursar 600",
+		"made /var/lib/bursar/seed.age bursar 600", "made /var/lib/bursar/bursar.db bursar 600", "doctor is content",
+		"completed to reconcile", "commands in the manual: 1",
 		"/etc/bursar-signer/signer.yaml root:bursar-signer 640", "the signer reads", "the service does not",
 	} {
 		if !strings.Contains(string(text), want) {

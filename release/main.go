@@ -78,9 +78,14 @@ func release(ctx context.Context, out, key string, b builder) error {
 	if key == "" {
 		return nil
 	}
-	sign := exec.CommandContext(ctx, "minisign", "-S", "-s", key, "-m", filepath.Join(out, sumsFile))
-	sign.Stdin, sign.Stdout, sign.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := sign.Run(); err != nil {
+	return sign(ctx, out, key)
+}
+
+// sign signs the digests with a secret key of minisign, which asks for the key's password.
+func sign(ctx context.Context, out, key string) error {
+	c := exec.CommandContext(ctx, "minisign", "-S", "-s", key, "-m", filepath.Join(out, sumsFile))
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
 		return fmt.Errorf("sign %s with minisign: %w", sumsFile, err)
 	}
 	return nil

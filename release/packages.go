@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +24,7 @@ type packaged struct {
 	service bool     // it has a unit, a user and a folder for its state
 	config  string   // of release/packages, which becomes /etc/NAME/NAME.yaml; empty: none
 	docs    []string // of docs/operations
+	shells  bool     // it has a manual page, and completion for shells
 }
 
 var packages = []packaged{
@@ -30,6 +35,7 @@ var packages = []packaged{
 			"bursar docs.",
 		service: true,
 		config:  "bursar.yaml",
+		shells:  true,
 	},
 	{
 		name:    "bursar-signer",
@@ -82,7 +88,37 @@ func (p packaged) files(source, built, architecture string) (list []file, err er
 		users, e := packageFiles.ReadFile("packages/" + p.name + ".sysusers")
 		add("/usr/lib/sysusers.d/"+p.name+".conf", 0o644, users, e)
 	}
+	if p.shells {
+		for shell, paths := range completionPaths {
+			content, e := os.ReadFile(filepath.Join(source, "cmd", p.name, "completion", p.name+"."+shell))
+			for _, path := range paths {
+				add(path, 0o644, content, e)
+			}
+		}
+		page, e := manual(filepath.Join(built, p.name+"-linux-"+runtime.GOARCH))
+		add("/usr/share/man/man1/"+p.name+".1", 0o644, page, e)
+	}
+	slices.SortStableFunc(list, func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	return list, err
+}
+
+// completionPaths are where shells look for completion. Debian's zsh looks elsewhere than that of others.
+var completionPaths = map[string][]string{
+	"bash": {"/usr/share/bash-completion/completions/bursar"},
+	"zsh":  {"/usr/share/zsh/vendor-completions/_bursar", "/usr/share/zsh/site-functions/_bursar"},
+	"fish": {"/usr/share/fish/vendor_completions.d/bursar.fish"},
+}
+
+// manual returns the manual page that the program prints. It is the same for every architecture, so that of
+// this machine's program serves all packages. It is not compressed: releases of Go compress differently.
+func manual(program string) ([]byte, error) {
+	c := exec.CommandContext(context.Background(), program, "man")
+	c.Env = []string{}
+	page, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("the manual page, printed by %s: %w", program, err)
+	}
+	return page, nil
 }
 
 // script returns a step of the package's life as shell.

@@ -101,6 +101,16 @@ func readByTheirTools(t *testing.T, out string) {
 			t.Errorf("rpm says\n%s\nwant %q in it", of, want)
 		}
 	}
+	contents := prints(t, "dpkg-deb", "--contents", filepath.Join(out, "bursar_1.2.3_amd64.deb"))
+	for _, want := range []string{"./usr/share/man/man1/bursar.1", "./usr/share/bash-completion/completions/bursar",
+		"./usr/share/zsh/vendor-completions/_bursar", "./usr/share/fish/vendor_completions.d/bursar.fish"} {
+		if !strings.Contains(contents, want) {
+			t.Errorf("the package holds\n%s\nwant %q in it", contents, want)
+		}
+	}
+	if os.Geteuid() == 0 { // only root can give files to root
+		unpackByRPM(t, filepath.Join(out, "bursar-1.2.3-1.aarch64.rpm"))
+	}
 	image := prints(t, "skopeo", "inspect", "--override-arch", "arm64", "--config",
 		"oci-archive:"+filepath.Join(out, "bursar-1.2.3.oci.tar"))
 	for _, want := range []string{`"architecture": "arm64"`, `"User": "65532"`, `"/usr/bin/bursar"`} {
@@ -112,6 +122,24 @@ func readByTheirTools(t *testing.T, out string) {
 	prints(t, "skopeo", "copy", "--quiet", "--multi-arch", "all", "oci-archive:"+
 		filepath.Join(out, "bursar-1.2.3.oci.tar"),
 		"dir:"+filepath.Join(t.TempDir(), "copy"))
+}
+
+// unpackByRPM installs a package into a root of its own, without its scripts, and has rpm verify every file of it.
+func unpackByRPM(t *testing.T, file string) {
+	t.Helper()
+	root := t.TempDir()
+	prints(t, "rpm", "--root", root, "--nodeps", "--noscripts", "--ignorearch", "--ignoreos", "-i", file)
+	if wrong := prints(t, "rpm", "--root", root, "--nodeps", "--noscripts", "-V", "bursar"); wrong != "" {
+		t.Errorf("rpm -V says\n%s\nwant nothing", wrong)
+	}
+	program, err := os.ReadFile(filepath.Join(root, "usr/bin/bursar"))
+	if err != nil || string(program) != "#!/bin/sh\necho bursar arm64\n" {
+		t.Errorf("the program is %q, %v, want what was packaged", program, err)
+	}
+	listed := prints(t, "rpm", "--root", root, "-qc", "bursar")
+	if listed != "/etc/bursar/bursar.yaml\n" {
+		t.Errorf("rpm keeps %q, want the configuration alone", listed)
+	}
 }
 
 func TestVersionsAreOrdered(t *testing.T) {

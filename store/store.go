@@ -25,6 +25,7 @@ import (
 // DB is an open database, safe for concurrent use by any number of goroutines and, on PostgreSQL, processes.
 type DB struct {
 	witness  func(ctx context.Context, tx *Tx) error // nil: none
+	rehearse error                                   // why no transaction that wrote something commits; nil: they do
 	write    *sql.DB
 	read     *sql.DB
 	postgres bool

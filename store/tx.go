@@ -129,6 +129,10 @@ func (db *DB) readOnce(s session, may func(made, sent bool) bool, f func(tx *Tx)
 // it appends what the writing was for. Set it before the database is used by others.
 func (db *DB) Witness(f func(ctx context.Context, tx *Tx) error) { db.witness = f }
 
+// Rehearse has every transaction that wrote something end with this error in place of its commit, after all that would
+// have been checked and recorded: nothing is changed. It needs a Witness. Set it before the database is used by others.
+func (db *DB) Rehearse(instead error) { db.rehearse = instead }
+
 func (db *DB) newTx(s session, reads bool) *Tx {
 	tx := &Tx{session: s, postgres: db.postgres, reads: reads, now: db.Now(), before: db.conduct.Before, seal: db.seal}
 	if db.witness != nil {
@@ -200,6 +204,9 @@ func (db *DB) through(ctx context.Context, tx *Tx, f func(tx *Tx) error) error {
 	}
 	if err := tx.link(ctx); err != nil {
 		return err
+	}
+	if tx.wrote && db.rehearse != nil {
+		return db.rehearse
 	}
 	err := db.commit(ctx, tx.session)
 	if _, refused := errors.AsType[earlier](err); err != nil && !refused {

@@ -74,7 +74,7 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"age":           func(f *fake) { f.has("age") },
 		"swtpm":         func(f *fake) { f.has("swtpm") },
 		"softhsm":       func(f *fake) { f.has("softhsm2-util", "pkcs11-tool") },
-		"packaging":     func(f *fake) { f.has("rpmbuild", "skopeo", "systemd-sysusers") },
+		"packaging":     func(f *fake) { f.has("rpmbuild", "skopeo", "systemd-sysusers", "minisign") },
 		"accounting":    func(f *fake) { f.has("bean-check", "hledger", "ledger") },
 		"php":           func(f *fake) { f.has("php") },
 		"pgbackrest":    func(f *fake) { f.has("pgbackrest") },

@@ -169,9 +169,10 @@ func chromium(m machine, a *apt) step {
 
 // packaging is what makes, reads and installs packages and images of the programs.
 func packaging(m machine, a *apt) step {
-	packages := []string{"rpm", "skopeo", "systemd"}
+	packages := []string{"rpm", "skopeo", "systemd", "minisign"}
 	return debianPackages{apt: a, name: "packaging", packages: packages, present: func(context.Context) bool {
-		return m.path("rpmbuild") != "" && m.path("skopeo") != "" && m.path("systemd-sysusers") != ""
+		return m.path("rpmbuild") != "" && m.path("skopeo") != "" && m.path("systemd-sysusers") != "" &&
+			m.path("minisign") != ""
 	}}
 }
 

@@ -93,7 +93,11 @@ func run(ctx context.Context, c *command.Call, args []string) int {
 	}
 	c.Config = line.Config
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	if err := parsed.Run(c); err != nil {
+	selected := parsed.Selected().Target.Addr().Interface()
+	if err := c.Prepare(selected, "bursar-signer "+strings.Join(args, " ")); err != nil {
+		return fail(c, err)
+	}
+	if err := errors.Join(parsed.Run(c), c.Finish()); err != nil {
 		return fail(c, err)
 	}
 	return 0

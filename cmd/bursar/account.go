@@ -12,6 +12,7 @@ type accountCommands struct {
 	Create   accountCreateCommand   `cmd:"" help:"Create an account with its first key."`
 	Set      accountSetCommand      `cmd:"" help:"Set which events an account receives, and where."`
 	List     accountListCommand     `cmd:"" help:"List accounts, oldest first."`
+	Show     accountShowCommand     `cmd:"" help:"Show an account with its balances."`
 	Freeze   accountFreezeCommand   `cmd:"" help:"Refuse an account's withdrawals and stop those that are not signed yet."`
 	Unfreeze accountUnfreezeCommand `cmd:"" help:"Allow the withdrawals of a frozen account again."`
 	Fees     accountFeesCommand     `cmd:"" help:"Show and change an account's fees."`

@@ -11,7 +11,7 @@ import (
 )
 
 type accountFeesCommand struct {
-	ID         bursar.ID           `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	ID         bursar.ID           `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Currency   bursar.CurrencyCode `placeholder:"CODE" help:"Set or clear the fees of this currency. Default: of every currency without fees of its own."`
 	Deposit    *string             `placeholder:"FEE" help:"Fee on deposits: an amount, a percentage, or both: \"0.5% + 0.10\"; 0 for none."`
 	Withdrawal *string             `placeholder:"FEE" help:"Fee on withdrawals: as for deposits, and \"network\" for the chain's fee: \"network + 0.1%\"."`

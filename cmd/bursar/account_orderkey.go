@@ -21,10 +21,11 @@ type accountOrderKeyCommands struct {
 }
 
 type accountOrderKeyAddCommand struct {
-	Account bursar.ID `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account bursar.ID `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	File    string    `arg:"" placeholder:"FILE" help:"The public key, ed25519 or P-256, as a PEM file."`
 	Label   string    `name:"name" required:"" help:"Name of the key: small letters, digits, - and _."`
 	actor
+	acting
 }
 
 // Help returns an example.
@@ -91,7 +92,7 @@ func (c *call) atSigner(cfg config.Config, command string, do func() error) erro
 }
 
 type accountOrderKeyListCommand struct {
-	Account bursar.ID `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account bursar.ID `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	JSON    bool      `name:"json" help:"Print a JSON array."`
 }
 
@@ -135,9 +136,10 @@ func (cmd *accountOrderKeyListCommand) Run(ctx context.Context, c *call) error {
 }
 
 type accountOrderKeyRevokeCommand struct {
-	Account bursar.ID `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account bursar.ID `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Key     string    `arg:"" placeholder:"KEY" help:"ID of the key."`
 	actor
+	confirmed
 }
 
 // Help returns an example.

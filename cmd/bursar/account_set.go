@@ -27,7 +27,7 @@ func receivers(cfg config.Config) netpolicy.Receivers {
 }
 
 type accountSetCommand struct {
-	ID bursar.ID `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	ID bursar.ID `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	notifications
 	JSON bool `name:"json" help:"Print one line of JSON."`
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -49,9 +50,24 @@ func actorHere() string {
 	return command.Actor{}.Name() + "@" + host
 }
 
+// final holds the flags of a command that changes the database, and nothing else, in a way that cannot be undone.
+type final struct {
+	confirmed
+	DryRun bool `help:"Check and record everything as if it were done, then change nothing."`
+}
+
+// onlyRehearses reports whether nothing may be changed.
+func (f final) onlyRehearses() bool { return f.DryRun }
+
+// errRehearsed ends the transaction of a command that only rehearses.
+var errRehearsed = errors.New("it would be done: every check passed, and nothing was changed")
+
 // witness has every change that this command makes recorded in the log of acts, in the transaction of the change.
 func (c *call) witness(db *store.DB) {
 	db.Witness(func(ctx context.Context, tx *store.Tx) error { return tx.Acts().Append(ctx, c.did) })
+	if c.rehearses {
+		db.Rehearse(errRehearsed)
+	}
 }
 
 type auditCommands struct {
@@ -119,6 +135,7 @@ func (cmd *actsListCommand) Run(ctx context.Context, c *call) error {
 
 type actsVerifyCommand struct {
 	Head string `placeholder:"HASH" help:"Hash of an act that was noted earlier: check that it is still in the log."`
+	acting
 }
 
 // Help returns an example.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
@@ -67,6 +68,7 @@ func (cmd *alarmListCommand) Run(ctx context.Context, c *call) error {
 
 type alarmCloseCommand struct {
 	Number int64 `arg:"" help:"The alarm's number, from bursar alarm list."`
+	acting
 }
 
 // Help says what closing an alarm does not do.
@@ -89,10 +91,11 @@ func (cmd *alarmCloseCommand) Run(ctx context.Context, c *call) error {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return wrong("no alarm %d is open", cmd.Number)
+		return fmt.Errorf("no alarm %d is open: see `bursar alarm list`", cmd.Number)
 	}
 	if err != nil {
 		return err
 	}
-	return c.Say("closed: %s", cell(closed.Message))
+	return c.Done(actFacts{"number": closed.Number, "kind": closed.Kind, "ref": closed.Ref},
+		"closed: %s", cell(closed.Message))
 }

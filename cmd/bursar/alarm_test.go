@@ -34,8 +34,8 @@ func TestAlarmsAreListedAndClosed(t *testing.T) {
 	if got := d.ok("alarm", "close", "1"); !strings.HasPrefix(got, "closed: odd") || strings.Contains(got, "\x1b") {
 		t.Errorf("closing says %q", got)
 	}
-	d.fails(exitUsage, "no alarm 1 is open", "alarm", "close", "1")
-	d.fails(exitUsage, "no alarm 9 is open", "alarm", "close", "9")
+	d.fails(exitFailed, "no alarm 1 is open", "alarm", "close", "1")
+	d.fails(exitFailed, "no alarm 9 is open", "alarm", "close", "9")
 	if left := parse[[]listedAlarm](d, "alarm", "list", "--json"); len(left) != 2 {
 		t.Errorf("left are %+v", left)
 	}

@@ -10,8 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/bursar/bursar/client"
 )
 
 // maxResponse is more than any response of the service.
@@ -28,7 +26,7 @@ type apiCommand struct {
 // Help returns an example.
 func (apiCommand) Help() string {
 	return "The response is printed as indented JSON; the exit code is 1 unless it is a success. A withdrawal takes the " +
-		"API secret from BURSAR_API_SECRET. A POST or PUT without --idempotency-key is sent once and never " +
+		"API secret from BURSAR_API_SECRET or the profile. A POST or PUT without --idempotency-key is sent once and never " +
 		"again.\n\nExample:\n\n" +
 		"    BURSAR_API_KEY=bk_… bursar api POST wallet currency=BTC webhook=https://shop.example/hook"
 }
@@ -84,15 +82,15 @@ func readValues(list []string) (url.Values, error) {
 
 // request puts parameters into the body of a change, which no proxy logs.
 func (cmd *apiCommand) request(ctx context.Context, c *call, values url.Values) (*http.Request, error) {
-	base, key, err := cmd.target(c)
+	at, err := cmd.target(c)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := client.New(client.Config{BaseURL: base, Key: key}); err != nil {
+	if err := at.check(); err != nil {
 		return nil, err
 	}
 	method := strings.ToUpper(cmd.Method)
-	target := strings.TrimSuffix(base, "/") + "/api/v1/" + strings.Trim(cmd.Path, "/")
+	target := strings.TrimSuffix(at.API, "/") + "/api/v1/" + strings.Trim(cmd.Path, "/")
 	var body io.Reader
 	if method != http.MethodGet {
 		body = strings.NewReader(values.Encode())
@@ -103,12 +101,12 @@ func (cmd *apiCommand) request(ctx context.Context, c *call, values url.Values) 
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("X-API-KEY", key)
+	r.Header.Set("X-API-KEY", at.Key)
 	if method != http.MethodGet {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	if secret := c.Getenv("BURSAR_API_SECRET"); secret != "" && method != http.MethodGet {
-		r.Header.Set("X-API-SECRET", secret)
+	if at.Secret != "" && method != http.MethodGet {
+		r.Header.Set("X-API-SECRET", at.Secret)
 	}
 	if cmd.Key != "" {
 		r.Header.Set("Idempotency-Key", cmd.Key)

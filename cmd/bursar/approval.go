@@ -56,6 +56,7 @@ func (cmd *approvalListCommand) Run(ctx context.Context, c *call) error {
 
 type approvalAddCommand struct {
 	Files []string `arg:"" placeholder:"FILE" help:"Files that bursar-approve wrote: each a text with its signatures."`
+	acting
 }
 
 // Help returns an example.

@@ -16,7 +16,7 @@ type archiveCommand struct {
 	Keep   bool   `help:"With --before: write and verify the file, and remove nothing from the database."`
 	Check  bool   `xor:"what" help:"Only read an archive from its first byte to its last and verify it."`
 	Remove bool   `xor:"what" help:"Remove what an archive holds from the database, after an interruption or --keep."`
-	JSON   bool   `name:"json" help:"Print a JSON object."`
+	confirmed
 }
 
 // Help returns an example.

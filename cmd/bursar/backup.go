@@ -131,7 +131,7 @@ func describe(copied backup.Copy) []string {
 
 type restoreCommand struct {
 	File string `arg:"" help:"Backup file to restore."`
-	JSON bool   `name:"json" help:"Print a JSON object."`
+	confirmed
 }
 
 // Help returns an example.

@@ -15,7 +15,9 @@ import (
 // call is one run of the command with its inputs and outputs.
 type call struct {
 	command.Call
-	did store.Act // what this command is, for the log of acts
+	did       store.Act // what this command is, for the log of acts
+	names     accountNames
+	rehearses bool // no transaction that writes commits
 }
 
 // database opens the configured database and migrates it. It needs no seed.

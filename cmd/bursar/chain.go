@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -132,17 +133,31 @@ func word(s *string) string {
 }
 
 type chainRescanCommand struct {
-	Chain bursar.ChainID `required:"" placeholder:"NAME" help:"Chain, such as bitcoin."`
+	Which bursar.ChainID `arg:"" name:"chain-name" optional:"" placeholder:"CHAIN" help:"Chain, such as bitcoin."`
+	Chain bursar.ChainID `placeholder:"NAME" help:"The same as the argument."`
 	From  string         `xor:"what" placeholder:"HEIGHT" help:"First block to search."`
 	To    string         `placeholder:"HEIGHT" help:"Last block to search. Default: the newest recorded block."`
 	Tx    string         `xor:"what" placeholder:"HASH" help:"Search the block that contains this transaction."`
+	acting
 }
 
 // Help returns an example.
 func (chainRescanCommand) Help() string {
 	return "Known deposits are left unchanged, so repeating a search is harmless. It may run beside the " +
-		"service.\n\nExample:\n\n    bursar chain rescan --chain bitcoin --from 900000 --to 900100\n    bursar chain " +
-		"rescan --chain ethereum --tx 0x5c50…"
+		"service.\n\nExample:\n\n    bursar chain rescan bitcoin --from 900000 --to 900100\n    bursar chain " +
+		"rescan ethereum --tx 0x5c50…"
+}
+
+// named takes the chain from the argument or the flag.
+func (cmd *chainRescanCommand) named() error {
+	if cmd.Which == "" && cmd.Chain == "" {
+		return wrong("no chain is named: bursar chain rescan CHAIN")
+	}
+	if cmd.Which != "" && cmd.Chain != "" && cmd.Which != cmd.Chain {
+		return wrong("two chains are named, %s and %s: search one at a time", cmd.Which, cmd.Chain)
+	}
+	cmd.Chain = cmp.Or(cmd.Which, cmd.Chain)
+	return nil
 }
 
 // heights reads the range to search.
@@ -171,6 +186,9 @@ func (cmd *chainRescanCommand) heights() (from, to uint64, err error) {
 
 // Run searches blocks.
 func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
+	if err := cmd.named(); err != nil {
+		return err
+	}
 	from, to, err := cmd.heights()
 	if err != nil {
 		return err
@@ -192,13 +210,14 @@ func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		return c.Say("searched block %d of %s", block.Height, cmd.Chain)
+		return c.Done(actFacts{"blocks": 1, "from": block.Height}, "searched block %d of %s", block.Height, cmd.Chain)
 	}
 	searched, err := follower.Rescan(ctx, from, to)
 	if err != nil {
 		return fmt.Errorf("after %d blocks: %w", searched, err)
 	}
-	return c.Say("searched %d blocks of %s from %d on", searched, cmd.Chain, from)
+	return c.Done(actFacts{"blocks": searched, "from": from},
+		"searched %d blocks of %s from %d on", searched, cmd.Chain, from)
 }
 
 // chainState returns a chain's cursor, or an error that says that it never ran.

@@ -13,6 +13,7 @@ import (
 type chainHaltCommand struct {
 	Chain bursar.ChainID `arg:"" help:"Chain, such as ethereum."`
 	begin
+	acting
 }
 
 // Help returns an example.
@@ -45,6 +46,7 @@ type chainResumeCommand struct {
 	Yes   bool              `help:"Settle the external spends shown."`
 	As    store.ExternalUse `enum:"loss,operator" default:"loss" help:"How to book what they took: loss, or operator for a payment of your own from operator funds."`
 	end
+	acting
 }
 
 // Help returns an example.

@@ -169,6 +169,9 @@ func TestWithdrawalsAreListedApprovedAndRejected(t *testing.T) {
 		}
 		return nil
 	})
+	d.rehearses("withdrawal", "approve", orders[0].ID.String())
+	d.rehearses("withdrawal", "reject", orders[0].ID.String(), "--reason", "not today")
+	d.rehearses("withdrawal", "cancel", orders[0].ID.String())
 	d.ok("withdrawal", "approve", orders[0].ID.String())
 	d.ok("withdrawal", "reject", orders[1].ID.String(), "--reason", "not today")
 	d.ok("withdrawal", "cancel", orders[2].ID.String())

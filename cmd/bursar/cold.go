@@ -58,6 +58,7 @@ type coldRefillCommand struct {
 	Amount   string              `required:"" help:"Amount in whole units of the currency."`
 	command.BundleOut
 	actor
+	acting
 }
 
 // Help returns an example.
@@ -116,6 +117,7 @@ type coldRevokeCommand struct {
 	Amount string    `help:"Amount in whole units of the currency. Default: that of the other refill."`
 	command.BundleOut
 	actor
+	confirmed
 }
 
 // Help returns an example.
@@ -196,6 +198,7 @@ func (cmd *coldShowCommand) Run(ctx context.Context, c *call) error {
 
 type coldBroadcastCommand struct {
 	File string `arg:"" placeholder:"FILE" help:"The signed bundle."`
+	confirmed
 }
 
 // Help returns an example.
@@ -224,7 +227,8 @@ func (cmd *coldBroadcastCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Say("refill %s is sent as transaction %s", b.ID, signed.TxID)
+	return c.Done(actFacts{"refillID": b.ID, "hashID": signed.TxID},
+		"refill %s is sent as transaction %s", b.ID, signed.TxID)
 }
 
 type coldListCommand struct {
@@ -289,6 +293,7 @@ func (cmd *coldListCommand) Run(ctx context.Context, c *call) error {
 type coldAbandonCommand struct {
 	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the refill."`
 	Reason string    `required:"" placeholder:"TEXT" help:"Reason, for the record."`
+	final
 }
 
 // Help returns an example.
@@ -323,10 +328,12 @@ func (cmd *coldAbandonCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, missing, cmd.ID)
 	}
+	facts := actFacts{"refillID": cmd.ID}
 	if !tx.Ends.IsZero() {
-		return c.Say("refill %s is abandoned; if it was signed, it can be broadcast until %s, and nothing ends it before",
-			cmd.ID, tx.Ends.UTC().Format(time.RFC3339))
+		facts["endsAt"] = tx.Ends.UTC()
+		return c.Done(facts, "refill %s is abandoned; if it was signed, it can be broadcast until %s, and nothing ends "+
+			"it before", cmd.ID, tx.Ends.UTC().Format(time.RFC3339))
 	}
-	return c.Say("refill %s is abandoned; if it was signed, revoke it: `bursar cold revoke %s` makes a transaction "+
-		"that uses up one of %s", cmd.ID, cmd.ID, strings.Join(tx.Reservations, ", "))
+	return c.Done(facts, "refill %s is abandoned; if it was signed, revoke it: `bursar cold revoke %s` makes a "+
+		"transaction that uses up one of %s", cmd.ID, cmd.ID, strings.Join(tx.Reservations, ", "))
 }

@@ -16,6 +16,7 @@ type databaseGrantCommand struct {
 	Role    string `arg:"" placeholder:"ROLE" help:"Role that exists, which the service or a report connects as."`
 	Reports bool   `help:"Let the role only read, and neither keys nor settings."`
 	Print   bool   `help:"Print the statements and change nothing."`
+	acting
 }
 
 // Help returns an example.

@@ -24,7 +24,7 @@ type destinationCommands struct {
 const exampleAccount = "0193a6a0-0000-7000-8000-000000000000"
 
 type destinationListCommand struct {
-	Account bursar.ID `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account bursar.ID `required:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	JSON    bool      `name:"json" help:"Print one line of JSON."`
 }
 
@@ -114,7 +114,7 @@ func (c *call) lists(ctx context.Context) (*store.DB, *destination.Service, erro
 }
 
 type destinationAddCommand struct {
-	Account  bursar.ID           `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account  bursar.ID           `required:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Currency bursar.CurrencyCode `placeholder:"CODE" xor:"what" required:"" help:"The only currency that may be withdrawn to it."`
 	Family   bursar.Family       `xor:"what" required:"" help:"Allow every currency of a family of chains: ${families}. A contract address may belong to somebody else on another chain of the family."`
 	Address  string              `required:"" help:"The address, with :MEMO where it has one."`
@@ -178,8 +178,9 @@ func (cmd *destinationAddCommand) Run(ctx context.Context, c *call) error {
 }
 
 type destinationRemoveCommand struct {
-	Account bursar.ID `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account bursar.ID `required:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	ID      bursar.ID `arg:"" placeholder:"DESTINATION" help:"ID of the destination."`
+	acting
 }
 
 // Help returns an example.
@@ -198,11 +199,12 @@ func (cmd *destinationRemoveCommand) Run(ctx context.Context, c *call) error {
 	if err := lists.Remove(ctx, cmd.Account, cmd.ID); err != nil {
 		return named(err, "account %s has no destination %s: see `bursar destination list`", cmd.Account, cmd.ID)
 	}
-	return c.Say("destination %s is removed from the list", cmd.ID)
+	return c.Done(actFacts{"destinationID": cmd.ID}, "destination %s is removed from the list", cmd.ID)
 }
 
 type destinationEnableCommand struct {
-	Account bursar.ID `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account bursar.ID `required:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
+	acting
 }
 
 // Help returns an example.
@@ -236,7 +238,8 @@ func (cmd *destinationEnableCommand) Run(ctx context.Context, c *call) error {
 }
 
 type destinationDisableCommand struct {
-	Account bursar.ID `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account bursar.ID `required:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
+	acting
 }
 
 // Help returns an example.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -34,7 +35,8 @@ func usage(err error) error {
 			}
 		}
 	}
-	return wrong("%w; see `%s --help`", err, command)
+	text := strings.ReplaceAll(err.Error(), `must be one of "",`, "must be one of ") // the flag may be left out
+	return wrong("%s; see `%s --help`", text, command)
 }
 
 // fail prints an error for the operator and returns the exit code.

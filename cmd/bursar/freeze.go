@@ -10,8 +10,9 @@ import (
 )
 
 type accountFreezeCommand struct {
-	ID bursar.ID `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	ID bursar.ID `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	begin
+	acting
 }
 
 // Help returns an example.
@@ -27,9 +28,10 @@ func (cmd *accountFreezeCommand) Run(ctx context.Context, c *call) error {
 }
 
 type accountUnfreezeCommand struct {
-	ID   bursar.ID      `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	ID   bursar.ID      `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Kind store.HaltKind `name:"reason-kind" enum:",operator,reversal,refund_reversal,all" default:"" help:"Reason to lift if there are several: operator, reversal, refund_reversal or all."`
 	end
+	acting
 }
 
 // Help returns an example.

@@ -29,8 +29,11 @@ type currencyCommands struct {
 
 // The flags of every command that halts.
 type (
-	actor = command.Actor
-	begin = command.Begin
+	actor     = command.Actor
+	acting    = command.Acting
+	confirmed = command.Confirmed
+	actFacts  = command.Facts
+	begin     = command.Begin
 )
 
 // end holds the flags of every command that resumes.
@@ -73,6 +76,7 @@ const haltHelp = "From then on no replica builds, signs or bumps a transaction, 
 type haltAllCommand struct {
 	All bool `required:"" help:"Halt every payment on every chain."`
 	begin
+	acting
 }
 
 // Help returns an example.
@@ -88,6 +92,7 @@ func (cmd *haltAllCommand) Run(ctx context.Context, c *call) error {
 type resumeCommand struct {
 	All bool `required:"" help:"End the halt of everything."`
 	end
+	acting
 }
 
 // Help returns an example.
@@ -104,6 +109,7 @@ func (cmd *resumeCommand) Run(ctx context.Context, c *call) error {
 type currencyHaltCommand struct {
 	Code bursar.CurrencyCode `arg:"" help:"The currency, such as USDT."`
 	begin
+	acting
 }
 
 // Help returns an example.
@@ -126,6 +132,7 @@ func (cmd *currencyHaltCommand) Run(ctx context.Context, c *call) error {
 type currencyResumeCommand struct {
 	Code bursar.CurrencyCode `arg:"" help:"The currency, such as USDT."`
 	end
+	acting
 }
 
 // Help returns an example.
@@ -156,7 +163,7 @@ func (c *call) halt(ctx context.Context, scope store.HaltScope, b begin) error {
 		return err
 	}
 	c.haltSigner(ctx, cfg, db)
-	return c.Say("%s; end it with %s", h, h.Remedy())
+	return c.Done(actFacts{"scope": scope, "kind": h.Kind, "endBy": h.Remedy()}, "%s; end it with %s", h, h.Remedy())
 }
 
 // resume ends the halts of a scope that are of some kinds, and reports what else halts it.

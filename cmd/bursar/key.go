@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,7 +24,7 @@ type keyCommands struct {
 }
 
 type keyCreateCommand struct {
-	Account  bursar.ID      `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account  bursar.ID      `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Scopes   []bursar.Scope `default:"read,wallets,withdraw" help:"Scopes of the key, separated by commas: read, wallets, withdraw."`
 	Life     time.Duration  `help:"Lifetime of the key, such as 720h. Default: unlimited."`
 	AllowIP  []string       `name:"allow-ip" placeholder:"CIDR" help:"Network or address that the key may be used from; may be repeated. Default: anywhere."`
@@ -80,7 +81,8 @@ func (cmd *keyCreateCommand) Run(ctx context.Context, c *call) error {
 }
 
 type keyListCommand struct {
-	Account bursar.ID `arg:"" optional:"" placeholder:"ACCOUNT" help:"ID of the account whose keys to list. Default: all."`
+	Account bursar.ID `arg:"" optional:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account whose keys to list. Default: all."`
+	Of      bursar.ID `name:"account" type:"account" placeholder:"ACCOUNT" help:"The same as the argument, as other lists have it."`
 	JSON    bool      `name:"json" help:"Print a JSON array."`
 }
 
@@ -102,6 +104,10 @@ type listedKey struct {
 
 // Run lists keys.
 func (cmd *keyListCommand) Run(ctx context.Context, c *call) error {
+	if !cmd.Of.IsZero() && !cmd.Account.IsZero() && cmd.Of != cmd.Account {
+		return wrong("two accounts are named: list the keys of one at a time")
+	}
+	cmd.Account = cmp.Or(cmd.Account, cmd.Of)
 	db, accounts, err := c.accounts(ctx)
 	if err != nil {
 		return err
@@ -132,6 +138,7 @@ func (cmd *keyListCommand) Run(ctx context.Context, c *call) error {
 
 type keyRevokeCommand struct {
 	Key bursar.ID `arg:"" placeholder:"KEY" help:"ID of the key."`
+	final
 }
 
 // Help returns an example.
@@ -149,13 +156,13 @@ func (cmd *keyRevokeCommand) Run(ctx context.Context, c *call) error {
 	if err := accounts.Revoke(ctx, cmd.Key); err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.Say("key %s is revoked", cmd.Key)
+	return c.Done(actFacts{"keyID": cmd.Key}, "key %s is revoked", cmd.Key)
 }
 
 type keyRotateCommand struct {
 	Key     bursar.ID     `arg:"" placeholder:"KEY" help:"ID of the key."`
 	Overlap time.Duration `default:"24h" help:"How long the old key stays valid; 0s ends it immediately."`
-	JSON    bool          `name:"json" help:"Print one line of JSON."`
+	confirmed
 }
 
 // Help returns an example.
@@ -178,9 +185,9 @@ func (cmd *keyRotateCommand) Run(ctx context.Context, c *call) error {
 }
 
 type keyRotateWebhookCommand struct {
-	Account bursar.ID     `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Account bursar.ID     `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Overlap time.Duration `default:"24h" help:"How long webhooks are signed with the old secret too; 0s ends that immediately."`
-	JSON    bool          `name:"json" help:"Print one line of JSON."`
+	confirmed
 }
 
 // Help returns an example.

@@ -21,7 +21,7 @@ type ledgerCommands struct {
 }
 
 type ledgerExportCommand struct {
-	Account bursar.ID `xor:"whose" placeholder:"ACCOUNT" help:"Export the statement of this account, with running balances."`
+	Account bursar.ID `xor:"whose" type:"account" placeholder:"ACCOUNT" help:"Export the statement of this account, with running balances."`
 	All     bool      `xor:"whose" help:"Export the whole journal: every posting with the accounts that it debits and credits."`
 	Since   string    `placeholder:"TIME" help:"Start of the period, such as 2026-01-01 (UTC) or 2026-01-01T00:00:00+01:00. Default: the first entry."`
 	Until   string    `placeholder:"TIME" help:"End of the period, exclusive. Default: now."`

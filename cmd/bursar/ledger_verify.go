@@ -5,7 +5,9 @@ import (
 	"fmt"
 )
 
-type ledgerVerifyCommand struct{}
+type ledgerVerifyCommand struct {
+	acting
+}
 
 // Help returns an example.
 func (ledgerVerifyCommand) Help() string {

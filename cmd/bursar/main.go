@@ -9,10 +9,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -39,6 +41,8 @@ type commands struct {
 	Version kong.VersionFlag `name:"version" short:"V" help:"Print the version."`
 	Config  string           `placeholder:"FILE" help:"Configuration file. Default: bursar.yaml, or the environment alone if that does not exist."`
 
+	Init         initCommand          `cmd:"" help:"Make a configuration, a seed and a database, step by step or by flags."`
+	Settings     configCommands       `cmd:"" name:"config" help:"Judge the configuration."`
 	Serve        serveCommand         `cmd:"" help:"Run the service."`
 	Migrate      migrateCommand       `cmd:"" help:"Create the database or migrate its schema."`
 	Database     databaseCommands     `cmd:"" help:"Give roles of PostgreSQL their rights."`
@@ -52,6 +56,10 @@ type commands struct {
 	Currency     currencyCommands     `cmd:"" help:"Halt and resume payments of a currency."`
 	Halt         haltCommands         `cmd:"" help:"Stop every payment immediately, and show what is halted."`
 	Resume       resumeCommand        `cmd:"" help:"Resume payments after a halt of everything."`
+	Find         findCommand          `cmd:"" help:"Say what has an ID, hash, address, reference or amount, and where its money is."`
+	Deposit      depositCommands      `cmd:"" help:"List deposits, and show where their money is."`
+	Wallet       walletCommands       `cmd:"" help:"List and show wallets."`
+	Charge       chargeCommands       `cmd:"" help:"List and show charges."`
 	Withdrawal   withdrawalCommands   `cmd:"" help:"List, approve, reject and cancel withdrawals."`
 	Approval     approvalCommands     `cmd:"" help:"List payments that wait for approvals, and add approvals."`
 	Outgoing     outgoingCommands     `cmd:"" help:"Show, resolve and abandon outgoing transactions."`
@@ -71,7 +79,14 @@ type commands struct {
 	Restore      restoreCommand       `cmd:"" help:"Replace the database with a backup."`
 	API          apiCommand           `cmd:"" name:"api" help:"Call the HTTP API with an API key."`
 	Listen       listenCommand        `cmd:"" help:"Print an account's events as they come, and forward them to a receiver of yours."`
+	Trigger      triggerCommand       `cmd:"" help:"Have an event happen in a sandbox, by what causes it."`
+	Profile      profileCommands      `cmd:"" help:"Name services and their API keys, for the commands that call them."`
+	Whoami       whoamiCommand        `cmd:"" help:"Show which account an API key is of."`
 	Docs         docsCommand          `cmd:"" help:"Print the documentation, and search it."`
+	Help         helpCommand          `cmd:"" help:"Explain a command or a topic."`
+	Completion   completionCommand    `cmd:"" help:"Print the script with which a shell completes commands, flags and values."`
+	Man          manCommand           `cmd:"" help:"Print the manual page."`
+	Complete     completeCommand      `cmd:"" hidden:"" help:"Print what a word can become."`
 	About        versionCommand       `cmd:"" name:"version" help:"Print the version."`
 
 	Destination destinationCommands `cmd:"" help:"Set which addresses an account may withdraw to."`
@@ -88,6 +103,7 @@ func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
 	return kong.New(line, kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),
 		kong.Description("Takes cryptocurrency deposits, keeps accounts and pays out."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.NamedMapper("account", &c.names),
 		kong.Vars{"families": familyList(), "version": "bursar " + command.ReadVersion().Version})
 }
 
@@ -107,10 +123,36 @@ func run(ctx context.Context, c *call, args []string) int {
 		return c.fail(usage(err))
 	}
 	c.Config = line.Config
-	c.did = didOf(parsed)
-	parsed.BindTo(ctx, (*context.Context)(nil))
-	if err := parsed.Run(c, &c.Call); err != nil {
+	if err := c.execute(ctx, parsed, args); err != nil {
 		return c.fail(err)
 	}
 	return 0
+}
+
+// execute runs a command that was parsed.
+func (c *call) execute(ctx context.Context, parsed *kong.Context, args []string) error {
+	if err := c.names.resolve(ctx, c); err != nil {
+		return err
+	}
+	c.did = didOf(parsed)
+	selected := parsed.Selected().Target.Addr().Interface()
+	if r, is := selected.(interface{ onlyRehearses() bool }); is && r.onlyRehearses() {
+		c.rehearses = true
+	} else if err := c.Prepare(selected, "bursar "+strings.Join(args, " ")); err != nil {
+		return err
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	err := parsed.Run(c, &c.Call)
+	if c.rehearses && errors.Is(err, errRehearsed) {
+		return c.rehearsed(selected)
+	}
+	return errors.Join(err, c.Finish())
+}
+
+// rehearsed says that every check passed.
+func (c *call) rehearsed(selected any) error {
+	if j, is := selected.(interface{ InJSON() bool }); is && j.InJSON() {
+		return c.PrintJSON(actFacts{"dryRun": true, "message": errRehearsed.Error()})
+	}
+	return c.Say("%s", errRehearsed)
 }

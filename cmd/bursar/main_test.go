@@ -271,7 +271,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		}
 	}
 	want := []string{
-		"serve", "migrate", "database grant", "seed new", "seed restore", "seed check",
+		"init", "config check", "serve", "migrate", "database grant", "seed new", "seed restore", "seed check",
 		"seed export-public", "seed export-watch-only",
 		"seed recipients list", "seed recipients add", "seed recipients remove", "seed shares make", "seed shares combine",
 		"seed pool", "signer init", "signer status",
@@ -281,11 +281,13 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"audit prove", "audit acts list", "audit acts verify",
 		"operator invite", "operator list", "operator roles", "operator revoke", "operator sessions", "account create",
 		"account set",
-		"account list", "account freeze", "account unfreeze", "account fees",
+		"account list", "account show", "account freeze", "account unfreeze", "account fees",
 		"account order-key add", "account order-key list", "account order-key revoke", "key create", "key list", "key revoke",
 		"key allow-ip", "key scopes", "key rotate",
 		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",
-		"currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
+		"currency resume", "halt status", "halt log", "resume",
+		"find", "deposit list", "deposit show", "wallet list", "wallet show", "charge list", "charge show",
+		"withdrawal list", "withdrawal show", "withdrawal approve", "withdrawal reject",
 		"withdrawal cancel", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon",
 		"alarm list", "alarm close", "notice list", "notice test",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
@@ -295,8 +297,9 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"treasury show", "treasury withdraw", "treasury list", "cold refill", "cold show", "cold read",
 		"cold broadcast", "cold list", "cold revoke", "cold abandon", "reconcile", "doctor", "backup", "archive",
 		"recovery status",
-		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "docs",
-		"version",
+		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "api", "listen", "trigger",
+		"profile add", "profile list", "profile use", "profile remove", "whoami", "docs",
+		"help", "completion", "man", "version",
 		"destination list",
 		"destination add", "destination remove", "destination enable",
 		"destination disable"}
@@ -315,7 +318,7 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"account create", "missing flags: --name=STRING; see `bursar account create --help`"},
 		{"account create --name x --jsno", `unknown flag --jsno, did you mean "--json"?; see ` +
 			"`bursar account create --help`"},
-		{"key create nonsense", "not a UUID; see `bursar key create --help`"},
+		{"key revoke nonsense", "not a UUID; see `bursar key revoke --help`"},
 		{"key rotate-webhook 0193a6a0-0000-7000-8000-000000000000 --overlap=-1h", "must not be negative"},
 		{"key create 0193a6a0-0000-7000-8000-000000000000 --life=-1h", "--life must be greater than zero"},
 		{"key create 0193a6a0-0000-7000-8000-000000000000 --allow-ip shop.example",

@@ -2,7 +2,9 @@ package main
 
 import "context"
 
-type migrateCommand struct{}
+type migrateCommand struct {
+	acting
+}
 
 // Help returns an example.
 func (migrateCommand) Help() string {

@@ -70,8 +70,9 @@ func unknownPerson(err error, name string) error {
 type operatorInviteCommand struct {
 	Name     string      `arg:"" help:"Name of the person."`
 	Roles    []string    `name:"role" placeholder:"ROLE" help:"Role of a new person: viewer, auditor, support, operator, approver or admin; may be repeated."`
-	Accounts []bursar.ID `name:"account" placeholder:"ACCOUNT" help:"Account that a new person is held to; may be repeated. Default: all accounts."`
+	Accounts []bursar.ID `name:"account" type:"account" placeholder:"ACCOUNT" help:"Account that a new person is held to; may be repeated. Default: all accounts."`
 	Reason   string      `placeholder:"TEXT" help:"Reason, for the record."`
+	acting
 }
 
 // Help returns an example.
@@ -104,7 +105,7 @@ func (cmd *operatorInviteCommand) Run(ctx context.Context, c *call) error {
 	if at := invited.Person.ChangesAt; !at.IsZero() {
 		c.Note("The roles count from %s.", moment(at))
 	}
-	return c.Say("%s", invited.Link)
+	return c.Done(actFacts{"link": invited.Link, "expires": invited.Expires}, "%s", invited.Link)
 }
 
 type operatorListCommand struct {
@@ -158,8 +159,9 @@ func (cmd *operatorListCommand) Run(ctx context.Context, c *call) error {
 type operatorRolesCommand struct {
 	Name     string      `arg:"" help:"Name of the person."`
 	Roles    []string    `name:"role" required:"" placeholder:"ROLE" help:"Role that the person has from then on; may be repeated."`
-	Accounts []bursar.ID `name:"account" placeholder:"ACCOUNT" help:"Account that the person is held to; may be repeated. Default: all accounts."`
+	Accounts []bursar.ID `name:"account" type:"account" placeholder:"ACCOUNT" help:"Account that the person is held to; may be repeated. Default: all accounts."`
 	Reason   string      `required:"" placeholder:"TEXT" help:"Reason, for the record."`
+	acting
 }
 
 // Help returns an example.
@@ -193,6 +195,7 @@ func (cmd *operatorRolesCommand) Run(ctx context.Context, c *call) error {
 type operatorRevokeCommand struct {
 	Name   string `arg:"" help:"Name of the person."`
 	Reason string `required:"" placeholder:"TEXT" help:"Reason, for the record."`
+	final
 }
 
 // Help returns an example.
@@ -211,7 +214,7 @@ func (cmd *operatorRevokeCommand) Run(ctx context.Context, c *call) error {
 	if err := s.Revoke(ctx, here(cmd.Reason), cmd.Name); err != nil {
 		return unknownPerson(err, cmd.Name)
 	}
-	return c.Say("%s is revoked", cmd.Name)
+	return c.Done(actFacts{"name": cmd.Name}, "%s is revoked", cmd.Name)
 }
 
 type operatorSessionsCommand struct {

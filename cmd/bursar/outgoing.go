@@ -21,6 +21,7 @@ type outgoingCommands struct {
 
 type outgoingShowCommand struct {
 	ID bursar.ID `arg:"" placeholder:"ID" help:"ID of the outgoing transaction, as alarms and logs name it."`
+	acting
 }
 
 // Help returns an example.
@@ -111,6 +112,7 @@ type outgoingResolveCommand struct {
 	NeverPaid bool      `xor:"word" help:"If no node has the history: declare that none of its transactions was included or can still be."`
 	Reason    string    `placeholder:"TEXT" help:"How you know, for the record."`
 	actor
+	final
 }
 
 // Help returns an example.
@@ -146,7 +148,7 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}
-	return c.Say("outgoing transaction %s: %s", cmd.ID, what)
+	return c.Done(actFacts{"outgoingID": cmd.ID}, "outgoing transaction %s: %s", cmd.ID, what)
 }
 
 // through returns the configuration with every chain asking only the given node. Only the transaction's own chain is

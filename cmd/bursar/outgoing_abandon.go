@@ -12,6 +12,7 @@ type outgoingAbandonCommand struct {
 	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the outgoing transaction."`
 	Reason string    `required:"" placeholder:"TEXT" help:"Reason, for the record."`
 	actor
+	final
 }
 
 // Help returns an example.
@@ -40,5 +41,6 @@ func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}
-	return c.Say("outgoing transaction %s is being replaced by %s, which the service sends", cmd.ID, by)
+	return c.Done(actFacts{"outgoingID": cmd.ID, "replacedBy": by},
+		"outgoing transaction %s is being replaced by %s, which the service sends", cmd.ID, by)
 }

@@ -15,6 +15,13 @@ func list[T any](c *call, asJSON bool, values []T, head string, row func(T) []an
 
 // pairs prints names and values, one pair per line.
 func (c *call) pairs(pairs ...string) error {
+	named := actFacts{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		named[pairs[i]] = pairs[i+1]
+	}
+	if c.Keep(named) {
+		return nil
+	}
 	w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		fmt.Fprintf(w, "%s\t%s\n", pairs[i], pairs[i+1])

@@ -119,6 +119,7 @@ type recoveryAdoptCommand struct {
 	As         string      `enum:",loss,operator" default:"" help:"Book the rest as a loss, or as a payment of your own from operator funds: loss or operator."`
 	Note       string      `help:"Reason, for the record. Required if it was paid to another address than the withdrawal's."`
 	Actor      string      `placeholder:"NAME" help:"Name of the operator, for the record."`
+	final
 }
 
 // Help returns an example.
@@ -153,6 +154,7 @@ func (cmd *recoveryAdoptCommand) Run(ctx context.Context, c *call) error {
 
 type recoveryReleaseCommand struct {
 	Chain bursar.ChainID `arg:"" placeholder:"CHAIN" help:"Chain that is recovering."`
+	final
 }
 
 // Help says what must be known before a release.
@@ -197,6 +199,7 @@ func (cmd *recoveryReleaseCommand) Run(ctx context.Context, c *call) error {
 type recoveryBeginCommand struct {
 	Cause string `placeholder:"TEXT" default:"an operator has put the database back" help:"What happened, for the record."`
 	Ahead uint32 `placeholder:"N" default:"20000" help:"Number of key indexes to skip: more than the addresses issued since the backup."`
+	confirmed
 }
 
 // Help says when the command is needed.
@@ -221,7 +224,9 @@ func (cmd *recoveryBeginCommand) Run(ctx context.Context, c *call) error {
 		"`bursar recovery status`", cmd.Ahead)
 }
 
-type recoveryJoinCommand struct{}
+type recoveryJoinCommand struct {
+	acting
+}
 
 // Help says when the command is needed.
 func (recoveryJoinCommand) Help() string {

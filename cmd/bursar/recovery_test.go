@@ -37,6 +37,7 @@ func TestRecoveriesAreListedAndReleased(t *testing.T) {
 		"ann"); !strings.Contains(got, "item 1 is explained") {
 		t.Errorf("got %s", got)
 	}
+	d.rehearses("recovery", "release", "bitcoin")
 	if got := d.ok("recovery", "release", "bitcoin"); !strings.Contains(got, "is released") {
 		t.Errorf("got %s", got)
 	}

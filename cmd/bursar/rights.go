@@ -46,6 +46,7 @@ type keyAllowIPCommand struct {
 	Add    []string  `placeholder:"CIDR" help:"Network or address that the key may be used from; may be repeated."`
 	Remove []string  `placeholder:"CIDR" help:"Network to remove from the list; may be repeated."`
 	Clear  bool      `help:"Remove all networks before any are added: if none are added, the key may be used from anywhere."`
+	acting
 }
 
 // Help returns an example.
@@ -77,12 +78,13 @@ func (cmd *keyAllowIPCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.Say("key %s may be used from %s", cmd.Key, networksText(list))
+	return c.Done(actFacts{"keyID": cmd.Key, "networks": list}, "key %s may be used from %s", cmd.Key, networksText(list))
 }
 
 type keyScopesCommand struct {
 	Key    bursar.ID `arg:"" placeholder:"KEY" help:"ID of the key."`
 	Scopes string    `arg:"" placeholder:"SCOPES" help:"New scopes of the key, separated by commas: read, wallets, withdraw."`
+	acting
 }
 
 // Help returns an example.
@@ -105,5 +107,6 @@ func (cmd *keyScopesCommand) Run(ctx context.Context, c *call) error {
 	if err := accounts.SetScopes(ctx, cmd.Key, scopes); err != nil {
 		return unknownKey(err, cmd.Key)
 	}
-	return c.Say("key %s may %s", cmd.Key, strings.ReplaceAll(cmd.Scopes, ",", ", "))
+	return c.Done(actFacts{"keyID": cmd.Key, "scopes": cmd.Scopes},
+		"key %s may %s", cmd.Key, strings.ReplaceAll(cmd.Scopes, ",", ", "))
 }

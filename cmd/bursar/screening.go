@@ -92,6 +92,7 @@ type screeningReleaseCommand struct {
 	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the deposit or the withdrawal."`
 	Reason string    `required:"" placeholder:"TEXT" help:"Why, for the record."`
 	actor
+	final
 }
 
 // Help returns an example.
@@ -111,6 +112,7 @@ type screeningRejectCommand struct {
 	ID     bursar.ID `arg:"" placeholder:"ID" help:"ID of the deposit or the withdrawal."`
 	Reason string    `required:"" placeholder:"TEXT" help:"Why, for the record; customers do not see it."`
 	actor
+	final
 }
 
 // Help returns an example.
@@ -128,6 +130,7 @@ func (cmd *screeningRejectCommand) Run(ctx context.Context, c *call) error {
 type screeningEndCommand struct {
 	Reason string `required:"" placeholder:"TEXT" help:"Why, for the record."`
 	actor
+	final
 }
 
 // Help returns an example.
@@ -178,5 +181,6 @@ func (c *call) decideScreening(ctx context.Context, d screening.Decision) error 
 		return named(err, "nothing was asked about %s: see `bursar screening list`", d.Subject)
 	}
 	done := map[bool]string{true: "released", false: "rejected"}[d.Release]
-	return c.Say("%s %s is %s", row.Kind, d.Subject, done)
+	return c.Done(actFacts{"subject": d.Subject, "kind": row.Kind, "outcome": done},
+		"%s %s is %s", row.Kind, d.Subject, done)
 }

@@ -53,6 +53,8 @@ func TestScreeningsAreListedAndDecided(t *testing.T) {
 	}
 	d.fails(exitUsage, "missing flags", "screening", "release", id.String())
 	d.fails(1, "nothing was asked about", "screening", "release", bursar.ID{9}.String(), "--reason", "x")
+	d.rehearses("screening", "release", id.String(), "--reason", "case 17")
+	d.rehearses("screening", "reject", id.String(), "--reason", "case 17")
 	if got := d.ok("screening", "release", id.String(), "--reason", "case 17", "--by", "ann"); got !=
 		"deposit "+id.String()+" is released\n" {
 		t.Errorf("releasing says %q", got)

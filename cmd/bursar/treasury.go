@@ -70,6 +70,7 @@ type treasuryWithdrawCommand struct {
 	To       string              `required:"" placeholder:"ADDRESS|LABEL" help:"Address or label of a destination on the treasury's list."`
 	Reason   string              `required:"" placeholder:"TEXT" help:"Why, for the record."`
 	actor
+	final
 }
 
 // Help returns an example.
@@ -98,7 +99,7 @@ func (cmd *treasuryWithdrawCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Say("withdrawal %s is %s", w.ID, w.Status)
+	return c.Done(actFacts{"withdrawalID": w.ID, "status": w.Status}, "withdrawal %s is %s", w.ID, w.Status)
 }
 
 type treasuryListCommand struct {

@@ -19,8 +19,9 @@ type unattributedCommands struct {
 type unattributedAssignCommand struct {
 	ID      bursar.ID `arg:"" placeholder:"DEPOSIT" help:"ID of the deposit."`
 	Wallet  bursar.ID `xor:"who" placeholder:"WALLET" help:"Credit it as a deposit of this wallet or charge, which must have its currency."`
-	Account bursar.ID `xor:"who" placeholder:"ACCOUNT" help:"Credit it to this account without a wallet."`
+	Account bursar.ID `xor:"who" type:"account" placeholder:"ACCOUNT" help:"Credit it to this account without a wallet."`
 	Note    string    `help:"Reason, for the record."`
+	final
 }
 
 // Help returns an example.
@@ -52,6 +53,7 @@ type unattributedRefundCommand struct {
 	FeeFrom string    `enum:"amount,operator-funds" default:"amount" help:"Where network fees of a native asset are taken from: amount or operator-funds. A token is always refunded in full."`
 	Note    string    `help:"Reason, for the record."`
 	actor
+	final
 }
 
 // Help returns an example.
@@ -85,6 +87,7 @@ func (cmd *unattributedRefundCommand) Run(ctx context.Context, c *call) error {
 type unattributedKeepCommand struct {
 	ID   bursar.ID `arg:"" placeholder:"DEPOSIT" help:"ID of the deposit."`
 	Note string    `help:"Reason, for the record."`
+	final
 }
 
 // Help returns an example.
@@ -104,6 +107,7 @@ func (cmd *unattributedKeepCommand) Run(ctx context.Context, c *call) error {
 type unattributedCancelCommand struct {
 	ID   bursar.ID `arg:"" placeholder:"DEPOSIT" help:"ID of the deposit."`
 	Note string    `help:"Reason, for the record."`
+	acting
 }
 
 // Help returns an example.
@@ -137,5 +141,5 @@ func (c *call) resolveUnattributed(
 		return err
 	}
 	decision, _ := listResolution(currency, n).describe()
-	return c.Say("deposit %s: %s", id, decision)
+	return c.Done(actFacts{"depositID": id, "resolution": n.Kind}, "deposit %s: %s", id, decision)
 }

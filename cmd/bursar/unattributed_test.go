@@ -66,6 +66,9 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 	}
 	d.fails(exitFailed, "it can be resolved once it is final: it is pending", "unattributed", "keep", ids[0].String())
 	d.fails(exitFailed, "there is no deposit", "unattributed", "keep", account.String())
+	d.fails(exitFailed, "it can be resolved once it is final", "unattributed", "keep", ids[0].String(), "--dry-run")
+	d.rehearses("unattributed", "keep", ids[1].String())
+	d.rehearses("unattributed", "assign", ids[1].String(), "--wallet", wallet.ID.String())
 	d.fails(exitFailed, "it cannot be credited there: there is no wallet", "unattributed", "assign", ids[1].String(),
 		"--wallet", account.String())
 	d.fails(exitFailed, "it cannot be paid back there", "unattributed", "refund", ids[1].String(), "--to", "nowhere")

@@ -19,7 +19,7 @@ type webhookCommands struct {
 }
 
 type webhookListCommand struct {
-	Account bursar.ID `placeholder:"ACCOUNT" help:"List only events of this account."`
+	Account bursar.ID `type:"account" placeholder:"ACCOUNT" help:"List only events of this account."`
 	Status  string    `enum:",pending,delivered,failed,disabled" default:"" help:"List only events that are pending, delivered, failed (given up) or disabled (no destination)."`
 	Since   string    `placeholder:"TIME" help:"List only events since this time, such as 2026-01-31T12:00:00Z."`
 	Limit   int       `default:"100" help:"Maximum number of events, 1 to 10000."`

@@ -13,9 +13,10 @@ import (
 
 type webhookRedeliverCommand struct {
 	ID         bursar.ID `arg:"" optional:"" placeholder:"EVENT" help:"ID of one event."`
-	Account    bursar.ID `placeholder:"ACCOUNT" help:"Redeliver all events of this account since a time, instead of one event."`
+	Account    bursar.ID `type:"account" placeholder:"ACCOUNT" help:"Redeliver all events of this account since a time, instead of one event."`
 	Since      string    `placeholder:"TIME" help:"Start of the period, such as 2026-01-31T12:00:00Z."`
 	FailedOnly bool      `help:"Redeliver only events that were given up, or that had no destination."`
+	acting
 }
 
 // Help returns an example.
@@ -54,7 +55,7 @@ func (cmd *webhookRedeliverCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return unknownAccount(err, cmd.Account)
 	}
-	return c.Say("%d events are due again", due)
+	return c.Done(actFacts{"due": due}, "%d events are due again", due)
 }
 
 func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) error {
@@ -74,7 +75,7 @@ func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) err
 		return fmt.Errorf("event %s has no destination: its webhook is not set, or answered 410 Gone; see `bursar webhook "+
 			"enable --help`", id)
 	}
-	return c.Say("event %s is due again", id)
+	return c.Done(actFacts{"eventID": id}, "event %s is due again", id)
 }
 
 // redeliverMany takes as many short transactions as it needs, so that the service is not blocked.
@@ -96,7 +97,7 @@ func redeliverMany(ctx context.Context, db *store.DB, r store.Redelivery) (due i
 }
 
 type webhookTestCommand struct {
-	Account bursar.ID     `required:"" placeholder:"ACCOUNT" help:"Account whose secret signs the event."`
+	Account bursar.ID     `required:"" type:"account" placeholder:"ACCOUNT" help:"Account whose secret signs the event."`
 	URL     string        `name:"url" xor:"where" help:"URL to send the event to."`
 	Wallet  bursar.ID     `xor:"where" placeholder:"WALLET" help:"Send the event to the webhook of this wallet. Default: the account's own webhook."`
 	Wait    time.Duration `default:"20s" help:"How long to wait for the running service to send it; 0s not to wait."`
@@ -179,7 +180,8 @@ func waitForAttempt(ctx context.Context, db *store.DB, id bursar.ID, most time.D
 
 type webhookEnableCommand struct {
 	URL     string    `arg:"" help:"URL to enable."`
-	Account bursar.ID `placeholder:"ACCOUNT" help:"Enable it for this account only. Default: for every account."`
+	Account bursar.ID `type:"account" placeholder:"ACCOUNT" help:"Enable it for this account only. Default: for every account."`
+	acting
 }
 
 // Help returns an example.

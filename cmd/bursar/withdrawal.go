@@ -12,13 +12,14 @@ import (
 
 type withdrawalCommands struct {
 	List    withdrawalListCommand    `cmd:"" help:"List withdrawals, newest first."`
+	Show    withdrawalShowCommand    `cmd:"" help:"Show a withdrawal and where its money is."`
 	Approve withdrawalApproveCommand `cmd:"" help:"Approve a withdrawal that waits for approval."`
 	Reject  withdrawalRejectCommand  `cmd:"" help:"Reject a withdrawal that waits for approval and release its hold."`
 	Cancel  withdrawalCancelCommand  `cmd:"" help:"Cancel a withdrawal that is not signed yet and release its hold."`
 }
 
 type withdrawalListCommand struct {
-	Account bursar.ID `placeholder:"ACCOUNT" help:"List only withdrawals of this account."`
+	Account bursar.ID `type:"account" placeholder:"ACCOUNT" help:"List only withdrawals of this account."`
 	Status  string    `enum:",pending_approval,queued,signed,broadcast,confirmed,rejected,cancelled,failed" default:"" help:"List only withdrawals that are pending_approval, queued, signed, broadcast, confirmed, rejected, cancelled or failed."`
 	Limit   int       `default:"100" help:"Maximum number of withdrawals, 1 to 10000."`
 	JSON    bool      `name:"json" help:"Print a JSON array."`
@@ -98,6 +99,7 @@ func (cmd *withdrawalListCommand) find(ctx context.Context, db *store.DB) ([]bur
 
 type withdrawalApproveCommand struct {
 	ID bursar.ID `arg:"" placeholder:"WITHDRAWAL" help:"ID of the withdrawal."`
+	final
 }
 
 // Help returns an example.
@@ -115,6 +117,7 @@ func (cmd *withdrawalApproveCommand) Run(ctx context.Context, c *call) error {
 type withdrawalRejectCommand struct {
 	ID     bursar.ID `arg:"" placeholder:"WITHDRAWAL" help:"ID of the withdrawal."`
 	Reason string    `required:"" help:"Reason, as the customer sees it."`
+	final
 }
 
 // Help returns an example.
@@ -132,6 +135,7 @@ func (cmd *withdrawalRejectCommand) Run(ctx context.Context, c *call) error {
 
 type withdrawalCancelCommand struct {
 	ID bursar.ID `arg:"" placeholder:"WITHDRAWAL" help:"ID of the withdrawal."`
+	final
 }
 
 // Help returns an example.
@@ -175,5 +179,5 @@ func (c *call) decide(ctx context.Context, id bursar.ID, f func(*service.Service
 	if err != nil {
 		return named(err, "there is no withdrawal %s: see `bursar withdrawal list`", id)
 	}
-	return c.Say("withdrawal %s is %s", w.ID, w.Status)
+	return c.Done(actFacts{"withdrawalID": w.ID, "status": w.Status}, "withdrawal %s is %s", w.ID, w.Status)
 }

@@ -68,6 +68,7 @@ type logKey struct {
 type signerVerifyCommand struct {
 	File string `arg:"" optional:"" placeholder:"FILE" help:"A checkpoint, or a proof. Default: the log itself."`
 	logKey
+	Acting
 }
 
 // Help returns an example.

@@ -28,6 +28,9 @@ type Call struct {
 	Stdout, Stderr io.Writer
 	Environ        []string
 	Config         string // --config; empty: not given
+	Terminal       *bool  // whether a person can answer at Stdin; nil: as Stdin is
+
+	said *collected // nil: what is said is printed at once
 }
 
 // Getenv returns a variable of the environment, as os.Getenv.
@@ -43,8 +46,12 @@ func (c *Call) Getenv(name string) (value string) {
 // Note writes something for the operator that is not a result.
 func (c *Call) Note(format string, args ...any) { fmt.Fprintf(c.Stderr, format+"\n", args...) }
 
-// Say prints a line of result.
+// Say prints a line of result, or keeps it for Finish.
 func (c *Call) Say(format string, args ...any) error {
+	if c.said != nil {
+		c.said.sentences = append(c.said.sentences, fmt.Sprintf(format, args...))
+		return nil
+	}
 	if _, err := fmt.Fprintf(c.Stdout, format+"\n", args...); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}

@@ -29,6 +29,7 @@ type signerOrderKeyAddCommand struct {
 	File    string    `arg:"" placeholder:"FILE" help:"The public key, ed25519 or P-256, as a PEM file."`
 	Label   string    `name:"name" required:"" help:"Name of the key: small letters, digits, - and _."`
 	Actor
+	Acting
 }
 
 // Help returns an example.
@@ -117,6 +118,7 @@ type signerOrderKeyRevokeCommand struct {
 	Account bursar.ID `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
 	Key     string    `arg:"" placeholder:"KEY" help:"ID of the key."`
 	Actor
+	Confirmed
 }
 
 // Help returns an example.

@@ -24,6 +24,7 @@ func now() time.Time { return time.Now() }
 type signerApplyCommand struct {
 	Text       string   `arg:"" placeholder:"FILE" help:"The text, with signatures at its end."`
 	Signatures []string `arg:"" optional:"" placeholder:"SIGNATURE" help:"Files with more signatures, as ssh-keygen writes them."`
+	Acting
 }
 
 // Help returns an example.

@@ -48,28 +48,38 @@ func (signerPolicyCommand) Run(c *Call) error {
 	text.WriteString("# Limits of the signer. Add the lines to the sections of its configuration, and adjust them.\n")
 	section := "currencies:\n"
 	for _, currency := range cfg.Registry.All() {
-		if cfg.Off[currency.Code] != "" || !config.LimitsOf(currency).IsZero() {
-			continue
+		if line := CurrencyLimits(cfg, currency); line != "" {
+			fmt.Fprintf(&text, "%s  %s: {%s}\n", section, currency.Code, line)
+			section = ""
 		}
-		hour := hourOf(currency)
-		fmt.Fprintf(&text, "%s  %s: {%s}\n", section, currency.Code, periods("limit", hour, func(a bursar.Amount) string {
-			return a.Decimal(currency.Decimals, 0)
-		}))
-		section = ""
 	}
 	section = "chains:\n"
 	for _, id := range slices.Sorted(maps.Keys(cfg.Chains)) {
-		of, lines := cfg.Chains[id], feeLines(cfg.Chains[id])
-		if of.DefaultSweeps {
-			lines += fmt.Sprintf("    hourly_sweeps: %d\n    daily_sweeps: %d\n    weekly_sweeps: %d\n", hourSweeps,
-				dayOfHours*hourSweeps, weekOfHours*hourSweeps)
-		}
-		if lines != "" {
+		if lines := chainLimits(cfg.Chains[id]); lines != "" {
 			fmt.Fprintf(&text, "%s  %s:\n%s", section, id, lines)
 			section = ""
 		}
 	}
 	return c.Say("%s", text.String())
+}
+
+// CurrencyLimits returns conservative limits of a currency as keys and values of YAML, empty if the currency has some
+// or cannot be used.
+func CurrencyLimits(cfg config.Config, currency bursar.Currency) string {
+	if cfg.Off[currency.Code] != "" || !config.LimitsOf(currency).IsZero() {
+		return ""
+	}
+	return periods("limit", hourOf(currency), func(a bursar.Amount) string { return a.Decimal(currency.Decimals, 0) })
+}
+
+// chainLimits returns conservative limits of a chain's fees and sweeps as indented lines of YAML, empty if it has some.
+func chainLimits(of config.ChainConfig) string {
+	lines := feeLines(of)
+	if of.DefaultSweeps {
+		lines += fmt.Sprintf("    hourly_sweeps: %d\n    daily_sweeps: %d\n    weekly_sweeps: %d\n", hourSweeps,
+			dayOfHours*hourSweeps, weekOfHours*hourSweeps)
+	}
+	return lines
 }
 
 // feeLines writes limits of a chain's fees, unless it has some.

@@ -65,6 +65,7 @@ type recipientsAddCommand struct {
 	TPM            bool   `name:"tpm" xor:"what" help:"Seal by the TPM of this machine, to what it measured."`
 	Token          string `xor:"what" placeholder:"FILE" help:"Seal to the public key of RSA of a PKCS#11 token, in PEM or DER."`
 	PCRs           string `name:"pcrs" default:"7" placeholder:"LIST" help:"PCRs that must hold what they hold now. Default: 7, the state of Secure Boot."`
+	Acting
 }
 
 // Help returns an example.
@@ -147,6 +148,7 @@ func parsePCRs(list string) (pcrs []int, err error) {
 
 type recipientsRemoveCommand struct {
 	Name string `arg:"" help:"Name of the way, as the list shows it."`
+	Confirmed
 }
 
 // Help returns an example.

@@ -30,7 +30,9 @@ type Seed struct {
 	Shares     SeedShares     `cmd:"" help:"Split an identity for recovery between persons."`
 }
 
-type seedNewCommand struct{}
+type seedNewCommand struct {
+	Acting
+}
 
 // Help returns an example.
 func (seedNewCommand) Help() string {
@@ -75,7 +77,9 @@ func (c *Call) newState(ctx context.Context, cfg config.Config, mnemonic signer.
 	return memory.Create(ctx, host.StateFile(cfg), memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now()})
 }
 
-type seedRestoreCommand struct{}
+type seedRestoreCommand struct {
+	Acting
+}
 
 // Help returns an example.
 func (seedRestoreCommand) Help() string {
@@ -110,7 +114,9 @@ func (seedRestoreCommand) Run(c *Call) error {
 	return c.writeSeed(cfg, mnemonic, passphrase)
 }
 
-type seedCheckCommand struct{}
+type seedCheckCommand struct {
+	Acting
+}
 
 // Help returns an example.
 func (seedCheckCommand) Help() string {

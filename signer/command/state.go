@@ -17,6 +17,7 @@ import (
 
 type signerInitCommand struct {
 	Unused bool `help:"The limits begin unused, because nothing was ever signed with this seed, or because you know what was."`
+	Acting
 }
 
 // Help returns an example.
@@ -57,6 +58,7 @@ func (c *Call) begin(cfg config.Config, cold bool) (memory.Init, error) {
 type signerBeginAgainCommand struct {
 	Unused bool `help:"The limits begin unused, because you know what was signed, and that nobody else had a hand in it."`
 	Begin
+	Confirmed
 }
 
 // Help returns an example.
@@ -92,6 +94,7 @@ func (cmd *signerBeginAgainCommand) Run(ctx context.Context, c *Call) error {
 
 type signerFreezeCommand struct {
 	Begin
+	Acting
 }
 
 // Help returns an example.
@@ -129,6 +132,7 @@ func (cmd *signerFreezeCommand) Run(ctx context.Context, c *Call) error {
 
 type signerThawCommand struct {
 	Begin
+	Acting
 }
 
 // Help returns an example.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Words are completed by what a command really takes there.
+func TestWordsAreCompleted(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t)
+	for _, test := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"wit"}, "withdrawal"},
+		{[]string{"withdrawal", "a"}, "approve"},
+		{[]string{"withdrawal", "list", "--status", "co"}, "confirmed"},
+		{[]string{"withdrawal", "list", "--limit", "5", "--sta"}, "--status"},
+		{[]string{"--config", "x.yaml", "chain", "halt", "bit"}, "bitcoin"},
+		{[]string{"currency", "halt", "USDC"}, "USDC-MATIC"},
+		{[]string{"completion", ""}, "bash zsh fish"},
+		{[]string{"withdrawal", "show", "0193"}, ""},
+		{[]string{"nothing", "x"}, ""},
+	} {
+		out := d.ok(append([]string{"complete", "--"}, test.words...)...)
+		var got []string
+		for line := range strings.Lines(out) {
+			word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			got = append(got, word)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%q become %q, want %q", test.words, got, test.want)
+		}
+	}
+	if out := d.ok("complete", "--", ""); strings.Contains(out, "hand-over") || strings.Contains(out, "complete\t") {
+		t.Errorf("offered are\n%s\nwant no hidden command", out)
+	}
+}
+
+// bash itself completes with the script that is installed.
+func TestBashCompletes(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here")
+	}
+	d := newHarness(t)
+	script := filepath.Join(d.dir, "bursar.bash")
+	if err := os.WriteFile(script, []byte(d.ok("completion", "bash")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), bash, "--norc", "-c", fmt.Sprintf(
+		`source %q; COMP_WORDS=(%q withdrawal ""); COMP_CWORD=2; _bursar; printf '%%s\n' "${COMPREPLY[@]}"`, script, program))
+	out, err := c.CombinedOutput()
+	if got := strings.Fields(string(out)); err != nil || !slices.Equal(got, []string{"list", "show", "approve", "reject",
+		"cancel"}) {
+		t.Errorf("bash completes to %q, %v, want the commands below withdrawal", got, err)
+	}
+}
+
+// The manual page has every command and flag, in ASCII, and no line of text is taken for a request.
+func TestTheManualPageHasEveryCommand(t *testing.T) {
+	t.Parallel()
+	page := newHarness(t).ok("man")
+	if i := strings.IndexFunc(page, func(r rune) bool { return r > 126 }); i >= 0 {
+		t.Errorf("the page has %q, want ASCII", page[i:i+20])
+	}
+	requests := []string{".TH", ".SH", ".SS", ".TP", ".PP", ".nf", ".fi", `.\"`}
+	for line := range strings.Lines(page) {
+		request, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if (strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'")) && !slices.Contains(requests, request) {
+			t.Errorf("%q would be a request, want text", line)
+		}
+	}
+	for name, n := range knownCommands(t) {
+		if len(n.Children) > 0 || n.Hidden || n.Parent.Hidden {
+			continue
+		}
+		_, section, found := strings.Cut(page, `.SS "bursar `+escapes.Replace(name))
+		section, _, _ = strings.Cut(section, ".SS ")
+		if !found {
+			t.Errorf("the page has no section about bursar %s, want one", name)
+		}
+		for _, f := range n.Flags {
+			if !f.Hidden && !strings.Contains(section, escapes.Replace("--"+f.Name)) {
+				t.Errorf("the section about %s does not name --%s", name, f.Name)
+			}
+		}
+	}
+}
+
+// help explains commands, documents and words, and says where to look otherwise.
+func TestHelpExplainsTopics(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t)
+	for want, args := range map[string][]string{
+		"Usage: bursar withdrawal approve": {"help", "withdrawal", "approve"},
+		"Usage: bursar <command>":          {"help"},
+		"# Backups":                        {"help", "operations/backup"},
+		"errors: below_minimum":            {"help", "below", "minimum"},
+	} {
+		if out := d.ok(args...); !strings.Contains(out, want) {
+			t.Errorf("%s prints\n%.300s\nwant %q in it", args, out, want)
+		}
+	}
+	d.fails(exitFailed, "there is no command, no document", "help", "zzzz")
+}
