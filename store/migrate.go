@@ -54,13 +54,10 @@ func (db *DB) migrator() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A migration may have a lower number than one that a database has already: numbers are given out before the work on
-	// them is done, and databases that exist must be upgraded all the same.
-	late := goose.WithAllowOutofOrder(true)
 	if db.postgres {
-		return goose.NewProvider(goose.DialectPostgres, db.write, files, late)
+		return goose.NewProvider(goose.DialectPostgres, db.write, files)
 	}
-	return goose.NewProvider(goose.DialectSQLite3, db.write, sqliteText{files}, late)
+	return goose.NewProvider(goose.DialectSQLite3, db.write, sqliteText{files})
 }
 
 // lockMigrations waits until no other process migrates. It asks again and again: a statement that waited for the lock
