@@ -60,7 +60,10 @@ func (tx Checkpoints) Advance(ctx context.Context, links []Link, file string) er
 	if n, why, err := tx.Archivable(ctx, own); err != nil || n < len(own) {
 		return errors.Join(err, fmt.Errorf("%w: %s", ErrNotArchivable, why))
 	}
-	return tx.move(ctx, before, own, file)
+	if err := tx.move(ctx, before, own, file); err != nil {
+		return err
+	}
+	return tx.MonthSums().archive(ctx, last)
 }
 
 // own returns links as the database has them, if they are those of an archive and hold.
@@ -232,6 +235,14 @@ func (tx Checkpoints) Archivable(ctx context.Context, links []Link) (n int, why 
 	months, summing, err := tx.MonthSums().Read(ctx)
 	if err != nil {
 		return 0, "", err
+	}
+	newest, err := tx.Newest(ctx)
+	if err != nil {
+		return 0, "", err
+	}
+	if summing && !months.whole(newest) {
+		return 0, "an earlier version archived entries that were not in the sums of their month, which the service makes " +
+			"again", nil
 	}
 	for i, l := range links {
 		for _, e := range l.Entries {

@@ -51,9 +51,14 @@ type monthSum struct {
 
 // MonthsRead is how far months are summed.
 type MonthsRead struct {
-	Entry int64     // every entry up to this one is in the sums
-	Since time.Time // entries before this time were archived earlier: their months are not known; zero: all are
+	Entry    int64     // every entry up to this one is in the sums
+	Since    time.Time // entries before this time were archived earlier: their months are not known; zero: all are
+	Archived int64     // the link up to which the books were archived, by who took care that all of that is in the sums
 }
+
+// whole reports whether all that is archived is in the sums. It is not where a program that does not know of the sums,
+// such as that of the version before during an upgrade, has archived since they were begun.
+func (m MonthsRead) whole(newest Checkpoint) bool { return m.Archived == newest.Link }
 
 // Read returns how far months are summed: the zero one where that has not begun, with the time up to which the books
 // were archived.
@@ -68,20 +73,37 @@ func (tx MonthSums) Read(ctx context.Context) (read MonthsRead, begun bool, err 
 
 func (tx MonthSums) read(ctx context.Context, lock string) (MonthsRead, error) {
 	return one(ctx, tx.Tx, "read how far months are summed", func(s scanner) (r MonthsRead, err error) {
-		return r, s.Scan(&r.Entry, instant{&r.Since})
-	}, `SELECT entry, since FROM months_summed WHERE name = 'months'`+lock)
+		return r, s.Scan(&r.Entry, instant{&r.Since}, &r.Archived)
+	}, `SELECT entry, since, COALESCE((SELECT a.entry FROM months_summed a WHERE a.name = 'archived'), 0)
+		FROM months_summed WHERE name = 'months'`+lock)
+}
+
+// archive notes that the books are archived up to a link, all of which is in the sums.
+func (tx MonthSums) archive(ctx context.Context, link int64) error {
+	_, err := tx.exec(ctx, "note up to where months are archived", `INSERT INTO months_summed (name, entry, since)
+		SELECT 'archived', $1, 0 WHERE EXISTS (SELECT 1 FROM months_summed WHERE name = 'months')
+		ON CONFLICT (name) DO UPDATE SET entry = excluded.entry`, link)
+	return err
 }
 
 // Fold sums the next entries of the books that are old enough, and reports whether more wait. It reads a bounded
 // number, in a transaction that changes nothing else; each entry is summed once, whichever replica does it.
 //
-// The first call locks the audit before anything else, so that no posting moves into an archive meanwhile.
+// The first call locks the audit before anything else, so that no posting moves into an archive meanwhile; so does one
+// that finds postings in archives which were not summed, and begins again.
 func (tx MonthSums) Fold(ctx context.Context) (more bool, err error) {
-	read, err := tx.read(ctx, tx.forUpdate())
-	if errors.Is(err, ErrNotFound) {
+	read, begun, err := tx.Read(ctx)
+	if err != nil {
+		return false, err
+	}
+	newest, err := tx.Checkpoints().Newest(ctx)
+	if err != nil {
+		return false, err
+	}
+	if !begun || !read.whole(newest) {
 		return true, tx.begin(ctx)
 	}
-	if err != nil {
+	if read, err = tx.read(ctx, tx.forUpdate()); err != nil {
 		return false, err
 	}
 	lines, more, err := tx.DayFigures().wholeEntries(ctx, read.Entry, monthsOnce)
@@ -107,7 +129,7 @@ func (tx MonthSums) Fold(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// begin sums what is archived already, of which nobody knows the month.
+// begin sums what is archived already, of which nobody knows the month. What was summed before counts no more.
 func (tx MonthSums) begin(ctx context.Context) error {
 	if _, err := tx.Audits().Lock(ctx); err != nil {
 		return err
@@ -116,13 +138,23 @@ func (tx MonthSums) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	read, err := tx.read(ctx, tx.forUpdate())
+	if err == nil && read.whole(newest) || err != nil && !errors.Is(err, ErrNotFound) {
+		return err // another replica has begun
+	}
 	since := int64(0)
 	if newest.Link > 0 {
 		since = micros(newest.Until)
 	}
-	n, err := tx.exec(ctx, "begin the sums of months", `INSERT INTO months_summed (name, entry, since)
-		VALUES ('months', 0, $1) ON CONFLICT (name) DO NOTHING`, since)
-	if err != nil || n == 0 || newest.Link == 0 {
+	if _, err := tx.exec(ctx, "begin the sums of months", `INSERT INTO months_summed (name, entry, since)
+		VALUES ('months', 0, $1) ON CONFLICT (name) DO UPDATE SET entry = 0, since = excluded.since`, since); err != nil {
+		return err
+	}
+	if err := tx.archive(ctx, newest.Link); err != nil || newest.Link == 0 {
+		return err
+	}
+	if _, err := tx.exec(ctx, "forget the sums of months",
+		`UPDATE month_sums SET debits = '0', credits = '0'`); err != nil {
 		return err
 	}
 	sums := map[monthKey]ledger.Balance{}

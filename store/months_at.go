@@ -35,6 +35,9 @@ func (tx MonthSums) At(ctx context.Context, accounts []ledger.Account, at time.T
 	if err != nil {
 		return nil, err
 	}
+	if begun && !read.whole(newest) {
+		return nil, ErrNotSummed
+	}
 	month := monthOf(at)
 	begins, gone := monthStart(month), monthStart(month).Before(newest.Until)
 	switch {

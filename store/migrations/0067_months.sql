@@ -9,8 +9,9 @@ CREATE TABLE month_sums (
   credits TEXT NOT NULL,
   PRIMARY KEY (account, asset, month)
 );
--- One row: up to which entry postings are summed, and from which time on months are known. Entries before it were in
--- archives when summing began, and are summed as one month before it.
+-- 'months': up to which entry postings are summed, and from which time on months are known. Entries before it were in
+-- archives when summing began, and are summed as one month before it. 'archived': up to which link the books are archived
+-- with all postings in the sums; where the books are archived further, the sums begin again.
 CREATE TABLE months_summed (
   name  TEXT PRIMARY KEY,  -- 'months'
   entry BIGINT NOT NULL,
