@@ -54,7 +54,7 @@ func (a *api) statement(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := statementAnswer{From: p.Since.UTC(), To: p.Until.UTC()}
+	answer := statementAnswer{From: p.Since, To: p.Until}
 	var lines []store.Line
 	var brought map[bursar.ID]bursar.ID
 	err = a.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -103,8 +103,16 @@ func (a *api) period(owner bursar.ID, c *call) (p period, err error) {
 	case !hasTo:
 		to = c.now
 	}
-	if p.Since, p.Until = from, to; to.Before(from) {
+	p.Since, p.Until = from.UTC(), to.UTC()
+	switch {
+	case to.Before(from):
 		in.refuse("to", "to must not be earlier than from")
+	case p.Since.Year() < 0: // which RFC 3339 cannot write
+		in.refuse("from", "from must not be before the year 0 in UTC")
+	case p.Until.Year() > 9999 && hasMonth:
+		in.refuse("month", "the month must end before the year 10000")
+	case p.Until.Year() > 9999:
+		in.refuse("to", "to must be before the year 10000 in UTC")
 	}
 	return p, in.err
 }

@@ -34,6 +34,9 @@ func (t Table) CSV() ([]byte, error) {
 	return to.Bytes(), w.Error()
 }
 
+// Inert makes a text that others chose into one that no spreadsheet calculates, for a file of CSV.
+func Inert(text string) string { return inert(Written, text) }
+
 // inert makes a text that begins as a formula does into one that no spreadsheet calculates (OWASP, CSV injection). A
 // figure is digits, which may have a sign, and stays a number.
 func inert(kind Kind, s string) string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/oversight"
 	"github.com/bursar/bursar/store"
 )
 
@@ -25,7 +26,7 @@ func (detail) head() []string {
 }
 
 func (d detail) cells() []string {
-	return []string{d.HashID, d.Address, d.Counterparty, d.Rate, d.Value, string(d.ValueCurrency)}
+	return []string{d.HashID, d.Address, oversight.Inert(d.Counterparty), d.Rate, d.Value, string(d.ValueCurrency)}
 }
 
 // facts is what the database has about some lines.

@@ -269,3 +269,22 @@ func TestTheFilesOfAMonth(t *testing.T) {
 	d.fails(exitUsage, "is not a month", "ledger", "month", "January", "--into", d.dir)
 	d.fails(exitUsage, "has not ended", "ledger", "month", "2999-01", "--into", d.dir)
 }
+
+// What a client chose, such as the metadata of a wallet, is no formula in the accountant's spreadsheet; as JSON it is
+// what it was.
+func TestNoCounterpartyIsAFormula(t *testing.T) {
+	t.Parallel()
+	const formula = `=HYPERLINK("https://evil.example/","Total")`
+	d := detail{Counterparty: formula}
+	for name, cells := range map[string][]string{
+		"statement": statementRow{detail: d, Available: "-1"}.cells(),
+		"journal":   journalRow{detail: d}.cells(),
+	} {
+		if slices.Contains(cells, formula) || !slices.Contains(cells, "'"+formula) {
+			t.Errorf("%s: the cells are %q, want %q", name, cells, "'"+formula)
+		}
+	}
+	if cells := (statementRow{Available: "-1"}).cells(); !slices.Contains(cells, "-1") {
+		t.Errorf("the cells are %q, want the amount as a number", cells)
+	}
+}
