@@ -7,6 +7,8 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
 )
 
 // tokenVault is a harness whose hot wallet holds more of a token than its ceiling, and gas.
@@ -40,7 +42,29 @@ func TestWhatATokenKeepsOfAMoveToColdIsALoss(t *testing.T) {
 		}
 		r.WantAlarms("payout_short")
 		r.Must(r.Reconcile())
-		r.Chain.Reorg(9)
+		r.Chain.Reorg(12)
+		r.Step()
+		r.Blocks(14)
+		if got := r.Balance("losses", "TOKEN"); got != bursar.Units(89_000) {
+			t.Errorf("after a reorg the losses are %s, want 89000", got)
+		}
+		r.Must(r.Reconcile())
+	})
+}
+
+// A loss that was not booked is not undone: an earlier version booked none of a move to cold, and its block may be
+// reorged out after the upgrade.
+func TestALossThatWasNotBookedIsNotUndone(t *testing.T) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		token := tokenVault(r, r.Chain.Named("cold"))
+		r.Chain.SetManners(token.Contract, sim.Manners{Fee: 10_000})
+		r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 10_000_000)
+		r.Blocks(14)
+		moved := alarmsOf(r, "payout_short")[0].Ref
+		r.Do(func(tx *store.Tx) error { // as if it had not been booked
+			return tx.Ledger().Post(t.Context(), ledger.SweepShortUndone(moved, 1, "TOKEN", bursar.Units(89_000), tx.Now()))
+		})
+		r.Chain.Reorg(12)
 		r.Step()
 		r.Blocks(14)
 		if got := r.Balance("losses", "TOKEN"); got != bursar.Units(89_000) {

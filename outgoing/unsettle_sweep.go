@@ -71,7 +71,7 @@ func (h *Inclusions) unsettleToCold(ctx context.Context, tx *store.Tx, p bursar.
 }
 
 // unsettleShortSweep undoes the booking of the loss of a sweep, or a move to cold, that its token did not deliver
-// whole.
+// whole. That of a move to cold was not booked if an earlier version settled it.
 func (h *Inclusions) unsettleShortSweep(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
 ) error {
@@ -89,6 +89,10 @@ func (h *Inclusions) unsettleShortSweep(
 	}
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
 	if err != nil {
+		return err
+	}
+	booked, err := tx.Ledger().IsPosted(ctx, ledger.SweepShort(p.ID.String(), round, currency.Code, lost, tx.Now()))
+	if err != nil || !booked {
 		return err
 	}
 	return tx.Ledger().Post(ctx, ledger.SweepShortUndone(p.ID.String(), round+1, currency.Code, lost, tx.Now()))
