@@ -126,3 +126,23 @@ func TestACopiedPasskeyIsSeenByItsCounter(t *testing.T) {
 	no := d.touched(d.ordered(8, 11, ann, cat), bob, func(a *approval.Approval) { a.Decision = approval.No }, counting(5))
 	d.wantReason(no, ReasonApproved, "bob said no") // it stops a payment whoever says it
 }
+
+// The attack: the no of somebody who has nothing but a passkey is not shown a second time.
+func TestANoByAPasskeyAloneIsRemembered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(p *roster.Policy) {
+		var err error
+		if p.Site, err = passkey.ParseOrigin(passkeytest.Origin); err != nil {
+			t.Fatal(err)
+		}
+		p.People[2].Keys, p.People[2].Passkeys = nil, []passkey.Key{passkeytest.New(t, cat).Key()}
+		p.Rules[1].Keys = []roster.KeyKind{roster.KeySSH, roster.KeyPasskey}
+	})
+	no := func(a *approval.Approval) { a.Decision = approval.No }
+	d.wantReason(d.touched(d.ordered(1, 11), cat, no), ReasonApproved, "cat said no")
+	d.wantReason(d.ordered(1, 11, ann, bob), ReasonApproved, "cat said no")
+	next := d.policy
+	next.Version, next.Previous, next.People = 2, d.policy.Hash(), d.policy.People[:2]
+	d.install(next)
+	d.wantReason(d.ordered(1, 11, ann, bob), "") // it ends with the person
+}

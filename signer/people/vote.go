@@ -68,7 +68,7 @@ func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Di
 	before, err := j.tx.Denials(ctx, digest)
 	for _, d := range before {
 		one, there := j.policy.Person(d.Person)
-		stands[d.Person] = there && len(one.Keys) > 0 && j.Now.Before(one.Until)
+		stands[d.Person] = there && len(one.Keys)+len(one.Passkeys) > 0 && j.Now.Before(one.Until)
 	}
 	for _, v := range votes {
 		made := memory.Denial{Person: v.Person, At: v.Created}
