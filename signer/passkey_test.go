@@ -146,3 +146,14 @@ func TestANoByAPasskeyAloneIsRemembered(t *testing.T) {
 	d.install(next)
 	d.wantReason(d.ordered(1, 11, ann, bob), "") // it ends with the person
 }
+
+// The attack: a copy of a passkey says yes after its owner said no by SSH, so that the no is not the last word.
+func TestACopiedPasskeyDoesNotTakeBackANo(t *testing.T) {
+	t.Parallel()
+	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
+	d.wantReason(d.touched(d.ordered(1, 11, ann), bob, nil, counting(5)), "")
+	r := d.saying(d.ordered(2, 11, ann, cat), d.orderOf(2, nonceChain, token("alice", 11)), bob, approval.No)
+	d.clock.Advance(time.Second)
+	d.wantReason(d.touched(r, bob, nil, counting(5)), ReasonApproved, "bob said no")
+	d.wantReason(d.touched(r, bob, nil, counting(6)), "") // bob says yes
+}
