@@ -117,6 +117,9 @@ func (o Own) Describe(b Bundle, tx chain.ColdTx) string {
 	}
 	line("chain", "%s, %s", b.Wallet.Chain, b.Network)
 	line("from", "cold wallet %s", b.Wallet.Name)
+	if b.Wallet.Kind != bursar.ColdDescriptor { // the name is the bundle's; the bytes are of this account
+		line("account", "%s", b.Wallet.Addresses[0])
+	}
 	for _, p := range tx.Payments {
 		line("pays", "%s %s", o.Asset.Exact(p.Amount), o.Asset.Code)
 		line("to", "%s, the hot wallet by this machine's own copy of its keys", p.Address)

@@ -190,18 +190,19 @@ func (c *Console) twice(v *visit) (bool, error) {
 	return n > 0, err
 }
 
-func times(ctx context.Context, tx *store.Tx, v *visit) (n int, err error) {
+func times(ctx context.Context, tx *store.Tx, v *visit) (int, error) {
+	list, err := actsOf(ctx, tx, v)
+	return len(list), err
+}
+
+// actsOf returns what the person did with the token of a form.
+func actsOf(ctx context.Context, tx *store.Tx, v *visit) ([]store.Act, error) {
 	list, err := tx.Acts().List(ctx, store.ActFilter{
 		Actor:   v.person.Name,
 		Request: v.form.Get("token"),
 		Since:   tx.Now().Add(-tokenLife),
 	}, store.Page{Limit: 100})
-	for _, a := range list {
-		if a.Person == v.person.ID {
-			n++
-		}
-	}
-	return n, err
+	return slices.DeleteFunc(list, func(a store.Act) bool { return a.Person != v.person.ID }), err
 }
 
 // record checks that the person may do something with an account, and records it. It is the last step of its

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/bursar/bursar"
@@ -49,7 +50,10 @@ func (c *Console) rescan(v *visit, object string) (string, error) {
 	err = c.DB.Do(v.ctx, func(t *store.Tx) error {
 		return c.record(v.ctx, t, v, operator.VerbRescan, bursar.ID{}, "chain "+object, "", what)
 	})
-	if err != nil && !errors.Is(err, errTwice) { // the same form again searches again, and is one act
+	if errors.Is(err, errTwice) { // the same form again searches again, and is one act
+		err = c.searched(v, "chain "+object, what)
+	}
+	if err != nil {
 		return "", err
 	}
 	if n, err := c.Acts.Rescan(v.ctx, id, tx, from, to); err != nil {
@@ -57,6 +61,23 @@ func (c *Console) rescan(v *visit, object string) (string, error) {
 		return "", unsearched(n, err)
 	}
 	return "/chains", nil
+}
+
+// searched refuses a form whose token was used for anything else: what is searched by it would be in no log.
+func (c *Console) searched(v *visit, object, what string) error {
+	var list []store.Act
+	err := c.DB.View(v.ctx, func(tx *store.Tx) (err error) {
+		list, err = actsOf(v.ctx, tx, v)
+		return err
+	})
+	same := func(a store.Act) bool {
+		return a.Verb == string(operator.VerbRescan) && a.Object == object && a.Became == what
+	}
+	if err == nil && !slices.ContainsFunc(list, same) {
+		err = bursar.RefuseField(bursar.CodeInvalidRequest, "token", "the form's token was sent for something else: load the "+
+			"form again")
+	}
+	return err
 }
 
 // unsearched says why a search ended early. What else a node answers is in the log: its address may be a secret.

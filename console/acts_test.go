@@ -375,6 +375,15 @@ func TestBlocksAreSearchedAgain(t *testing.T) {
 		} {
 			o.answers(what, o.sends("chain.rescan", fields...), http.StatusUnprocessableEntity, "Nothing was done", "<form")
 		}
+		// The attack: a token that was used searches other blocks, of which the log of acts says nothing.
+		for what, fields := range map[string][]string{"other blocks": {"object", "bitcoin", "from", "9"},
+			"another transaction": {"object", "bitcoin", "tx", "bb"}} {
+			o.answers(what, o.sends("chain.rescan", append(fields, "token", token)...), http.StatusUnprocessableEntity,
+				"sent for something else")
+		}
+		if len(searched) != len(want) {
+			o.T.Errorf("searched are %q, want %q", searched, want)
+		}
 		failed = errors.New("http://user:secret@node answers nothing")
 		w := o.sends("chain.rescan", "object", "bitcoin", "from", "7")
 		o.answers("a node that fails", w, http.StatusUnprocessableEntity, "after 1 blocks")

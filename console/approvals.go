@@ -42,6 +42,7 @@ type registeredView struct {
 // orderView is one payment that waits.
 type orderView struct {
 	ID, Account, Chain, Asset  string
+	Of                         string // the withdrawal or the refund, by which its page is found
 	Amount                     string // in whole units by the policy's decimals; empty: it has no such asset
 	Units, To, Tag             string
 	Requester, Created, Until  string
@@ -164,6 +165,7 @@ func (c *Console) orderOf(p roster.Policy, one relay.Order) orderView {
 	}
 	d := orderView{
 		ID:        o.ID.String(),
+		Of:        one.Of().String(),
 		Chain:     string(o.Chain),
 		Asset:     approval.AssetText(o.Contract),
 		Units:     o.Units.String(),
@@ -238,8 +240,8 @@ func (c *Console) oneApproval(v *visit) (any, error) {
 	return d, nil
 }
 
-// seenOrder returns the order of the path; one that does not wait, or of an account that the person may not see, is not
-// there.
+// seenOrder returns the order of the withdrawal or the refund in the path; one that does not wait, or of an account that
+// the person may not see, is not there.
 func (c *Console) seenOrder(v *visit) (p roster.Policy, one relay.Order, err error) {
 	id, err := v.id("id")
 	if err != nil {
@@ -250,7 +252,7 @@ func (c *Console) seenOrder(v *visit) (p roster.Policy, one relay.Order, err err
 		return p, one, err
 	}
 	for _, one := range list {
-		if o, err := approval.ParseOrder(one.Text); err == nil && o.ID == id {
+		if one.Of() == id {
 			return p, one, nil
 		}
 	}

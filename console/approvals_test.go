@@ -169,6 +169,34 @@ func TestAnApprovalThatNoSignerWouldCount(t *testing.T) {
 	})
 }
 
+// The attack: a client gives its order the ID of another client's, so that the page of one stands in place of the other's.
+func TestOrdersOfTwoAccountsWithOneID(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		policy := o.govern(nil)
+		for _, account := range o.OneChain.Accounts[:2] {
+			o.Credit(account, "COIN", 1_000_000)
+			w, err := o.withdraw(account)
+			o.Must(err)
+			order := approval.Order{Instance: policy.Instance, Account: account, ID: bursar.ID{1, 2, 3}, Chain: bursar.Bitcoin,
+				To: w.Address, Units: w.Amount, Created: policy.Created, Expires: policy.Created.Add(time.Hour)}
+			o.Do(func(tx *store.Tx) error {
+				return tx.SignedOrders().Insert(context.Background(), bursar.SignedOrder{WithdrawalID: w.ID, AccountID: account,
+					OrderID: order.ID, Text: order.Text(), Signature: "s", ExpiresAt: order.Expires})
+			})
+			shown := o.asks(w.ID)
+			if shown.Account != account.String() || len(shown.Says) != 2 {
+				o.T.Fatalf("the page of a withdrawal of %s shows %+v, want its own order", account, shown)
+			}
+			yes := shown.Says[0]
+			status, text := o.said(w.ID, yes.Text, keyOf(o.here.ID).signs(yes.Challenge, nil))
+			if status != http.StatusSeeOther {
+				o.T.Errorf("answered %d: %s, want 303", status, text)
+			}
+			o.answers("the list", got(o.T, o.console, base+"/approvals"), http.StatusOK, "/console/approvals/"+w.ID.String())
+		}
+	})
+}
+
 // Where no passkey counts the page says why, and offers none.
 func TestWhereNoPasskeyCounts(t *testing.T) {
 	eachOffice(t, func(o *office) {

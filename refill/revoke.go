@@ -47,9 +47,10 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 	if !tx.Ends.IsZero() {
 		return ceremony.Bundle{}, s.ends(tx.Ends)
 	}
-	if old.Wallet.Name != r.Wallet.Name || !slices.Equal(old.Wallet.Addresses, r.Wallet.Addresses) {
-		return ceremony.Bundle{}, fmt.Errorf("cold wallet %s is configured otherwise than when refill %s began",
-			r.Wallet.Name, id)
+	if otherwise(old.Wallet, r.Wallet) {
+		return ceremony.Bundle{}, fmt.Errorf("cold wallet %s is configured otherwise than when refill %s began: configure "+
+			"it as it was, with %v %s, until that is revoked", r.Wallet.Name, id, old.Wallet.Addresses,
+			old.Wallet.NonceAccount)
 	}
 	last, err := s.newest(ctx, known, r.Wallet, tx.Reservations)
 	if err != nil {
@@ -70,6 +71,12 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 		return s.Begin(ctx, r)
 	}
 	return b, err
+}
+
+// otherwise reports whether a wallet was configured otherwise, so that what it uses up now says nothing of what it would
+// have used up then: another nonce account has another nonce, and the old one's stays usable.
+func otherwise(then, now bursar.ColdWallet) bool {
+	return then.Name != now.Name || !slices.Equal(then.Addresses, now.Addresses) || then.NonceAccount != now.NonceAccount
 }
 
 // ends says when a transaction ends, or that it did.

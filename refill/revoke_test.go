@@ -138,6 +138,30 @@ func TestWhatIsUsedUpIsNotRevoked(t *testing.T) {
 	})
 }
 
+// A wallet that has another nonce account since says nothing of the nonce of a bundle, which stays usable for ever: that
+// it is used up would be a lie.
+func TestAnotherNonceAccountRevokesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, f := newService(db)
+		s.Own.Kinds = []bursar.ColdKind{bursar.ColdNonce}
+		durable := bursar.ColdWallet{Chain: "bitcoin", Name: "vault", Kind: bursar.ColdNonce, Addresses: []string{"cold"},
+			NonceAccount: "first"}
+		old, err := s.Begin(t.Context(), refill.Request{Wallet: durable, Amount: "0.5"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Abandon(t.Context(), old.ID, "late"); err != nil {
+			t.Fatal(err)
+		}
+		f.next, durable.NonceAccount = "coin:1", "second"
+		_, err = s.Revoke(t.Context(), old.ID, refill.Request{Wallet: durable})
+		if err == nil || errors.Is(err, refill.ErrNothingToRevoke) {
+			t.Errorf("got %v, want that the wallet is configured otherwise", err)
+		}
+	})
+}
+
 // A refill that was built at the highest fee cannot be replaced at a higher fee. One that was never sent from here is
 // revoked at the market's price; one that nodes may have is not, because they would refuse it.
 func TestARefillAtTheHighestFeeIsRevoked(t *testing.T) {

@@ -36,19 +36,24 @@ func keep(ctx context.Context, tx *store.Tx, v roster.Vote, one store.Approval) 
 	return tx.Approvals().Add(ctx, one)
 }
 
-// latest returns the last approval of each payment by each person: that alone counts.
+// latest returns the last yes and the last no of each payment by each person. The signer takes the later one, and the no
+// where it sees that a copied passkey said yes since.
 func latest(list []store.Approval) (last []store.Approval) {
 	for _, one := range list {
+		a, err := approval.ParseApproval(one.Text)
 		i := slices.IndexFunc(last, func(other store.Approval) bool {
-			return one.Person != "" && other.Person == one.Person && other.OrderID == one.OrderID
+			if one.Person == "" || other.Person != one.Person || other.OrderID != one.OrderID {
+				return false
+			}
+			before, failed := approval.ParseApproval(other.Text)
+			return err == nil && failed == nil && before.Decision == a.Decision
 		})
 		if i < 0 {
 			last = append(last, one)
 			continue
 		}
-		a, err := approval.ParseApproval(one.Text)
 		before, failed := approval.ParseApproval(last[i].Text)
-		if err == nil && failed == nil && (roster.Vote{Approval: a}).Supersedes(before) {
+		if failed == nil && (roster.Vote{Approval: a}).Supersedes(before) {
 			last[i] = one
 		}
 	}

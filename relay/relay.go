@@ -233,6 +233,10 @@ type Order struct {
 	Reason string    `json:"reason,omitempty"` // why the signer did not sign it when it was asked last
 }
 
+// Of returns the withdrawal, or the outgoing transaction of a refund, whose payment it is. That names it alone: clients
+// choose the IDs of orders, and those of two accounts may be the same.
+func (o Order) Of() bursar.ID { return o.of }
+
 // mostWaiting bounds the list.
 const mostWaiting = 1000
 

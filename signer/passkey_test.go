@@ -126,3 +126,34 @@ func TestACopiedPasskeyIsSeenByItsCounter(t *testing.T) {
 	no := d.touched(d.ordered(8, 11, ann, cat), bob, func(a *approval.Approval) { a.Decision = approval.No }, counting(5))
 	d.wantReason(no, ReasonApproved, "bob said no") // it stops a payment whoever says it
 }
+
+// The attack: the no of somebody who has nothing but a passkey is not shown a second time.
+func TestANoByAPasskeyAloneIsRemembered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(p *roster.Policy) {
+		var err error
+		if p.Site, err = passkey.ParseOrigin(passkeytest.Origin); err != nil {
+			t.Fatal(err)
+		}
+		p.People[2].Keys, p.People[2].Passkeys = nil, []passkey.Key{passkeytest.New(t, cat).Key()}
+		p.Rules[1].Keys = []roster.KeyKind{roster.KeySSH, roster.KeyPasskey}
+	})
+	no := func(a *approval.Approval) { a.Decision = approval.No }
+	d.wantReason(d.touched(d.ordered(1, 11), cat, no), ReasonApproved, "cat said no")
+	d.wantReason(d.ordered(1, 11, ann, bob), ReasonApproved, "cat said no")
+	next := d.policy
+	next.Version, next.Previous, next.People = 2, d.policy.Hash(), d.policy.People[:2]
+	d.install(next)
+	d.wantReason(d.ordered(1, 11, ann, bob), "") // it ends with the person
+}
+
+// The attack: a copy of a passkey says yes after its owner said no by SSH, so that the no is not the last word.
+func TestACopiedPasskeyDoesNotTakeBackANo(t *testing.T) {
+	t.Parallel()
+	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
+	d.wantReason(d.touched(d.ordered(1, 11, ann), bob, nil, counting(5)), "")
+	r := d.saying(d.ordered(2, 11, ann, cat), d.orderOf(2, nonceChain, token("alice", 11)), bob, approval.No)
+	d.clock.Advance(time.Second)
+	d.wantReason(d.touched(r, bob, nil, counting(5)), ReasonApproved, "bob said no")
+	d.wantReason(d.touched(r, bob, nil, counting(6)), "") // bob says yes
+}

@@ -63,7 +63,8 @@ func (v *accountVault) signs(b ceremony.Bundle, amount string, shown ...string) 
 	if code != 0 {
 		v.Fatalf("show exits with %d: %s", code, says)
 	}
-	for _, want := range append(shown, amount, v.home) {
+	// One seed may sign for several accounts: the name of a wallet proves nothing.
+	for _, want := range append(shown, amount, v.home, "account      "+b.Wallet.Addresses[0]+"\n") {
 		if !strings.Contains(text, want) {
 			v.Errorf("show prints %s, want %q in it", text, want)
 		}

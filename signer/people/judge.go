@@ -223,7 +223,7 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 		for _, v := range counted {
 			granted.nonces = append(granted.nonces, v.Nonce.String())
 		}
-		granted.touches = touches(counted)
+		granted.touches = touchesOf(counted)
 	}
 	g.List = append(g.List, granted)
 	return nil

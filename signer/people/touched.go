@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/passkey"
 	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer/memory"
 )
@@ -44,32 +46,58 @@ func contradict(a, b memory.Touch) bool {
 	return false
 }
 
-// uncopied refuses an approval by a passkey that contradicts one that counted before, for this or another transaction.
-// It is not heeded against a no, which may stop a payment whoever says it.
+// touches reports whether a vote is an approval by a passkey: a no may stop a payment whoever says it.
+func touches(v roster.Vote) bool { return v.With == roster.KeyPasskey && v.Decision != approval.No }
+
+// genuine returns the approvals of an order without those by copied passkeys, and why these do not count. They are
+// left out before the last of each person is taken: what a copy says is not its owner's last word.
 //
 // The attack: the secret of a passkey was copied, and signs beside it.
-func (j *judging) uncopied(ctx context.Context, v roster.Vote) error {
-	if v.With != roster.KeyPasskey || v.Decision == approval.No {
-		return nil
-	}
-	this := touchOf(v)
-	before, err := j.tx.Touches(ctx, this.Passkey)
-	if err != nil {
-		return err
-	}
-	for _, one := range slices.Concat(before, j.touched) {
-		if one.Passkey == this.Passkey && contradict(one, this) {
-			return fmt.Errorf("%w: the approval by %s has %d, and the one of %s has %d: take the passkey out of the policy",
-				ErrCopied, v.Person, this.Counter, approval.Moment(one.Made), one.Counter)
+func (j *judging) genuine(
+	ctx context.Context, o approval.Order, evidence chain.Order,
+) (list []roster.Signed, copied []error, err error) {
+	for _, s := range evidence.Approvals {
+		one := roster.Signed{Text: s.Text, Signature: s.Signature}
+		switch err := j.uncopied(ctx, o, one); {
+		case errors.Is(err, ErrCopied):
+			copied = append(copied, err)
+		case err != nil:
+			return nil, nil, err
+		default:
+			list = append(list, one)
 		}
 	}
-	j.touched = append(j.touched, this)
+	return list, copied, nil
+}
+
+// uncopied refuses an approval by a passkey that contradicts one that counted before, for this or another transaction.
+func (j *judging) uncopied(ctx context.Context, o approval.Order, one roster.Signed) error {
+	if !passkey.Is(one.Signature) {
+		return nil
+	}
+	votes, _ := j.policy.Votes(o, []roster.Signed{one}, j.Now) // what does not count is named with the others
+	for _, v := range votes {
+		if !touches(v) {
+			continue
+		}
+		this := touchOf(v)
+		before, err := j.tx.Touches(ctx, this.Passkey)
+		if err != nil {
+			return err
+		}
+		for _, other := range slices.Concat(before, j.touched) {
+			if other.Passkey == this.Passkey && contradict(other, this) {
+				return fmt.Errorf("%w: the approval by %s has %d, and the one of %s has %d: take the passkey out of the policy",
+					ErrCopied, v.Person, this.Counter, approval.Moment(other.Made), other.Counter)
+			}
+		}
+	}
 	return nil
 }
 
-// touches returns the approvals by passkeys that count among votes; those of passkeys that do not count are nothing to
-// compare with.
-func touches(votes []roster.Vote) (list []memory.Touch) {
+// touchesOf returns the approvals by passkeys that count among votes; those of passkeys that do not count are nothing
+// to compare with.
+func touchesOf(votes []roster.Vote) (list []memory.Touch) {
 	for _, v := range votes {
 		if v.With == roster.KeyPasskey && v.Counter > 0 {
 			list = append(list, touchOf(v))

@@ -26,14 +26,15 @@ func (j *judging) votes(
 			"order %s comes with %d approvals, and each person has one: at most %d are read",
 			o.ID, len(evidence.Approvals), MaxApprovals)
 	}
-	list := make([]roster.Signed, len(evidence.Approvals))
-	for i, s := range evidence.Approvals {
-		list[i] = roster.Signed{Text: s.Text, Signature: s.Signature}
+	list, copied, err := j.genuine(ctx, o, evidence)
+	if err != nil {
+		return nil, nil, err
 	}
 	all, problems := j.policy.Votes(o, list, j.Now)
 	if i := slices.IndexFunc(problems, func(err error) bool { return errors.Is(err, roster.ErrForged) }); i >= 0 {
 		return nil, nil, refuse(RuleForged, "order %s: %v", o.ID, problems[i])
 	}
+	problems = append(problems, copied...)
 	for _, v := range all {
 		flow, found, err := j.tx.Nonce(ctx, v.Nonce.String())
 		switch {
@@ -45,13 +46,9 @@ func (j *judging) votes(
 		case found && (j.Flow == 0 || flow != j.Flow):
 			problems = append(problems, fmt.Errorf("%w: the approval by %s, for another transaction", ErrUsed, v.Person))
 		default:
-			switch err := j.uncopied(ctx, v); {
-			case errors.Is(err, ErrCopied):
-				problems = append(problems, err)
-			case err != nil:
-				return nil, nil, err
-			default:
-				votes = append(votes, v)
+			votes = append(votes, v)
+			if touches(v) {
+				j.touched = append(j.touched, touchOf(v))
 			}
 		}
 	}
@@ -68,7 +65,7 @@ func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Di
 	before, err := j.tx.Denials(ctx, digest)
 	for _, d := range before {
 		one, there := j.policy.Person(d.Person)
-		stands[d.Person] = there && len(one.Keys) > 0 && j.Now.Before(one.Until)
+		stands[d.Person] = there && len(one.Keys)+len(one.Passkeys) > 0 && j.Now.Before(one.Until)
 	}
 	for _, v := range votes {
 		made := memory.Denial{Person: v.Person, At: v.Created}
