@@ -8,8 +8,8 @@ import (
 )
 
 // record adds to the log of acts what a key changed of its account, as the last step of the transaction of the change.
-// It is for what protects or misleads the account as a whole, such as where its events go: what clients do all day is in
-// the objects themselves.
+// It is for what protects or misleads the account as a whole, such as where its events go: what clients do all day is
+// in the objects themselves.
 func (c *call) record(ctx context.Context, tx *store.Tx, verb, became string) error {
 	from := ""
 	if c.from.IsValid() {

@@ -97,7 +97,7 @@ func (p *payer) follow(ctx context.Context, page string, from int) error {
 	if err != nil {
 		return err
 	}
-	response, err := browser.Do(r)
+	response, err := browser.Do(r) //nolint:bodyclose // the goroutine below closes it
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,12 @@ func TestAFailedRefundThatIsPaidAfterAll(t *testing.T) {
 			})
 		}
 		fail := func(tx *store.Tx, w bursar.Withdrawal) error { return payouts.Refund(ctx, tx, w, "failed") }
-		changed(func(tx *store.Tx, w bursar.Withdrawal) error { return payouts.Signed(ctx, tx, []bursar.Withdrawal{w}, "aa") })
-		changed(func(tx *store.Tx, w bursar.Withdrawal) error { return payouts.Broadcast(ctx, tx, []bursar.Withdrawal{w}) })
+		changed(func(tx *store.Tx, w bursar.Withdrawal) error {
+			return payouts.Signed(ctx, tx, []bursar.Withdrawal{w}, "aa")
+		})
+		changed(func(tx *store.Tx, w bursar.Withdrawal) error {
+			return payouts.Broadcast(ctx, tx, []bursar.Withdrawal{w})
+		})
 		changed(fail)
 		second, err := r.refund(d, 0, nil)
 		r.must(err)
@@ -85,8 +89,12 @@ func TestASecondRefundIsNotCancelledDuringARecovery(t *testing.T) {
 				return f(tx, w)
 			})
 		}
-		changed(func(tx *store.Tx, w bursar.Withdrawal) error { return payouts.Signed(ctx, tx, []bursar.Withdrawal{w}, "aa") })
-		changed(func(tx *store.Tx, w bursar.Withdrawal) error { return payouts.Broadcast(ctx, tx, []bursar.Withdrawal{w}) })
+		changed(func(tx *store.Tx, w bursar.Withdrawal) error {
+			return payouts.Signed(ctx, tx, []bursar.Withdrawal{w}, "aa")
+		})
+		changed(func(tx *store.Tx, w bursar.Withdrawal) error {
+			return payouts.Broadcast(ctx, tx, []bursar.Withdrawal{w})
+		})
 		changed(func(tx *store.Tx, w bursar.Withdrawal) error { return payouts.Refund(ctx, tx, w, "failed") })
 		second, err := r.refund(d, 0, nil)
 		r.must(err)

@@ -42,7 +42,11 @@ type StatementAmounts struct {
 
 // Statement gets a page of a statement.
 func (c *Client) Statement(ctx context.Context, of StatementOf, p Page) (Statement, error) {
-	return call[Statement](ctx, c, request{method: http.MethodGet, path: "account/statement", values: p.values(of.values())})
+	return call[Statement](ctx, c, request{
+		method: http.MethodGet,
+		path:   "account/statement",
+		values: p.values(of.values()),
+	})
 }
 
 // StatementCSV gets a page of a statement as CSV. The pages behind each other are one file; nextCursor is empty on the

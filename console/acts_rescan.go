@@ -22,7 +22,8 @@ const mostRescanned = 50
 // rescans lists what searches blocks again.
 func (c *Console) rescans() []deed {
 	return []deed{{name: "chain.rescan", verb: operator.VerbRescan, title: "Search blocks again", nav: "Chains",
-		does: "The blocks of the chain that is named are read again, and what was missed is recorded and credited as usual. " +
+		does: "The blocks of the chain that is named are read again, and what was missed is recorded and " +
+			"credited as usual. " +
 			"What is known already is left as it is. Name the transaction, or heights: at most 50 blocks at once. The " +
 			"command on the host searches more.",
 		button: "Search the blocks", twin: "bursar chain rescan --chain", again: true, do: c.rescan,

@@ -341,8 +341,8 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// Blocks are searched again, at most so many at once; the act is recorded before, and the form that is sent again searches
-// again as one act: what is known is left as it is.
+// Blocks are searched again, at most so many at once; the act is recorded before, and the form that is sent again
+// searches again as one act: what is known is left as it is.
 func TestBlocksAreSearchedAgain(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		var searched []string

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A person makes a passkey and signs in however a load balancer spreads the requests: what one replica gives out another
-// takes, once.
+// A person makes a passkey and signs in however a load balancer spreads the requests: what one replica gives out
+// another takes, once.
 func TestAnotherReplicaTakesTheAnswer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -245,9 +245,7 @@ func readBalances(ctx context.Context, r *reading) (s Sheet, err error) {
 	for _, p := range b.verdict.Problems {
 		s.alert(Bad, p.Message, "")
 	}
-	if b.verdict.OK() {
-		s.alert(Good, "Covered: everything that is owed is held, and no comparison with a chain differs.", "")
-	}
+	b.sayCovered(&s)
 	r.total(b).say(&s, len(totalled))
 	s.fact("audited", "Links of the books audited", Figure, fmt.Sprintf("%d of %d", b.verdict.Audited, b.verdict.Links))
 	s.fact("auditedAt", "Audited", Moment, instant(b.verdict.Checked))
@@ -255,6 +253,24 @@ func readBalances(ctx context.Context, r *reading) (s Sheet, err error) {
 	s.Fields = []Field{r.field("currency", "Charts of", "", options(r.codes())...)}
 	s.Command = "bursar reconcile"
 	return s, r.addCharts(ctx, &s, r.charted(b, code))
+}
+
+// sayCovered says that all is covered, and where that rests on the books alone because no chain was asked yet.
+func (b books) sayCovered(s *Sheet) {
+	if !b.verdict.OK() {
+		return
+	}
+	var waiting []bursar.CurrencyCode
+	for _, p := range b.verdict.Lines {
+		if p.Chain == nil {
+			waiting = append(waiting, p.Currency.Code)
+		}
+	}
+	if len(waiting) > 0 {
+		s.alert(Warn, "By the books everything that is owed is held. Not compared with a chain yet: "+list(waiting)+".", "")
+		return
+	}
+	s.alert(Good, "Covered: everything that is owed is held, and no comparison with a chain differs.", "")
 }
 
 // charted is the currency of the charts: the one that was chosen, or else the first with a balance.

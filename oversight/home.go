@@ -30,7 +30,8 @@ func readHome(ctx context.Context, r *reading) (s Sheet, err error) {
 		s.alert(Bad, p.Message, "/balances")
 	}
 	r.total(b).say(&s, totalsAtHome)
-	for _, add := range []func(context.Context, *Sheet) error{r.addProposals, r.addAlarms, r.addHalts, r.addQueues, r.addApprovals,
+	for _, add := range []func(context.Context, *Sheet) error{r.addProposals, r.addAlarms, r.addHalts, r.addQueues,
+		r.addApprovals,
 		r.addAttention, r.addChains} {
 		if err := add(ctx, &s); err != nil {
 			return s, err

@@ -23,8 +23,8 @@ func (s ledgerSum) add(e ledger.Entry) {
 	}
 }
 
-// The figures of the page are those of the books, currency by currency, and the totals are their sums at the rates of the
-// page: after deposits, payouts, fees, network fees, operator funds and a cold wallet.
+// The figures of the page are those of the books, currency by currency, and the totals are their sums at the rates of
+// the page: after deposits, payouts, fees, network fees, operator funds and a cold wallet.
 func TestTheTotalsAreThoseOfTheBooks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		h, ctx := reader(t, db), t.Context()

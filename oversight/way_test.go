@@ -180,8 +180,8 @@ func TestTheSearchFindsEachKind(t *testing.T) {
 	})
 }
 
-// How long deposits took is the mean of each day and the longest, whether they are folded already (three days ago) or not
-// (now): from what the books say of them and when they were seen.
+// How long deposits took is the mean of each day and the longest, whether they are folded already (three days ago) or
+// not (now): from what the books say of them and when they were seen.
 func TestHowLongThingsTook(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		h, ctx := reader(t, db), t.Context()

@@ -30,9 +30,13 @@ func newPayingCouncil(t *testing.T, db *store.DB) *payingCouncil {
 	c.Must(c.service.Treasury.Open(ctx))
 	c.mine(3)
 	var err error
-	c.wallet, err = c.service.Wallets.Create(ctx, wallet.New{Account: c.shop, Currency: "COIN", Webhook: "https://8.8.8.8/"})
+	c.wallet, err = c.service.Wallets.Create(ctx,
+		wallet.New{Account: c.shop, Currency: "COIN", Webhook: "https://8.8.8.8/"})
 	c.Must(err)
-	c.node.Pay(chain.Payment{Address: bursar.Address{Base: c.service.Hot(bursar.Bitcoin).Base}, Amount: bursar.Units(1 << 32)})
+	c.node.Pay(chain.Payment{
+		Address: bursar.Address{Base: c.service.Hot(bursar.Bitcoin).Base},
+		Amount:  bursar.Units(1 << 32),
+	})
 	c.mine(3)
 	return c
 }
@@ -171,7 +175,8 @@ func TestAgreedOperatorFundsArePaid(t *testing.T) {
 	})
 }
 
-// Two persons resolve unattributed deposits in each way: a customer is credited, the sender is paid, the operator keeps.
+// Two persons resolve unattributed deposits in each way: a customer is credited, the sender is paid, the operator
+// keeps.
 func TestAgreedResolutionsAreFinal(t *testing.T) {
 	eachPayingCouncil(t, func(c *payingCouncil) {
 		for _, to := range []string{"wallet " + c.wallet.ID.String(), "account " + c.shop.String()} {

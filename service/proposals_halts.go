@@ -56,7 +56,8 @@ func scopeOf(p store.Proposal) store.HaltScope {
 // mostHalts bounds how many halts one proposal ends; the others are proposed again.
 const mostHalts = 10
 
-// halted describes the operators' halts that a proposal ends: those alone are what others approve. Empty: there is none.
+// halted describes the operators' halts that a proposal ends: those alone are what others approve. Empty: there is
+// none.
 func (s *Service) halted(ctx context.Context, p store.Proposal) (text string, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		list, err := operatorHalts(ctx, tx, scopeOf(p))

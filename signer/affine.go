@@ -78,8 +78,9 @@ func newAdditions(most int) *additions {
 // add has finish add a point to another one, which is in no other addition until then.
 func (a *additions) add(to, of *affine) { a.to, a.of = append(a.to, to), append(a.of, of) }
 
-// finish does what was added so far. It returns false, and may have done a part, where two points have one x coordinate:
-// their sum is the double of one or the point at infinity, which has no slope. Of random points one in 2^250 does.
+// finish does what was added so far. It returns false, and may have done a part, where two points have one x
+// coordinate: their sum is the double of one or the point at infinity, which has no slope. Of random points one in
+// 2^250 does.
 func (a *additions) finish() bool {
 	defer func() {
 		a.to, a.of, a.run, a.products = a.to[:0], a.of[:0], a.run[:0], a.products[:0]

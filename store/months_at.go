@@ -24,7 +24,8 @@ const monthsLines = 50_000
 
 // At returns the balances of some accounts as the entries of before a time make them; those that there are none of are
 // not in the map. It reads the sums of whole months and at most monthsLines postings besides. Errors: ErrManyLines,
-// ErrNotSummed, and ErrUnknownMonth for a time before months are known, or within a month of which postings are archived.
+// ErrNotSummed, and ErrUnknownMonth for a time before months are known, or within a month of which postings are
+// archived.
 func (tx MonthSums) At(ctx context.Context, accounts []ledger.Account, at time.Time) (map[ledger.Key]ledger.Balance,
 	error) {
 	read, begun, err := tx.Read(ctx)
@@ -63,8 +64,8 @@ func (tx MonthSums) At(ctx context.Context, accounts []ledger.Account, at time.T
 	return sums, lines.err
 }
 
-// Archived returns what the postings of a period come to that are in archives, and up to which time there are some; none
-// where the period is behind them. Errors: those of At.
+// Archived returns what the postings of a period come to that are in archives, and up to which time there are some;
+// none where the period is behind them. Errors: those of At.
 func (tx MonthSums) Archived(ctx context.Context, accounts []ledger.Account, from, to time.Time) (
 	sums map[ledger.Key]ledger.Balance, before time.Time, err error) {
 	newest, err := tx.Checkpoints().Newest(ctx)

@@ -167,8 +167,8 @@ func (tx Refills) UsedUp(ctx context.Context, r Refill) (bool, error) {
 	return count > 0, err
 }
 
-// Failed reports whether the transaction of a sent refill is booked as a spend from cold that paid nothing to us: where a
-// deposit of it is recorded, it paid.
+// Failed reports whether the transaction of a sent refill is booked as a spend from cold that paid nothing to us: where
+// a deposit of it is recorded, it paid.
 func (tx Refills) Failed(ctx context.Context, r Refill) (bool, error) {
 	var count int
 	err := tx.row(ctx, "look for a failed refill", `SELECT COUNT(*) FROM cold_spends x WHERE x.chain = $1 AND x.tx_id = $2

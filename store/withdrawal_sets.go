@@ -75,7 +75,8 @@ func alike(list []bursar.Withdrawal) (all [][]bursar.Withdrawal) {
 	return all
 }
 
-// changeAll changes withdrawals that are alike. Nothing is committed where one has another status than it was read with.
+// changeAll changes withdrawals that are alike. Nothing is committed where one has another status than it was read
+// with.
 func (tx Withdrawals) changeAll(
 	ctx context.Context, what, set string, list []bursar.Withdrawal, values ...any,
 ) error {

@@ -222,8 +222,8 @@ func TestATurnComesToEveryReceiver(t *testing.T) {
 	})
 }
 
-// While nothing is sent to the receivers of all that is due, looking again is of no use before one of them is called, or
-// before more attempts may be skipped. Events of such a receiver do not bring a look either, those of others do.
+// While nothing is sent to the receivers of all that is due, looking again is of no use before one of them is called,
+// or before more attempts may be skipped. Events of such a receiver do not bring a look either, those of others do.
 func TestWhatIsNotSentBringsNoLook(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {

@@ -184,7 +184,7 @@ func (r *Rules) CombineCold(wallet bursar.ColdWallet, one, two []byte) (_ []byte
 	if err != nil {
 		return nil, err
 	}
-	given := t.sig
+	var given signature
 	if len(two) == len(given) {
 		given = signature(two)
 	} else {

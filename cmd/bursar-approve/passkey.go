@@ -14,7 +14,8 @@ type passkeyCommand struct {
 // Help returns an example.
 func (passkeyCommand) Help() string {
 	return "Prints the line of a passkey for the policy, and shows its fingerprint. Take the public key from the " +
-		"security key itself, with fido2-cred, and compare: what the console shows is what the service says.\n\nExample:\n\n" +
+		"security key itself, with fido2-cred, and compare: what the console shows is what the service says.\n\n" +
+		"Example:\n\n" +
 		"    bursar-approve passkey ann.pem"
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Whatever a command changes is in the log of acts: a file that opens the database has what it changes recorded, but for
-// the service itself and `doctor`, which changes nothing.
+// Whatever a command changes is in the log of acts: a file that opens the database has what it changes recorded, but
+// for the service itself and `doctor`, which changes nothing.
 func TestEveryCommandIsWitnessed(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("*.go")

@@ -75,11 +75,18 @@ func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
 	var found []store.ExternalSpend
 	if err == nil {
 		err = db.View(ctx, func(tx *store.Tx) error {
+			halts, err := tx.Halts().Of(ctx, store.HaltChain(cmd.Chain))
+			if err != nil {
+				return err
+			}
+			if _, err := cmd.chosen(halts); err != nil { // before anything is settled
+				return err
+			}
 			found, err = tx.ExternalSpends().List(ctx, cmd.Chain, store.ExternalHalted, 1)
 			return err
 		})
 	}
-	if err == nil && len(found) == 0 {
+	if err == nil && len(found) == 0 && len(cmd.Halt) == 0 {
 		err = db.Do(ctx, func(tx *store.Tx) error {
 			if err := askForNonces(ctx, tx, cmd.Chain); err != nil {
 				return err
@@ -90,7 +97,7 @@ func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	if len(found) > 0 {
+	if len(found) > 0 && len(cmd.Halt) == 0 { // an operator's halt that is named ends alone
 		if err := cmd.settle(ctx, c); err != nil {
 			return err
 		}

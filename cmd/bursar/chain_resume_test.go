@@ -59,6 +59,23 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 		t.Errorf("halted by %+v", left)
 	}
 	at(95)
+	for _, reason := range []string{"a fork", "a flood"} { // which of two ends must be said before anything is settled
+		d.ok("chain", "halt", "bitcoin", "--reason", reason)
+	}
+	if o = d.run("", "chain", "resume", "bitcoin", "--yes"); o.code != exitUsage || strings.Contains(o.out, "settled") {
+		t.Errorf("got %d %s%s, want %d and nothing settled", o.code, o.out, o.err, exitUsage)
+	}
+	for _, h := range parse[[]listedHalt](d, "halt", "status", "--json") {
+		if h.Ref != stolen.TxID {
+			o = d.run("", "chain", "resume", "bitcoin", "--halt", h.Ref)
+			if o.code != exitFailed || !strings.Contains(o.out, "ended: ") || strings.Contains(o.out, "settled") {
+				t.Errorf("got %d %s%s, want %d and the named halt ended", o.code, o.out, o.err, exitFailed)
+			}
+		}
+	}
+	if left := parse[[]listedHalt](d, "halt", "status", "--json"); len(left) != 1 || left[0].Ref != stolen.TxID {
+		t.Errorf("halted by %+v, want the external spend alone", left)
+	}
 	if got := d.ok("chain", "resume", "bitcoin", "--yes", "--by",
 		"ann"); !strings.Contains(got, "settled: 1 external spends, as loss") || !strings.Contains(got,
 		"payments on bitcoin are resumed") {

@@ -222,7 +222,7 @@ func TestThePrintedPolicyLimitsEverything(t *testing.T) {
 	for _, want := range []string{
 		`  BTC: {hourly_limit: "0.2", daily_limit: "0.8", weekly_limit: "2.4"}`,
 		`  SHOP: {hourly_limit: "2000", daily_limit: "8000", weekly_limit: "24000"}`,
-		"  bitcoin:\n    hourly_fees: \"0.25\"\n    daily_fees: \"1\"\n    weekly_fees: \"2.5\"\n    hourly_sweeps: 200\n",
+		"  bitcoin:\n    hourly_fees: \"0.25\"\n    daily_fees: \"1.2\"\n    weekly_fees: \"2.5\"\n    hourly_sweeps: 200\n",
 	} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("it prints\n%s\nwithout %s", printed, want)
@@ -241,7 +241,14 @@ func TestThePrintedPolicyLimitsEverything(t *testing.T) {
 		t.Fatalf("the limits are refused: %v\n%s", err, whole)
 	}
 	if list := cfg.Unlimited(); len(list) > 0 {
-		t.Errorf("%+v have no limit", list)
+		t.Errorf("%+v have no limit, want that all have one", list)
+	}
+	d.configure(whole)
+	found, _ = d.findings()
+	for _, f := range found {
+		if strings.HasPrefix(f.Check, "fees ") && f.Result != resultOK {
+			t.Errorf("doctor says of the printed limits of fees: %+v, want %s", f, resultOK)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 	weekOfHours = 12
 	hourSweeps  = 200
 	hourFees    = 5
-	dayFees     = 20
+	dayFees     = 24
 	weekFees    = 50
 	// ofMinimum is the hour's limit of another currency, in multiples of its smallest withdrawal.
 	ofMinimum = 1000

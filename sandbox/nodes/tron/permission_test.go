@@ -41,9 +41,9 @@ func signedBy(t *testing.T, tx *transaction, keys ...*ecdsa.PrivateKey) *transac
 	return signed
 }
 
-// A permission decides who signs: with too little weight, by a stranger, twice by one key, for another kind of contract,
-// or by a permission that is not there nothing is taken, and each is java-tron's SIGERROR. More than one signature costs
-// a TRX. Once the owner's permission is of other keys, the account's own key signs nothing.
+// A permission decides who signs: with too little weight, by a stranger, twice by one key, for another kind of
+// contract, or by a permission that is not there nothing is taken, and each is java-tron's SIGERROR. More than one
+// signature costs a TRX. Once the owner's permission is of other keys, the account's own key signs nothing.
 func TestPermissionsOfSeveralKeys(t *testing.T) {
 	t.Parallel()
 	n, own, account := payer(t)
