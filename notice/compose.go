@@ -15,7 +15,7 @@ func (n *Notifier) ready(r Receiver, row store.NoticeReceiver, list []event, now
 	if r.isQuiet(now) {
 		list = slices.DeleteFunc(slices.Clone(list), func(e event) bool { return !e.line.Grave })
 	}
-	if since := now.Sub(row.ComposedAt); since >= 0 && since < n.Digest { // a clock that went back holds up nothing
+	if n.isSoon(row, now) {
 		return nil
 	}
 	for _, e := range list {
@@ -24,6 +24,13 @@ func (n *Notifier) ready(r Receiver, row store.NoticeReceiver, list []event, now
 		}
 	}
 	return nil
+}
+
+// isSoon reports whether the last message to a receiver is too new for another one. A clock that went back holds up
+// nothing.
+func (n *Notifier) isSoon(row store.NoticeReceiver, now time.Time) bool {
+	since := now.Sub(row.ComposedAt)
+	return since >= 0 && since < n.Digest
 }
 
 // compose makes one message of events.

@@ -140,6 +140,9 @@ func (n *Notifier) due(ctx context.Context, r Receiver) (due bool, statement *Li
 			due = true
 			return nil
 		}
+		if n.isSoon(row, tx.Now()) {
+			return nil // so nothing is compared or computed for a message that is not sent yet
+		}
 		if _, solvency = n.solvencyDue(r, row, tx.Now()); r.isQuiet(tx.Now()) {
 			solvency = false // alarms say what is grave
 		}

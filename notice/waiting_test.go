@@ -1,6 +1,7 @@
 package notice_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +83,32 @@ func TestSolvencyIsSaidOnceADay(t *testing.T) {
 		h.gets("the next day", "insolvent")
 		h.after(3*24*time.Hour + time.Hour) // it did not run for three days
 		h.gets("one line after three days", "insolvent")
+	})
+}
+
+// The verdict sums the books: it is not computed again and again for a line that waits for the digest.
+func TestTheVerdictIsComputedWhenItIsSent(t *testing.T) {
+	notified(t, func(h *harness) {
+		computed, verdict := 0, h.notifier.Solvency
+		h.notifier.Solvency = func(ctx context.Context, tx *store.Tx) (notice.Statement, error) {
+			computed++
+			return verdict(ctx, tx)
+		}
+		h.notifier.Daily = 60
+		h.clock.Advance(59*time.Minute + 30*time.Second)
+		h.raise("uncovered", "BTC")
+		h.step()
+		h.gets("what is grave", "alarm uncovered opened on bitcoin")
+		for range 3 {
+			h.after(10 * time.Second)
+		}
+		if computed != 0 {
+			h.Errorf("the verdict was computed %d times within the digest, want 0", computed)
+		}
+		h.after(30 * time.Second)
+		h.gets("behind the digest", "solvent")
+		if computed != 1 {
+			h.Errorf("the verdict was computed %d times, want 1", computed)
+		}
 	})
 }

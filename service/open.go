@@ -31,6 +31,8 @@ type Options struct {
 	// WithoutSigner is for a command beside a running service: the signer of this process signs nothing, and its memory
 	// stays with the one that runs.
 	WithoutSigner bool
+	// Rehearsing is for a command that changes nothing: a database with an older schema is refused, not migrated.
+	Rehearsing bool
 	// Ahead is how far this service's clock is ahead of the machine's: that of a sandbox is moved. nil: not at all.
 	Ahead func() time.Duration
 }
@@ -64,7 +66,8 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 		host.WarnOfLimits(cfg, opts.Log)
 		parts.Memory, closers = file, append(closers, file.Close)
 	}
-	if parts.DB, err = store.Open(ctx, store.Config{URL: cfg.Database.Reveal(), Now: opts.clock()}); err != nil {
+	at := store.Config{URL: cfg.Database.Reveal(), Now: opts.clock(), AsIs: opts.Rehearsing}
+	if parts.DB, err = store.Open(ctx, at); err != nil {
 		return nil, closeAll(err, closers)
 	}
 	closers = append(closers, parts.DB.Close)

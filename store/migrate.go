@@ -15,6 +15,25 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// ErrSchemaOld is returned by Open where the schema is older than the program, and is to stay as it is.
+var ErrSchemaOld = errors.New("the schema of the database is older than this program: run bursar migrate first")
+
+// prepare brings the schema up to date, or refuses one that is not.
+func (db *DB) prepare(ctx context.Context, cfg Config) error {
+	if !cfg.AsIs {
+		return db.migrate(ctx, cfg.URL)
+	}
+	provider, err := db.migrator()
+	if err != nil {
+		return err
+	}
+	old, err := provider.HasPending(ctx)
+	if err == nil && old {
+		err = ErrSchemaOld
+	}
+	return err
+}
+
 // migrate brings the schema up to date. Several replicas may start at once: on PostgreSQL they take turns by an
 // advisory lock, on SQLite by its one writer.
 func (db *DB) migrate(ctx context.Context, databaseURL string) error {

@@ -39,6 +39,7 @@ type Config struct {
 	URL   string           // "sqlite:<file>" or "postgres://…"
 	Now   func() time.Time // nil: the system's clock
 	Conns int              // most connections to PostgreSQL; 0: 16
+	AsIs  bool             // a schema that is older than the program is refused with ErrSchemaOld, not brought up to date
 
 	Conduct Conduct // the zero value: as the Go runtime does it
 	Spare   *Spare  // for tests: where connections come from, and go to when the database is closed; nil: nowhere
@@ -60,7 +61,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Spare.knows(cfg.URL) {
 		return db, nil
 	}
-	if err := db.migrate(ctx, cfg.URL); err != nil {
+	if err := db.prepare(ctx, cfg); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("migrate the database: %w", err)
 	}

@@ -75,9 +75,6 @@ func (s *Service) Withdraw(ctx context.Context, o Request) (bursar.Withdrawal, e
 	if err != nil {
 		return bursar.Withdrawal{}, err
 	}
-	if err := s.Open(ctx); err != nil {
-		return bursar.Withdrawal{}, err
-	}
 	address, err := s.destination(ctx, o.To)
 	if err != nil {
 		return bursar.Withdrawal{}, err
@@ -113,6 +110,11 @@ func (s *Service) Address(ctx context.Context, to string) (address string, err e
 // be accepted.
 func (s *Service) destination(ctx context.Context, to string) (address string, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		// Nothing is written before the one transaction that pays: a rehearsal ends at the first that wrote something.
+		if _, err := tx.Accounts().Get(ctx, Account); errors.Is(err, store.ErrNotFound) {
+			return bursar.Refuse(bursar.CodeDestinationRefused,
+				"the treasury has no destination: list one with `bursar destination add --account %s`", Account)
+		}
 		list, err := tx.DestinationLists().Get(ctx, Account)
 		if err != nil {
 			return err

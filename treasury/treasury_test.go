@@ -262,3 +262,22 @@ func TestTheChainIsLockedBeforeTheAccount(t *testing.T) {
 		t.Error("nothing was funded, or the chain stays locked")
 	}
 }
+
+// A treasury that nobody has opened has no destination. A rehearsal says so too, and not that all would be done.
+func TestATreasuryWithoutDestinationsPaysNothing(t *testing.T) {
+	t.Parallel()
+	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8,
+		Minimum: bursar.Units(1), WithdrawalMinimum: bursar.Units(1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		db.Witness(func(context.Context, *store.Tx) error { return nil })
+		db.Rehearse(errors.New("it would be done"))
+		_, err := (&treasury.Service{DB: db, Registry: registry}).Withdraw(ctx, treasury.Request{Currency: "COIN",
+			Amount: "1", To: "cold", Reason: "rent"})
+		if !refused(err, bursar.CodeDestinationRefused) {
+			t.Errorf("got %v, want destination_refused", err)
+		}
+	})
+}

@@ -110,6 +110,13 @@ $tests['a change keeps its key in each attempt'] = static function (): void {
     same([$s->waits[0] >= 0.125 && $s->waits[0] <= 0.25, $s->waits[1]], [true, 7.0]);
 };
 
+// PHP takes the text 0 for nothing; as a key it must not become another one in each call.
+$tests['the key 0 is a key'] = static function (): void {
+    $s = new Service(success(['withdrawal' => ['withdrawalID' => 'w']]));
+    $s->client()->withdraw(['currency' => 'BTC', 'amount' => '1', 'address' => 'a'], ['idempotencyKey' => '0']);
+    same($s->asked[0][2]['Idempotency-Key'], '0');
+};
+
 $tests['refusals are not repeated'] = static function (): void {
     $s = new Service(refusal(422, 'insufficient_balance', ['X-Request-ID' => 'r1']));
     $e = refused(BursarError::class, static fn () => $s->client()->withdraw(

@@ -46,7 +46,9 @@ final class FakeService
     public $charges = [];
     public $asked = [];
     public $lost = []; // how many answers of a path get lost behind the change
+    public $refused = []; // how the next requests of a path are refused, before anything is done: status and code
     public $made = []; // refunds by idempotency key
+    public $attempts = 1; // of a call
 
     public function settings(array $more = []): Settings
     {
@@ -59,7 +61,7 @@ final class FakeService
             'expires' => '900',
         ];
         return new Settings($values, fn (array $config): Client => new Client(
-            ['transport' => [$this, 'answer'], 'attempts' => 1, 'sleep' => static function (): void {
+            ['transport' => [$this, 'answer'], 'attempts' => $this->attempts, 'sleep' => static function (): void {
             }] + $config
         ));
     }
@@ -76,6 +78,9 @@ final class FakeService
         parse_str($parts['query'] ?? '', $query);
         $values = $method === 'GET' ? $query : json_decode((string) $body, true);
         $this->asked[] = [$path, $values, $headers['Idempotency-Key'] ?? ''];
+        if (($this->refused[$path] ?? []) !== [] && ($this->lost[$path] ?? 0) === 0) {
+            return self::refuse(...array_shift($this->refused[$path]));
+        }
         $answer = $this->act("$method $path", $values, $headers['Idempotency-Key'] ?? '');
         if (($this->lost[$path] ?? 0) > 0) {
             $this->lost[$path]--;
@@ -411,6 +416,61 @@ $tests['the same refund asked for again is the one that was made'] = static func
     $service->gateway()->process_refund($id, '5');
     same($service->gateway()->process_refund($id, '5.00'), true);
     same([count($service->made), strpos(lastNote($id), 'withdrawal w1') !== false], [1, true]);
+};
+
+// The answer of the first attempt is lost behind the refund, and the next attempt is refused for what has nothing to do
+// with it: the refund may be there, and is not asked for as another one.
+$tests['a refusal behind a lost answer does not say that nothing was refunded'] = static function (): void {
+    foreach ([[429, 'rate_limited'], [401, 'unauthorized'], [403, 'forbidden'], [403, 'invalid_secret']] as $refusal) {
+        Shop::reset();
+        $service = new FakeService();
+        $id = placePaid($service);
+        [$service->attempts, $service->lost['charge/refund']] = [3, 1];
+        $service->refused['charge/refund'] = [$refusal, $refusal];
+        same(get_class($service->gateway()->process_refund($id, '5')), 'WP_Error', $refusal[1]);
+        $service->refused = [];
+        same($service->gateway()->process_refund($id, '5'), true, $refusal[1]);
+        same(count($service->made), 1, "$refusal[1]: refunds");
+    }
+};
+
+$tests['a refund that was refused can be asked for in another way'] = static function (): void {
+    $service = new FakeService();
+    $id = placePaid($service);
+    $service->refused['charge/refund'] = [[422, 'insufficient_balance']];
+    same(get_class($service->gateway()->process_refund($id, '5')), 'WP_Error');
+    same($service->gateway()->process_refund($id, '4'), true);
+    same(count($service->made), 1);
+};
+
+// A refund whose answer was lost was rejected meanwhile: the payer has got nothing, and the shop books nothing.
+$tests['a refund that paid nothing is not recorded'] = static function (): void {
+    foreach (['rejected', 'cancelled', 'failed'] as $status) {
+        Shop::reset();
+        $service = new FakeService();
+        $id = placePaid($service);
+        $service->lost['charge/refund'] = 1;
+        $service->gateway()->process_refund($id, '5');
+        foreach ($service->charges as $reference => $charge) {
+            $service->charges[$reference]['refunds'][0]['status'] = $status;
+        }
+        $error = $service->gateway()->process_refund($id, '5');
+        same(get_class((object) $error), 'WP_Error', $status);
+        same(strpos($error->get_error_message(), "withdrawal w1, is $status") !== false, true, $status);
+        same($service->gateway()->process_refund($id, '5'), true, $status); // another one
+        same(count($service->made), 2, $status);
+    }
+};
+
+$tests['an order that could not be completed comes again'] = static function (): void {
+    $service = new FakeService();
+    [$id, $charge] = place($service);
+    Shop::$failing = true;
+    same(deliver($service, PAID + ['version' => 2] + $charge), 503);
+    same(status($id), 'pending');
+    Shop::$failing = false;
+    same(deliver($service, PAID + ['version' => 2] + $charge), 204);
+    same([status($id), Shop::$orders[$id]['completed']], ['processing', 1]);
 };
 
 $tests['a refund that cannot be meant is refused'] = static function (): void {

@@ -26,7 +26,7 @@ func (c *call) database(ctx context.Context) (*store.DB, config.Config, error) {
 	if err != nil {
 		return nil, cfg, err
 	}
-	db, err := store.Open(ctx, store.Config{URL: cfg.Database.Reveal()})
+	db, err := store.Open(ctx, store.Config{URL: cfg.Database.Reveal(), AsIs: c.rehearses})
 	if err != nil {
 		return nil, cfg, fmt.Errorf("the database cannot be used: %w", err)
 	}
@@ -49,7 +49,13 @@ func (c *call) service(ctx context.Context) (*service.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := service.Open(ctx, cfg, service.Options{Getenv: c.Getenv, WithoutSigner: true})
+	return c.serviceOf(ctx, cfg)
+}
+
+// serviceOf is service for a configuration that the command has changed.
+func (c *call) serviceOf(ctx context.Context, cfg config.Config) (*service.Service, error) {
+	opts := service.Options{Getenv: c.Getenv, WithoutSigner: true, Rehearsing: c.rehearses}
+	s, err := service.Open(ctx, cfg, opts)
 	if err == nil {
 		c.witness(s.DB)
 	}

@@ -44,7 +44,7 @@ func (c *call) refills(ctx context.Context, cfg config.Config, id bursar.ChainID
 	if !can {
 		return nil, nil, fmt.Errorf("refills of %s cannot be built in this version", id)
 	}
-	db, err := store.Open(ctx, store.Config{URL: cfg.Database.Reveal()})
+	db, err := store.Open(ctx, store.Config{URL: cfg.Database.Reveal(), AsIs: c.rehearses})
 	if err != nil {
 		return nil, nil, fmt.Errorf("the database cannot be used: %w", err)
 	}

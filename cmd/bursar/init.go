@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +55,7 @@ func (cmd *initCommand) Run(ctx context.Context, c *call) error {
 	if s.file == "" {
 		s.file = config.DefaultFile
 	}
-	if err := s.free(); err != nil {
+	if err := errors.Join(s.free(), s.visible()); err != nil {
 		return err
 	}
 	if err := s.questions(c.asker(cmd.Yes)); err != nil {
@@ -88,6 +89,19 @@ func (s *setup) free() error {
 	}
 	return wrong("%s exists and is not overwritten: edit it and run `bursar config check`, or name another file with "+
 		"--config", s.file)
+}
+
+// visible refuses a password of the database among the flags.
+func (s *setup) visible() error {
+	u, err := url.Parse(s.cmd.Database)
+	if err != nil {
+		return nil // the whole configuration is judged later
+	}
+	if _, has := u.User.Password(); has || u.Query().Has("password") {
+		return wrong("--database has a password, which every user of this machine can read there: leave the flag out, and " +
+			"put the URL on standard input")
+	}
+	return nil
 }
 
 // questions asks for what no flag says.

@@ -52,6 +52,7 @@ func TestInitRefusesAndWritesNothing(t *testing.T) {
 	for want, args := range map[string][]string{
 		"unknown chain":              {"--chain", "bitcorn=http://127.0.0.1:1"},
 		"has a password":             {"--chain", "bitcoin=http://u:p@127.0.0.1:1"},
+		"--database has a password":  {"--database", "postgres://bursar:hunter2@127.0.0.1/bursar"},
 		"has no URL":                 {"--chain", "bitcoin"},
 		"serves other machines":      {"--network", "mainnet", "--listen", "0.0.0.0:8080"},
 		"the database is not of the": {"--database", "mysql://somewhere"},

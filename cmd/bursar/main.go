@@ -131,15 +131,17 @@ func run(ctx context.Context, c *call, args []string) int {
 
 // execute runs a command that was parsed.
 func (c *call) execute(ctx context.Context, parsed *kong.Context, args []string) error {
+	selected := parsed.Selected().Target.Addr().Interface()
+	r, is := selected.(interface{ onlyRehearses() bool })
+	c.rehearses = is && r.onlyRehearses()
 	if err := c.names.resolve(ctx, c); err != nil {
 		return err
 	}
 	c.did = didOf(parsed)
-	selected := parsed.Selected().Target.Addr().Interface()
-	if r, is := selected.(interface{ onlyRehearses() bool }); is && r.onlyRehearses() {
-		c.rehearses = true
-	} else if err := c.Prepare(selected, "bursar "+strings.Join(args, " ")); err != nil {
-		return err
+	if !c.rehearses { // what changes nothing asks nobody
+		if err := c.Prepare(selected, "bursar "+strings.Join(args, " ")); err != nil {
+			return err
+		}
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err := parsed.Run(c, &c.Call)

@@ -9,7 +9,6 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/outgoing"
-	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/store"
 )
 
@@ -133,11 +132,10 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := service.Open(ctx, cmd.through(cfg), service.Options{Getenv: c.Getenv, WithoutSigner: true})
+	s, err := c.serviceOf(ctx, cmd.through(cfg))
 	if err != nil {
 		return err
 	}
-	c.witness(s.DB)
 	defer s.Close()
 	what, err := s.ResolveOutgoing(ctx, cmd.ID, outgoing.Resolution{
 		Paid:      cmd.Paid,

@@ -5,7 +5,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/outgoing"
-	"github.com/bursar/bursar/service"
 )
 
 type outgoingAbandonCommand struct {
@@ -27,15 +26,10 @@ func (outgoingAbandonCommand) Help() string {
 
 // Run abandons an outgoing transaction.
 func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
-	cfg, err := c.Load()
+	s, err := c.service(ctx)
 	if err != nil {
 		return err
 	}
-	s, err := service.Open(ctx, cfg, service.Options{Getenv: c.Getenv, WithoutSigner: true})
-	if err != nil {
-		return err
-	}
-	c.witness(s.DB)
 	defer s.Close()
 	by, err := s.AbandonOutgoing(ctx, cmd.ID, outgoing.Abandonment{Reason: cmd.Reason, Actor: cmd.Name()})
 	if err != nil {

@@ -117,3 +117,19 @@ func TestADatabaseOfAnEarlierVersionIsUpgraded(t *testing.T) {
 		})
 	}
 }
+
+// A rehearsal changes nothing, the schema neither: a service of the earlier version may still run on it.
+func TestARehearsalDoesNotUpgradeTheDatabase(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t, "chains: {bitcoin: {rpc: 'http://127.0.0.1:1'}}")
+	d.env = []string{"BURSAR_PASSPHRASE=sandbox"}
+	d.unpack(earlierVersions[0].file)
+	const id = "01a21037-6c31-7000-9f30-62f8ebc773f4"
+	for _, args := range [][]string{{"key", "revoke", id}, {"withdrawal", "approve", id},
+		{"unattributed", "assign", id, "--account", "shop"}} {
+		d.fails(exitFailed, "run bursar migrate first", append(args, "--dry-run")...)
+		if got := d.schema(); got != earlierVersions[0].schema {
+			t.Fatalf("behind %s --dry-run the database has the schema %d, want %d", args, got, earlierVersions[0].schema)
+		}
+	}
+}

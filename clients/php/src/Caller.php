@@ -110,7 +110,8 @@ class Caller
         if ($method === 'GET') {
             $url .= $sent === [] ? '' : '?' . http_build_query(Values::texts($sent), '', '&', PHP_QUERY_RFC3986);
         } else {
-            $key = ($options['idempotencyKey'] ?? '') ?: self::drawKey();
+            $key = (string) ($options['idempotencyKey'] ?? '');
+            $key = $key === '' ? self::drawKey() : $key; // '0' is a key too
             $body = Values::json($sent);
             $headers += ['Content-Type' => 'application/json', 'Idempotency-Key' => $key];
         }

@@ -671,7 +671,8 @@ final class Client extends Caller
         if ($currency === '' || !isset($values['amount'], $values['address'])) {
             throw new InvalidArgumentException('what is signed needs amount, address and currency');
         }
-        $options['idempotencyKey'] = ($options['idempotencyKey'] ?? '') ?: self::drawKey();
+        $key = (string) ($options['idempotencyKey'] ?? '');
+        $options['idempotencyKey'] = $key === '' ? self::drawKey() : $key; // '0' is a key too
         [$values['order'], $options['signature']] = $this->orders()->sign(
             $currency,
             (string) $values['amount'],

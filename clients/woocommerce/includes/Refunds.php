@@ -14,6 +14,12 @@ final class Refunds
     /** Metadata of the order: a refund that was asked for and whose outcome is not known, as JSON. */
     public const PENDING = '_bursar_refund';
 
+    /** Refusals that come before the service looks whether the refund is there: an earlier attempt may have made it. */
+    private const UNDECIDED = ['rate_limited', 'unauthorized', 'forbidden', 'secret_required', 'invalid_secret'];
+
+    /** States of a withdrawal that has paid nothing and never will. */
+    private const UNPAID = ['rejected', 'cancelled', 'failed'];
+
     /** @var Settings */
     private $settings;
 
@@ -34,16 +40,7 @@ final class Refunds
         $charge = $client->getCharge(['chargeID' => (string) $order->get_transaction_id()]);
         $asked = json_decode((string) $order->get_meta(self::PENDING), true);
         if (is_array($asked)) {
-            $made = self::made($charge, $asked);
-            if ($made !== '') { // its answer was lost
-                $this->forget($order);
-            }
-            if (Decimal::compare($asked['amount'], $amount) !== 0) {
-                throw new RuntimeException(
-                    $made === '' ? "whether $asked[amount] were refunded is not known: ask for that refund again"
-                        : "$asked[amount] were refunded before, by withdrawal $made: record that first"
-                );
-            }
+            $made = $this->earlier($order, $charge, $asked, $amount);
             if ($made !== '') {
                 return $made;
             }
@@ -53,13 +50,40 @@ final class Refunds
         try {
             $withdrawal = $client->refundCharge($asked['values'], ['idempotencyKey' => $asked['key']])['withdrawal'];
         } catch (BursarError $refused) {
-            if ($refused->status < 500 && $refused->errorCode !== '') {
+            $decided = $refused->errorCode !== '' && !in_array($refused->errorCode, self::UNDECIDED, true);
+            if ($refused->status < 500 && $decided) {
                 $this->forget($order); // nothing was made
             }
             throw $refused;
         }
         $this->forget($order);
         return $withdrawal['withdrawalID'];
+    }
+
+    /**
+     * Returns the withdrawal of a refund that was asked for before and whose answer was lost, '' if there is none and
+     * it is to be asked for again.
+     *
+     * @param array<string, mixed> $charge
+     * @param array<string, mixed> $asked
+     */
+    private function earlier(WC_Order $order, array $charge, array $asked, string $amount): string
+    {
+        $made = self::made($charge, $asked);
+        $id = $made['withdrawalID'] ?? '';
+        if ($made !== null) {
+            $this->forget($order);
+        }
+        if ($made !== null && in_array($made['status'], self::UNPAID, true)) {
+            throw new RuntimeException("the refund before this one, withdrawal $id, is $made[status]: ask again");
+        }
+        if (Decimal::compare($asked['amount'], $amount) !== 0) {
+            throw new RuntimeException(
+                $made === null ? "whether $asked[amount] were refunded is not known: ask for that refund again"
+                    : "$asked[amount] were refunded before, by withdrawal $id: record that first"
+            );
+        }
+        return $id;
     }
 
     /**
@@ -137,21 +161,22 @@ final class Refunds
     }
 
     /**
-     * Returns the withdrawal that a refund became whose answer was lost, '' if there is none.
+     * Returns what a refund became whose answer was lost, null if there is nothing.
      *
      * @param array<string, mixed> $charge
      * @param array<string, mixed> $asked
+     * @return array<string, mixed>|null
      */
-    private static function made(array $charge, array $asked): string
+    private static function made(array $charge, array $asked): ?array
     {
         foreach ($charge['refunds'] as $refund) {
             if ($refund['depositID'] === $asked['values']['depositID']
                 && Decimal::compare($refund['amount'], $asked['values']['amount']) === 0
                 && !in_array($refund['withdrawalID'], $asked['known'], true)) {
-                return $refund['withdrawalID'];
+                return $refund;
             }
         }
-        return '';
+        return null;
     }
 
     private function forget(WC_Order $order): void

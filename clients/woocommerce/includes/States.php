@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Bursar\WooCommerce;
 
+use RuntimeException;
 use WC_Order;
 
 /** Which status an order has, by what is known of its charges. */
@@ -103,8 +104,10 @@ final class States
         } elseif ($order->has_status('cancelled')) {
             self::hold($order, "Paid by $hashes, after the order was cancelled: deliver it, or refund it.");
         } else {
+            if (!$order->payment_complete($charge['chargeID'])) { // it catches what a hook throws
+                throw new RuntimeException('the order could not be completed: see the note of WooCommerce');
+            }
             self::note($order, "Paid by $hashes.");
-            $order->payment_complete($charge['chargeID']);
         }
     }
 

@@ -21,9 +21,12 @@ final class Shop
     public static $notices = [];
     /** @var list<string> */
     public static $log = [];
+    /** @var bool whether payment_complete fails, as where a hook of it throws: it catches that and returns false */
+    public static $failing = false;
 
     public static function reset(): void
     {
+        self::$failing = false;
         [self::$orders, self::$options, self::$locks, self::$notices, self::$log] = [[], [], [], [], []];
     }
 }
@@ -79,12 +82,16 @@ class WC_Order
 
     public function payment_complete($transaction = '')
     {
+        if (Shop::$failing) {
+            return false;
+        }
         if ($this->has_status(['on-hold', 'pending', 'failed', 'cancelled'])) {
             $this->data['transaction'] = $transaction;
             $this->data['status'] = 'processing';
             $this->data['completed']++;
             $this->save();
         }
+        return true;
     }
 
     public function save()
