@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // a machine without a database of time zones knows them too
 
 	"github.com/bursar/bursar"
 )

@@ -238,3 +238,12 @@ func closeAlarms(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 
 // haltKinds are the alarms that halt a chain.
 var haltKinds = map[string]bool{"external_spend": true, "external_nonce": true, "abandoned_included": true}
+
+// reasonsOf joins the reasons of halts for a message.
+func reasonsOf(halts []store.Halt) string {
+	texts := make([]string, len(halts))
+	for i, h := range halts {
+		texts[i] = fmt.Sprintf("%s (%s)", h.Reason, h.Kind)
+	}
+	return strings.Join(texts, "; ")
+}

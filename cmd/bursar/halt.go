@@ -393,12 +393,3 @@ func (cmd *haltLogCommand) Run(ctx context.Context, c *call) error {
 		return []any{l.At, l.What, l.Scope, l.Kind, word(l.Actor), l.Reason}
 	})
 }
-
-// reasonsOf joins the reasons of halts for a message.
-func reasonsOf(halts []store.Halt) string {
-	texts := make([]string, len(halts))
-	for i, h := range halts {
-		texts[i] = fmt.Sprintf("%s (%s)", h.Reason, h.Kind)
-	}
-	return strings.Join(texts, "; ")
-}

@@ -238,6 +238,7 @@ func openOnce(ctx context.Context, c *call, cfg config.Config, seedless bool, do
 		if err != nil {
 			return err
 		}
+		c.witness(db)
 		return db.Close()
 	}
 	s, err := c.service(ctx)

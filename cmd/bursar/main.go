@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // a machine without a database of time zones knows them too
 
 	"github.com/alecthomas/kong"
 

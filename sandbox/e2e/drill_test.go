@@ -191,8 +191,16 @@ func (d *drilled) recover() {
 		d.must(o.place()) // a transfer before the payment that it made possible
 	}
 	d.paid(d.transfers)
-	if d.held {
-		d.run("resume", "--all")
+	if d.held { // the copy has the halt of before, and the service was halted again after the restore
+		var halts []struct{ Scope, Kind, Ref string }
+		d.must(json.Unmarshal(d.run("halt", "status", "--json"), &halts))
+		arguments := []string{"resume", "--all"}
+		for _, h := range halts {
+			if h.Kind == "operator" {
+				arguments = append(arguments, "--halt", h.Ref)
+			}
+		}
+		d.run(arguments...)
 	}
 	d.eventually("everything is explained", d.explain)
 	d.blocks("auto")
