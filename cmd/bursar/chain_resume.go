@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/recovery"
