@@ -74,8 +74,8 @@ func (c *Console) searched(v *visit, object, what string) error {
 		return a.Verb == string(operator.VerbRescan) && a.Object == object && a.Became == what
 	}
 	if err == nil && !slices.ContainsFunc(list, same) {
-		err = bursar.RefuseField(bursar.CodeInvalidRequest, "token", "the form's token was sent for something else: load the "+
-			"form again")
+		err = bursar.RefuseField(bursar.CodeInvalidRequest, "token", "the form's token was sent for something else: load "+
+			"the form again")
 	}
 	return err
 }

@@ -240,8 +240,8 @@ func (c *Console) oneApproval(v *visit) (any, error) {
 	return d, nil
 }
 
-// seenOrder returns the order of the withdrawal or the refund in the path; one that does not wait, or of an account that
-// the person may not see, is not there.
+// seenOrder returns the order of the withdrawal or the refund in the path; one that does not wait, or of an account
+// that the person may not see, is not there.
 func (c *Console) seenOrder(v *visit) (p roster.Policy, one relay.Order, err error) {
 	id, err := v.id("id")
 	if err != nil {

@@ -169,7 +169,8 @@ func TestAnApprovalThatNoSignerWouldCount(t *testing.T) {
 	})
 }
 
-// The attack: a client gives its order the ID of another client's, so that the page of one stands in place of the other's.
+// The attack: a client gives its order the ID of another client's, so that the page of one stands in place of the
+// other's.
 func TestOrdersOfTwoAccountsWithOneID(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		policy := o.govern(nil)

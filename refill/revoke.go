@@ -73,8 +73,8 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 	return b, err
 }
 
-// otherwise reports whether a wallet was configured otherwise, so that what it uses up now says nothing of what it would
-// have used up then: another nonce account has another nonce, and the old one's stays usable.
+// otherwise reports whether a wallet was configured otherwise, so that what it uses up now says nothing of what it
+// would have used up then: another nonce account has another nonce, and the old one's stays usable.
 func otherwise(then, now bursar.ColdWallet) bool {
 	return then.Name != now.Name || !slices.Equal(then.Addresses, now.Addresses) || then.NonceAccount != now.NonceAccount
 }

@@ -138,8 +138,8 @@ func TestWhatIsUsedUpIsNotRevoked(t *testing.T) {
 	})
 }
 
-// A wallet that has another nonce account since says nothing of the nonce of a bundle, which stays usable for ever: that
-// it is used up would be a lie.
+// A wallet that has another nonce account since says nothing of the nonce of a bundle, which stays usable for ever:
+// that it is used up would be a lie.
 func TestAnotherNonceAccountRevokesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -36,8 +36,8 @@ func keep(ctx context.Context, tx *store.Tx, v roster.Vote, one store.Approval) 
 	return tx.Approvals().Add(ctx, one)
 }
 
-// latest returns the last yes and the last no of each payment by each person. The signer takes the later one, and the no
-// where it sees that a copied passkey said yes since.
+// latest returns the last yes and the last no of each payment by each person. The signer takes the later one, and the
+// no where it sees that a copied passkey said yes since.
 func latest(list []store.Approval) (last []store.Approval) {
 	for _, one := range list {
 		a, err := approval.ParseApproval(one.Text)

@@ -147,7 +147,8 @@ func TestAPostgresDatabaseOfAnEarlierVersionIsUpgraded(t *testing.T) {
 			return err
 		}
 		_, err := tx.Notices().Unnoticed(ctx, "ops", nil, tx.Now(), 10)
-		return errors.Join(err, tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "odd", Ref: "x", Message: "m"}))
+		return errors.Join(err,
+			tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "odd", Ref: "x", Message: "m"}))
 	})
 	if err != nil {
 		t.Errorf("the service's role cannot work on it: %v, want no error", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +45,9 @@ func emulator(t *testing.T) string {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if _, err := os.Stat(socket); err == nil {
+		// The file is there before anybody listens at it.
+		if c, err := new(net.Dialer).DialContext(waiting, "unix", socket); err == nil {
+			c.Close()
 			return socket
 		}
 		select {
