@@ -243,7 +243,7 @@ func TestWhatIsNotSummedIsNotArchived(t *testing.T) {
 }
 
 // Where books were archived before months were summed, balances are known from then on, whether or not the summing has
-// begun, and nothing is said about the time before.
+// started, and nothing is said about the time before.
 func TestStatementsBehindOldArchives(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		b := &books{script: newScript(t, storetest.AsOwner(url)), random: rand.New(rand.NewPCG(4, 4))}

@@ -119,13 +119,13 @@ func readBooks(name string, f func(store.Link) error) (Books, error) {
 
 // booksReader reads the lines of a file of the books.
 type booksReader struct {
-	lines *bufio.Reader
-	f     func(store.Link) error
-	begun bool
-	ended bool
-	last  int64 // the last link
-	count int64
-	books Books
+	lines   *bufio.Reader
+	f       func(store.Link) error
+	started bool
+	ended   bool
+	last    int64 // the last link
+	count   int64
+	books   Books
 }
 
 // next takes a line; sum is that of the lines before it.
@@ -141,8 +141,8 @@ func (r *booksReader) next(text []byte, sum string) error {
 		return err
 	}
 	switch {
-	case !r.begun:
-		r.begun, r.last = true, line.After
+	case !r.started:
+		r.started, r.last = true, line.After
 		if line.Form != booksForm {
 			return fmt.Errorf("its first line is not that of %q", booksForm)
 		}

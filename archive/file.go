@@ -142,7 +142,7 @@ type reader struct {
 	lines   *bufio.Reader
 	sum     hash.Hash
 	f       func(Event) error
-	begun   bool
+	started bool
 	ended   bool
 	number  int64 // of the last event
 	summary Summary
@@ -162,8 +162,8 @@ func (r *reader) next() error {
 		return err
 	}
 	switch {
-	case !r.begun:
-		r.begun, r.summary.Before = true, line.Before
+	case !r.started:
+		r.started, r.summary.Before = true, line.Before
 		if line.Form != form {
 			return fmt.Errorf("its first line is not that of %q", form)
 		}

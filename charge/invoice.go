@@ -135,7 +135,7 @@ func (s *Service) insert(
 			Webhook:  t.Webhook,
 			Metadata: t.Metadata,
 			Done: func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {
-				made = s.begun(tx, draft, w.Number)
+				made = s.started(tx, draft, w.Number)
 				made.Options[0].Wallet, made.Options[0].WalletID, made.Options[0].Address = w.Number, w.ID, w.Address
 				made.Options[0].Quotes = s.quotes(tx.Now(), made.Invoice, made.Options[0].Currency)
 				return s.write(ctx, tx, t, made)
@@ -148,14 +148,14 @@ func (s *Service) insert(
 		if err != nil {
 			return err
 		}
-		made = s.begun(tx, draft, number)
+		made = s.started(tx, draft, number)
 		return s.write(ctx, tx, t, made)
 	})
 	return made, err
 }
 
-// begun returns a draft as it is in the transaction that writes it.
-func (s *Service) begun(tx *store.Tx, draft bursar.InvoiceDetail, number int64) bursar.InvoiceDetail {
+// started returns a draft as it is in the transaction that writes it.
+func (s *Service) started(tx *store.Tx, draft bursar.InvoiceDetail, number int64) bursar.InvoiceDetail {
 	made := draft
 	made.Options = append([]bursar.InvoiceOption{}, draft.Options...)
 	made.Number, made.ID, made.Token = number, s.IDs.Next(), s.IDs.Token()

@@ -127,7 +127,7 @@ func TestAnApprovalThatNoSignerWouldCount(t *testing.T) {
 			"a changed text":  {changed, mine.signs(yes.Challenge, nil), "its challenge is not of this text"},
 			"nothing":         {yes.Text, "", "not the assertion of a passkey"},
 			"no assertion":    {yes.Text, "{}", "not the assertion of a passkey"},
-			"a stranger's passkey": {yes.Text, keyOf(bursar.ID{1}).signs(yes.Challenge, nil),
+			"an outsider's passkey": {yes.Text, keyOf(bursar.ID{1}).signs(yes.Challenge, nil),
 				"no passkey of the policy"},
 			"one that is spoilt": {yes.Text, mine.signs(yes.Challenge, func(t *touch) { t.spoilt = true }),
 				"no passkey of the policy"},

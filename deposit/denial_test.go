@@ -75,7 +75,7 @@ func (l leftOut) pay(f *followtest.Harness) string {
 		return f.Sim.Pay(payment)
 	}
 	first := payment
-	first.Address = bursar.Address{Base: f.Sim.Named("stranger")}
+	first.Address = bursar.Address{Base: f.Sim.Named("outsider")}
 	return f.Sim.Pay(first, payment)
 }
 

@@ -59,7 +59,7 @@ func TestATransferToAnExternalAddressIsNoDeposit(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = misreport{Chain: f.Sim, all: func(b *chain.Block) {
 			b.Transfers = append(b.Transfers, chain.Transfer{TxID: b.Ref.Hash,
-				Address: bursar.Address{Base: f.Sim.Named("stranger")}, Amount: bursar.Units(3000)})
+				Address: bursar.Address{Base: f.Sim.Named("outsider")}, Amount: bursar.Units(3000)})
 		}}
 		f.Sim.Mine(3)
 		f.CatchUp()

@@ -180,8 +180,8 @@ func (a *Addresses) clear() {
 	a.times++
 }
 
-// begun returns how often they were read from the beginning.
-func (a *Addresses) begun() int {
+// started returns how often they were read from the beginning.
+func (a *Addresses) started() int {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return a.times

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// wantNotBegun takes a step that fails with an error, and checks that the chain has not begun.
+// wantNotBegun takes a step that fails with an error, and checks that the chain has not started.
 func wantNotBegun(f *followtest.Harness, because error) {
 	f.T.Helper()
 	if _, err := f.Step(ctx, f.Lease); !errors.Is(err, because) {

@@ -102,7 +102,7 @@ func (w *Watch) Sync(ctx context.Context) error {
 func (w *Watch) sync(ctx context.Context, tx *store.Tx) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if times := w.wallets.begun(); times != w.times {
+	if times := w.wallets.started(); times != w.times {
 		w.times, w.started, w.lost, w.sent = times, false, nil, newFingerprints()
 	}
 	if err := w.syncLost(ctx, tx); err != nil {

@@ -67,7 +67,7 @@ func TestHandlersLearnWhomABlockConcerns(t *testing.T) {
 		to := func(base string) bursar.Address { return bursar.Address{Base: base} }
 		f.Chain = scripted{f.Sim, map[uint64]func(b *chain.Block){2: func(b *chain.Block) {
 			b.Transfers = []chain.Transfer{{TxID: "pays our address", Address: f.Wallet.Address},
-				{TxID: "theirs", Address: f.Tokens.Address}, {TxID: "theirs", Address: to("stranger")}}
+				{TxID: "theirs", Address: f.Tokens.Address}, {TxID: "theirs", Address: to("outsider")}}
 			b.Included = []chain.Inclusion{{TxID: "is included"}, {TxID: "is theirs"}}
 			b.ExternalSpends = []chain.ExternalSpend{{TxID: "spends from our address"}, {TxID: "spends from theirs"}}
 		}}}

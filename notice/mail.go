@@ -16,7 +16,7 @@ type Encryption string
 
 // The encryptions.
 const (
-	StartTLS Encryption = "starttls" // begun in clear, encrypted before anything is said (RFC 3207), or not used
+	StartTLS Encryption = "starttls" // started in clear, encrypted before anything is said (RFC 3207), or not used
 	TLS      Encryption = "tls"      // from the beginning (RFC 8314)
 	Clear    Encryption = "none"     // to a server on this machine only
 )

@@ -128,12 +128,12 @@ func (s *servers) refuses(m notice.Message) {
 	wrong.Password = func() (string, error) { return "s3cret", nil }
 	unread := s.mail(s.starttls, notice.StartTLS)
 	unread.Password = func() (string, error) { return "", errors.New("no such file") }
-	stranger := s.mail(s.starttls, notice.StartTLS)
-	stranger.TLS = nil // the system's authorities do not know this one
+	outsider := s.mail(s.starttls, notice.StartTLS)
+	outsider.TLS = nil // the system's authorities do not know this one
 	for name, by := range map[string]*notice.Mail{
 		"with a wrong password":               wrong,
 		"without a password":                  unread,
-		"to a server of an unknown authority": stranger,
+		"to a server of an unknown authority": outsider,
 		"in clear, where TLS is configured":   s.mail(s.clear, notice.StartTLS),
 		"with TLS to a server in clear":       s.mail(s.clear, notice.TLS),
 	} {

@@ -288,7 +288,7 @@ func TestAReceiverThatFailsIsTriedAgain(t *testing.T) {
 		h.after(2 * time.Minute)
 		h.gets("and its own alarm, which is over", "alarm notices_failing closed")
 		if len(first) == 1 && first[0].At.Equal(h.clock.Now()) {
-			h.Error("the message was composed anew, want the one that failed")
+			h.Error("the message was composed again, want the one that failed")
 		}
 	})
 }

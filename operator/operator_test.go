@@ -57,9 +57,9 @@ func newAuthenticator(t *testing.T) *authenticator {
 func encoded(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // challenge reads what a ceremony asks for.
-func challenge(t *testing.T, begun operator.Challenge) (text, user string) {
+func challenge(t *testing.T, started operator.Challenge) (text, user string) {
 	t.Helper()
-	raw, err := json.Marshal(begun.Options)
+	raw, err := json.Marshal(started.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +92,9 @@ func (a *authenticator) answer(response map[string]string) []byte {
 }
 
 // made answers a challenge to make a passkey.
-func (a *authenticator) made(t *testing.T, begun operator.Challenge) []byte {
+func (a *authenticator) made(t *testing.T, started operator.Challenge) []byte {
 	t.Helper()
-	asked, user := challenge(t, begun)
+	asked, user := challenge(t, started)
 	a.handle = user
 	public, err := a.key.PublicKey.ECDH()
 	if err != nil {
@@ -117,9 +117,9 @@ func (a *authenticator) made(t *testing.T, begun operator.Challenge) []byte {
 }
 
 // signed answers a challenge to sign in.
-func (a *authenticator) signed(t *testing.T, begun operator.Challenge) []byte {
+func (a *authenticator) signed(t *testing.T, started operator.Challenge) []byte {
 	t.Helper()
-	asked, _ := challenge(t, begun)
+	asked, _ := challenge(t, started)
 	client, data := a.client("webauthn.get", asked), a.data(a.flags)
 	hash := sha256.Sum256(client)
 	digest := sha256.Sum256(append(slices.Clone(data), hash[:]...))
@@ -139,12 +139,12 @@ func invite(t *testing.T, s *operator.Service, name string, roles ...operator.Ro
 		t.Fatal(err)
 	}
 	token := tokenOf(invited)
-	begun, err := s.BeginInvited(t.Context(), token)
+	started, err := s.BeginInvited(t.Context(), token)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := newAuthenticator(t)
-	if _, err := s.FinishMaking(t.Context(), host(), begun.Ceremony, a.made(t, begun)); err != nil {
+	if _, err := s.FinishMaking(t.Context(), host(), started.Ceremony, a.made(t, started)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.BeginInvited(t.Context(), token); !errors.Is(err, operator.ErrRefused) {
@@ -165,13 +165,13 @@ func host() operator.Act {
 
 func signIn(t *testing.T, s *operator.Service, a *authenticator) (string, error) {
 	t.Helper()
-	begun, err := s.BeginSignIn(t.Context())
+	started, err := s.BeginSignIn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	response := a.signed(t, begun)
-	cookie, _, err := s.FinishSignIn(t.Context(), host(), "a browser", begun.Ceremony, response)
-	if _, _, again := s.FinishSignIn(t.Context(), host(), "a browser", begun.Ceremony, response); again == nil {
+	response := a.signed(t, started)
+	cookie, _, err := s.FinishSignIn(t.Context(), host(), "a browser", started.Ceremony, response)
+	if _, _, again := s.FinishSignIn(t.Context(), host(), "a browser", started.Ceremony, response); again == nil {
 		t.Error("a challenge was answered twice")
 	}
 	return cookie, err
@@ -290,7 +290,7 @@ func TestAnAdminApprovesNothing(t *testing.T) {
 	}
 }
 
-// A session alone adds no passkey: anybody who took it over would approve with theirs. One that was begun before a
+// A session alone adds no passkey: anybody who took it over would approve with theirs. One that was started before a
 // recovery is not finished after it.
 func TestAnotherPasskeyNeedsOneOfThePersons(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -319,21 +319,21 @@ func TestAnotherPasskeyNeedsOneOfThePersons(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", what, err, operator.ErrRefused)
 			}
 		}
-		begun, err := another(a)
+		started, err := another(a)
 		if err != nil {
 			t.Fatal(err)
 		}
 		second := newAuthenticator(t)
-		if _, err := s.FinishMaking(t.Context(), host(), begun.Ceremony, second.made(t, begun)); err != nil {
+		if _, err := s.FinishMaking(t.Context(), host(), started.Ceremony, second.made(t, started)); err != nil {
 			t.Fatalf("the second passkey: got %v, want it made", err)
 		}
-		if begun, err = another(second); err != nil {
+		if started, err = another(second); err != nil {
 			t.Fatal(err)
 		}
 		invite(t, s, "Ada")
-		_, err = s.FinishMaking(t.Context(), host(), begun.Ceremony, newAuthenticator(t).made(t, begun))
+		_, err = s.FinishMaking(t.Context(), host(), started.Ceremony, newAuthenticator(t).made(t, started))
 		if !errors.Is(err, operator.ErrRefused) {
-			t.Errorf("one begun before the recovery: got %v, want %v", err, operator.ErrRefused)
+			t.Errorf("one started before the recovery: got %v, want %v", err, operator.ErrRefused)
 		}
 	})
 }

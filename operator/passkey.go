@@ -230,7 +230,7 @@ func (s *Service) FinishMaking(ctx context.Context, by Act, id bursar.ID, respon
 }
 
 // maker reads who makes a passkey, and keeps them as they are until the transaction ends: anybody who recovers, revokes
-// or changes them waits. What was begun in a session that has ended since, as by a recovery, is refused.
+// or changes them waits. What was started in a session that has ended since, as by a recovery, is refused.
 func (s *Service) maker(ctx context.Context, tx *store.Tx, c ceremony) (u user, err error) {
 	if err := tx.People().Lock(ctx, c.person); err != nil {
 		return u, err

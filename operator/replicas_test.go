@@ -23,24 +23,24 @@ func TestAnotherReplicaTakesTheAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		begun, err := one.BeginInvited(t.Context(), tokenOf(invited))
+		started, err := one.BeginInvited(t.Context(), tokenOf(invited))
 		if err != nil {
 			t.Fatal(err)
 		}
 		a := newAuthenticator(t)
-		if _, err := other.FinishMaking(t.Context(), host(), begun.Ceremony, a.made(t, begun)); err != nil {
+		if _, err := other.FinishMaking(t.Context(), host(), started.Ceremony, a.made(t, started)); err != nil {
 			t.Fatalf("the passkey: got %v, want it made by the other replica", err)
 		}
-		begun, err = other.BeginSignIn(t.Context())
+		started, err = other.BeginSignIn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		response := a.signed(t, begun)
+		response := a.signed(t, started)
 		errs := make([]error, 2)
 		var group sync.WaitGroup
 		for i, s := range []*operator.Service{one, other} {
 			group.Go(func() {
-				_, _, errs[i] = s.FinishSignIn(t.Context(), host(), "a browser", begun.Ceremony, response)
+				_, _, errs[i] = s.FinishSignIn(t.Context(), host(), "a browser", started.Ceremony, response)
 			})
 		}
 		group.Wait()
@@ -58,17 +58,17 @@ func TestChallengesAreBounded(t *testing.T) {
 	db := storetest.OpenAt(t, storetest.Reused(t), clock.Now)
 	s := opened(t, db, 0)
 	a := invite(t, s, "Ada", operator.Viewer)
-	finish := func(begun operator.Challenge) error {
-		_, _, err := s.FinishSignIn(t.Context(), host(), "a browser", begun.Ceremony, a.signed(t, begun))
+	finish := func(started operator.Challenge) error {
+		_, _, err := s.FinishSignIn(t.Context(), host(), "a browser", started.Ceremony, a.signed(t, started))
 		return err
 	}
 	begin := func() operator.Challenge {
 		t.Helper()
-		begun, err := s.BeginSignIn(t.Context())
+		started, err := s.BeginSignIn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return begun
+		return started
 	}
 	late, last := begin(), begin()
 	clock.Advance(5*time.Minute - time.Second)

@@ -218,7 +218,7 @@ func TestARefillUsesNothingOfOneThatWaits(t *testing.T) {
 	})
 }
 
-// Whoever carries the bundle changes it on the way back.
+// Anyone who carries the bundle changes it on the way back.
 func TestAnotherBundleIsNotBroadcast(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

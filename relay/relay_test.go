@@ -210,7 +210,7 @@ func TestRubbishIsKeptOut(t *testing.T) {
 		r.Step()
 		text := d.waiting().Orders[0].Text
 		for name, err := range map[string]error{
-			"by a stranger":         d.approve(t, 9, text, approval.Yes),
+			"by an outsider":        d.approve(t, 9, text, approval.Yes),
 			"of another amount":     d.approve(t, 1, strings.Replace(text, "units: 15", "units: 16", 1), approval.Yes),
 			"of what does not wait": d.approve(t, 1, strings.Replace(text, "\norder: 0", "\norder: 1", 1), approval.Yes),
 			"of another signer":     d.approve(t, 1, strings.Replace(text, "instance: ", "instance: X", 1), approval.Yes),

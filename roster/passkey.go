@@ -182,7 +182,7 @@ func passkeysOf(p Person) (list []string) {
 	return list
 }
 
-// diffSite tells of another origin: whoever has that site can have people's passkeys asked for approvals there.
+// diffSite tells of another origin: anyone who has that site can have people's passkeys asked for approvals there.
 func diffSite(old, next Policy, add adder) {
 	if old.Site != next.Site {
 		add(next.Site.String() != "", "passkey_origin: %q instead of %q", next.Site, old.Site)

@@ -135,7 +135,7 @@ func TestWhichPasskeysApprove(t *testing.T) {
 	own := yes(p, func(a *approval.Approval) { a.Order = requested })
 	if votes, problems := p.Votes(requested, []Signed{{own, made(2, approval.NamespaceApproval, own)}}, noon); len(
 		votes) != 0 || !errors.Is(problems[0], ErrNobody) {
-		t.Errorf("by whoever ordered it: got %v, %v, want %v", votes, problems, ErrNobody)
+		t.Errorf("by anyone who ordered it: got %v, %v, want %v", votes, problems, ErrNobody)
 	}
 	if votes, _ := p.Votes(order(), []Signed{{text, made(2, approval.NamespaceApproval, text)}},
 		p.People[0].Until); len(votes) != 0 {

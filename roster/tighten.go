@@ -23,7 +23,7 @@ func (p Policy) Tightened(later []Policy) Policy {
 		p.People = slices.DeleteFunc(p.People, func(one Person) bool { _, stays := next.Person(one.Name); return !stays })
 		for i, one := range p.People {
 			p.People[i] = one.limitedTo(next)
-			if next.Site != p.Site { // the old site is given up, and the new one has not begun
+			if next.Site != p.Site { // the old site is given up, and the new one has not started
 				p.People[i].Passkeys = nil
 			}
 		}

@@ -28,7 +28,7 @@ const (
 	ann byte = iota + 1
 	bob
 	cat
-	stranger
+	outsider
 )
 
 func personsKey(t *testing.T, seed byte) ssh.Signer {
@@ -202,7 +202,7 @@ func TestAPaymentNeedsPersons(t *testing.T) {
 	d.wantReason(d.ordered(1, 11), ReasonApproved, "0 of 2 approvals by different persons of role approver")
 	d.wantReason(d.ordered(1, 11, ann), ReasonApproved, "1 of 2")
 	d.wantReason(d.ordered(1, 11, ann, ann), ReasonApproved, "1 of 2")
-	d.wantReason(d.ordered(1, 11, ann, stranger), ReasonApproved, "1 of 2", "belongs to nobody in the policy")
+	d.wantReason(d.ordered(1, 11, ann, outsider), ReasonApproved, "1 of 2", "belongs to nobody in the policy")
 	d.wantReason(d.ordered(1, 11, ann, bob), "")
 	no := d.ordered(2, 11, ann, bob)
 	o := d.orderOf(2, nonceChain, token("alice", 11))

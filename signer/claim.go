@@ -82,7 +82,7 @@ type PolicyText struct {
 	Lost  string      `json:"lost,omitempty"` // why nothing is signed until it is applied again
 }
 
-// Policy returns the policy in force. Where the only one has not begun, it returns that.
+// Policy returns the policy in force. Where the only one has not started, it returns that.
 func (s *Signer) Policy(ctx context.Context) (p PolicyText, err error) {
 	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
 		state, err := tx.State(ctx)

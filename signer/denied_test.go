@@ -84,7 +84,7 @@ func TestAForgedSignatureFreezes(t *testing.T) {
 	d := newDesk(t, nil)
 	froze := []memory.Freeze{}
 	d.arm(&froze)
-	d.wantReason(d.ordered(1, 11, ann, stranger), ReasonApproved) // which no key of the policy is said to have made
+	d.wantReason(d.ordered(1, 11, ann, outsider), ReasonApproved) // which no key of the policy is said to have made
 	forged := d.ordered(2, 11, ann, bob)
 	other := d.ordered(3, 11, bob)
 	forged.unsigned.Orders[0].Approvals[1].Signature = other.unsigned.Orders[0].Approvals[0].Signature

@@ -52,7 +52,7 @@ func TestPasskeysApproveWhereTheyCount(t *testing.T) {
 	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
 	d.wantReason(d.touched(d.ordered(1, 11), ann, nil), ReasonApproved, "1 of 2")
 	d.wantReason(d.touched(d.ordered(1, 11, ann), ann, nil), ReasonApproved, "1 of 2") // one person with two keys
-	d.wantReason(d.touched(d.touched(d.ordered(1, 11), ann, nil), stranger, nil), ReasonApproved, "1 of 2",
+	d.wantReason(d.touched(d.touched(d.ordered(1, 11), ann, nil), outsider, nil), ReasonApproved, "1 of 2",
 		"belongs to nobody in the policy")
 	both := d.touched(d.touched(d.ordered(1, 11), ann, nil), bob, nil)
 	d.wantReason(both, "")
@@ -124,7 +124,7 @@ func TestACopiedPasskeyIsSeenByItsCounter(t *testing.T) {
 		d.wantReason(d.touched(d.ordered(n, 11, ann), cat, nil), "")
 	}
 	no := d.touched(d.ordered(8, 11, ann, cat), bob, func(a *approval.Approval) { a.Decision = approval.No }, counting(5))
-	d.wantReason(no, ReasonApproved, "bob said no") // it stops a payment whoever says it
+	d.wantReason(no, ReasonApproved, "bob said no") // it stops a payment anyone who says it
 }
 
 // The attack: the no of somebody who has nothing but a passkey is not shown a second time.

@@ -218,7 +218,7 @@ func TestRefusesInputsAndFees(t *testing.T) {
 	utxoRequest, nonce, sweep, ed := b.withUTXOs, b.withNonce, b.sweep, b.sweepOnEd25519
 	other := b.source(chain.FamilySolana, chain.DepositBranch, 2)
 	b.wantRefusals([]refusalTest{
-		{"an input of a stranger", ReasonSource, utxoRequest, func(r *request) {
+		{"an input of an outsider", ReasonSource, utxoRequest, func(r *request) {
 			r.contents.Inputs[0].Source.Base = "mallory"
 		}},
 		{"an input of another key", ReasonSource, utxoRequest, func(r *request) {

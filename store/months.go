@@ -57,12 +57,12 @@ type MonthsRead struct {
 }
 
 // whole reports whether all that is archived is in the sums. It is not where a program that does not know of the sums,
-// such as that of the version before during an upgrade, has archived since they were begun.
+// such as that of the version before during an upgrade, has archived since they were started.
 func (m MonthsRead) whole(newest Checkpoint) bool { return m.Archived == newest.Link }
 
-// Read returns how far months are summed: the zero one where that has not begun, with the time up to which the books
+// Read returns how far months are summed: the zero one where that has not started, with the time up to which the books
 // were archived.
-func (tx MonthSums) Read(ctx context.Context) (read MonthsRead, begun bool, err error) {
+func (tx MonthSums) Read(ctx context.Context) (read MonthsRead, started bool, err error) {
 	read, err = tx.read(ctx, "")
 	if !errors.Is(err, ErrNotFound) {
 		return read, err == nil, err
@@ -92,7 +92,7 @@ func (tx MonthSums) archive(ctx context.Context, link int64) error {
 // The first call locks the audit before anything else, so that no posting moves into an archive meanwhile; so does one
 // that finds postings in archives which were not summed, and begins again.
 func (tx MonthSums) Fold(ctx context.Context) (more bool, err error) {
-	read, begun, err := tx.Read(ctx)
+	read, started, err := tx.Read(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -100,7 +100,7 @@ func (tx MonthSums) Fold(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if !begun || !read.whole(newest) {
+	if !started || !read.whole(newest) {
 		return true, tx.begin(ctx)
 	}
 	if read, err = tx.read(ctx, tx.forUpdate()); err != nil {
@@ -140,7 +140,7 @@ func (tx MonthSums) begin(ctx context.Context) error {
 	}
 	read, err := tx.read(ctx, tx.forUpdate())
 	if err == nil && read.whole(newest) || err != nil && !errors.Is(err, ErrNotFound) {
-		return err // another replica has begun
+		return err // another replica has started
 	}
 	since := int64(0)
 	if newest.Link > 0 {

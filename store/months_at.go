@@ -28,7 +28,7 @@ const monthsLines = 50_000
 // archived.
 func (tx MonthSums) At(ctx context.Context, accounts []ledger.Account, at time.Time) (map[ledger.Key]ledger.Balance,
 	error) {
-	read, begun, err := tx.Read(ctx)
+	read, started, err := tx.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (tx MonthSums) At(ctx context.Context, accounts []ledger.Account, at time.T
 	if err != nil {
 		return nil, err
 	}
-	if begun && !read.whole(newest) {
+	if started && !read.whole(newest) {
 		return nil, ErrNotSummed
 	}
 	month := monthOf(at)
@@ -44,17 +44,17 @@ func (tx MonthSums) At(ctx context.Context, accounts []ledger.Account, at time.T
 	switch {
 	case at.Before(read.Since), gone && at.Before(newest.Until) && !at.Equal(begins):
 		return nil, ErrUnknownMonth
-	case gone && !at.Equal(begins) && begun:
+	case gone && !at.Equal(begins) && started:
 		month++ // what is behind the time is all there, and what is before it within the month is not
 	}
-	sums, err := tx.before(ctx, accounts, month, begun)
+	sums, err := tx.before(ctx, accounts, month, started)
 	if err != nil {
 		return nil, err
 	}
 	lines := &lineSums{tx: tx, accounts: accounts, sums: sums}
 	if month > monthOf(at) {
 		lines.sum(ctx, LineQuery{Accounts: accounts, Since: at, Until: monthStart(month)}, 0, read.Entry, minus)
-	} else if begun && at.After(begins) {
+	} else if started && at.After(begins) {
 		lines.sum(ctx, LineQuery{Accounts: accounts, Since: begins, Until: at}, 0, read.Entry, plus)
 	}
 	if err := lines.err; err != nil {
@@ -104,10 +104,10 @@ func (tx MonthSums) Archived(ctx context.Context, accounts []ledger.Account, fro
 func (tx MonthSums) Settled(at time.Time) bool { return !at.After(tx.Now().Add(-figuresWait)) }
 
 // before returns the sums of whole months before one; where no month is summed yet, those of what is archived.
-func (tx MonthSums) before(ctx context.Context, accounts []ledger.Account, month int64, begun bool) (
+func (tx MonthSums) before(ctx context.Context, accounts []ledger.Account, month int64, started bool) (
 	map[ledger.Key]ledger.Balance, error) {
 	sums := map[ledger.Key]ledger.Balance{}
-	if !begun {
+	if !started {
 		archived, err := tx.Checkpoints().SumsOfAccounts(ctx, accounts...)
 		for k, p := range archived {
 			sums[k] = p.Balance

@@ -194,7 +194,7 @@ func closeResults(results pgx.BatchResults, known error) error {
 // commit ends the transaction. The error is an earlier where a statement that waited was refused: nothing is committed
 // then. After any other error the changes may stand.
 func (p *pipeline) commit(ctx context.Context) error {
-	if !p.open && len(p.waiting) <= 1 { // nothing has begun
+	if !p.open && len(p.waiting) <= 1 { // nothing has started
 		p.waiting = nil
 		return nil
 	}

@@ -15,11 +15,11 @@ type Hex struct {
 	// call has returned nil.
 	Bytes []byte
 
-	ends  []int64 // where the strings that were cut off ended, in what the filter passed on; the first one is kept
-	begun int     // how many of them have begun
-	half  byte    // the first digit of a byte whose second one has not arrived; 0: none
-	bad   bool    // the first one is not hexadecimal
-	read  bool    // the result was read: nothing else is kept
+	ends    []int64 // where the strings that were cut off ended, in what the filter passed on; the first one is kept
+	started int     // how many of them have started
+	half    byte    // the first digit of a byte whose second one has not arrived; 0: none
+	bad     bool    // the first one is not hexadecimal
+	read    bool    // the result was read: nothing else is kept
 }
 
 var (
@@ -37,7 +37,7 @@ func (h *Hex) arrives(through *filter, promise int64) {
 // begin begins with the part of a string that the filter cuts off. Only the first such string is kept; if another one
 // is the result, then ReadResult refuses it.
 func (h *Hex) begin() {
-	if h.begun++; h.begun == 1 && !h.read {
+	if h.started++; h.started == 1 && !h.read {
 		h.Bytes = append(h.Bytes[:0], make([]byte, longestString/2)...)
 	}
 }
@@ -51,7 +51,7 @@ func (h *Hex) end(at int64) {
 
 // add decodes more of the string.
 func (h *Hex) add(text []byte) {
-	if h.read || h.begun > 1 {
+	if h.read || h.started > 1 {
 		return
 	}
 	if h.half != 0 && len(text) > 0 {

@@ -273,7 +273,7 @@ func (c *traced) ReadResult(dec *jsontext.Decoder) error {
 	}
 }
 
-// A stranger's transaction decides how long the trace of its block is. 256 MiB of it take a few MiB of memory in all.
+// An outsider's transaction decides how long the trace of its block is. 256 MiB of it take a few MiB of memory in all.
 func TestATraceBombTakesLittleMemory(t *testing.T) {
 	const size = 256 << 20
 	c := newClient(t, Config{URLs: []string{"http://node.example"}, HTTP: answering(func() *http.Response {

@@ -116,7 +116,7 @@ func key64(raw []byte) string { return signature(raw[:64]).String() }
 func TestAttacksOnAColdAccount(t *testing.T) {
 	t.Parallel()
 	b := newColdBench(t)
-	stranger := key{1: 5}
+	outsider := key{1: 5}
 	token := mustKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
 	system := func(code uint32, more ...byte) []byte {
 		return append(binary.LittleEndian.AppendUint32(nil, code), more...)
@@ -132,15 +132,15 @@ func TestAttacksOnAColdAccount(t *testing.T) {
 		bytes  func(c *compiled)
 		want   signer.Reason
 	}{
-		"another destination":     {change: func(t *coldTx) { t.transfers[0].to = stranger }, want: signer.ReasonExternal},
+		"another destination":     {change: func(t *coldTx) { t.transfers[0].to = outsider }, want: signer.ReasonExternal},
 		"another amount":          {change: func(t *coldTx) { t.transfers[0].lamports++ }, want: signer.ReasonExternal},
 		"a high fee":              {change: func(t *coldTx) { t.price = 3_000_000 }, want: signer.ReasonFee},
-		"another account":         {change: func(t *coldTx) { t.payer = stranger }, want: signer.ReasonUnreadable},
-		"another nonce account":   {change: func(t *coldTx) { t.nonce = stranger }, want: signer.ReasonUnreadable},
+		"another account":         {change: func(t *coldTx) { t.payer = outsider }, want: signer.ReasonUnreadable},
+		"another nonce account":   {change: func(t *coldTx) { t.nonce = outsider }, want: signer.ReasonUnreadable},
 		"a payment to itself":     {change: func(t *coldTx) { t.transfers[0].to = t.payer }, want: signer.ReasonUnreadable},
 		"a payment to the nonce":  {change: func(t *coldTx) { t.transfers[0].to = t.nonce }, want: signer.ReasonUnreadable},
 		"no limit of units":       {change: func(t *coldTx) { t.limit = 0 }, want: signer.ReasonUnreadable},
-		"another nonce authority": {bytes: first(system(7, stranger[:]...)), want: signer.ReasonUnreadable},
+		"another nonce authority": {bytes: first(system(7, outsider[:]...)), want: signer.ReasonUnreadable},
 		"a withdrawal of the nonce account": {bytes: first(system(5, 1, 0, 0, 0, 0, 0, 0, 0)),
 			want: signer.ReasonUnreadable},
 		"the account to a program": {bytes: first(system(1, token[:]...)), want: signer.ReasonUnreadable},
@@ -150,7 +150,7 @@ func TestAttacksOnAColdAccount(t *testing.T) {
 			want: signer.ReasonUnreadable},
 		"another program": {bytes: func(c *compiled) { c.keys[4] = token },
 			want: signer.ReasonUnreadable},
-		"another sysvar":    {bytes: func(c *compiled) { c.keys[3] = stranger }, want: signer.ReasonUnreadable},
+		"another sysvar":    {bytes: func(c *compiled) { c.keys[3] = outsider }, want: signer.ReasonUnreadable},
 		"a second signer":   {bytes: func(c *compiled) { c.signers = 2 }, want: signer.ReasonUnreadable},
 		"the old format":    {bytes: func(c *compiled) { c.format = legacy }, want: signer.ReasonUnreadable},
 		"the newest format": {bytes: func(c *compiled) { c.format = v1 }, want: signer.ReasonUnreadable},

@@ -15,7 +15,7 @@ const sol = 1_000_000_000
 
 var (
 	ours, other, hot          = hashOf("ours"), hashOf("other"), hashOf("hot")
-	outsider, someProgram     = hashOf("stranger"), hashOf("program")
+	outsider, someProgram     = hashOf("outsider"), hashOf("program")
 	instructionFailure    any = object{"InstructionError": []any{0, object{"Custom": 1}}}
 )
 

@@ -329,7 +329,7 @@ func TestHoldingsAreThoseOfTheRequestedBlock(t *testing.T) {
 	}
 }
 
-func outsider2() string { return hashOf("stranger 2") }
+func outsider2() string { return hashOf("outsider 2") }
 
 // Balances of many addresses are requested a hundred at a time; the state of a node far ahead is used as it is.
 func TestHoldingsOfMany(t *testing.T) {

@@ -25,7 +25,7 @@ type object = map[string]any
 // The addresses of the fake chain; two of them are ours.
 var (
 	fakeToken    = fakeAddress("token")
-	fakeOutsider = fakeAddress("stranger")
+	fakeOutsider = fakeAddress("outsider")
 	fakeContract = fakeAddress("contract")
 	fakeOurs     = fakeAddress("ours")
 	fakeOther    = fakeAddress("other")

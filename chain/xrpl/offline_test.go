@@ -226,8 +226,8 @@ func TestListsAndSignaturesThatAreRefused(t *testing.T) {
 	b := newColdBench(t)
 	r := b.refill(bursar.ColdSignerList, listedAccount)
 	good := b.sign(0, r, b.honest(listedAccount, nil).bytes())
-	stranger := b.honest(listedAccount, nil)
-	stranger.Signers = []signature{{accountOf(b.deviceKey()), b.deviceKey(), make([]byte, 64)}}
+	outsider := b.honest(listedAccount, nil)
+	outsider.Signers = []signature{{accountOf(b.deviceKey()), b.deviceKey(), make([]byte, 64)}}
 	for name, change := range map[string]func(t *coldTx){
 		"no quorum":             func(t *coldTx) { t.list.quorum = 0 },
 		"a quorum out of reach": func(t *coldTx) { t.list.quorum = 6 },
@@ -251,7 +251,7 @@ func TestListsAndSignaturesThatAreRefused(t *testing.T) {
 			t.Errorf("%s: got no error, want one", name)
 		}
 	}
-	if _, err := b.rules.ReadCold(r.Wallet, stranger.bytes()); !errors.Is(err, errSignature) {
+	if _, err := b.rules.ReadCold(r.Wallet, outsider.bytes()); !errors.Is(err, errSignature) {
 		t.Errorf("a device's signature of nothing: got %v, want errSignature", err)
 	}
 	if err := b.rules.CheckCold(bursar.ColdWallet{Chain: bursar.XRPL, Kind: bursar.ColdAddress,

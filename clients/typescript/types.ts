@@ -570,7 +570,7 @@ export interface paths {
         };
         /**
          * List the keys that sign orders
-         * @description Once your account has a key, every withdrawal needs an order that one of its keys signed, also after all of them are revoked. Only the operator can change the keys. A new key after the first counts after a hold; a revoked one stops counting immediately. Compare `instance` with what the operator gave you by another way: whoever controls this service could answer anything here.
+         * @description Once your account has a key, every withdrawal needs an order that one of its keys signed, also after all of them are revoked. Only the operator can change the keys. A new key after the first counts after a hold; a revoked one stops counting immediately. Compare `instance` with what the operator gave you by another way: anyone who controls this service could answer anything here.
          */
         get: operations["listOrderKeys"];
         put?: never;
@@ -1376,7 +1376,7 @@ export interface components {
             linkFormat?: string;
             events?: string[];
             /**
-             * @description Where the payer pays: send them there. Whoever has the URL sees the page. Null in events, and where the service has no payer's pages.
+             * @description Where the payer pays: send them there. Anyone who has the URL sees the page. Null in events, and where the service has no payer's pages.
              * @example https://pay.shop.example/pay/0f4b2a52-6a0e-4c0b-9d0e-3f6f2f1d8a11
              */
             checkoutURL?: string | null;
@@ -1408,7 +1408,7 @@ export interface components {
             /** @description The memo, where the address has one. */
             tag: string | null;
             proposedAt: components["schemas"]["Time"];
-            /** @description How often an address was named for the currency. Above 1, this one took the place of another: ask the payer, since whoever has the URL of the page can do that. */
+            /** @description How often an address was named for the currency. Above 1, this one took the place of another: ask the payer, since anyone who has the URL of the page can do that. */
             named: number;
             /** @description A payment of the currency is refunded: the payer cannot name another address. */
             locked: boolean;

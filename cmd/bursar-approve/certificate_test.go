@@ -53,7 +53,7 @@ func TestACertificateIsShown(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"none":                    {"--ca", ca},
 		"of another authority":    {"--ca", ca, "--cert", other.Path("eve.pem"), "--cert-key", other.Path("eve.key")},
-		"of a stranger's server":  append(ann, "--ca", other.Path("ca.pem")),
+		"of an outsider's server": append(ann, "--ca", other.Path("ca.pem")),
 		"with another's key":      {"--ca", ca, "--cert", authority.Path("ann.pem"), "--cert-key", other.Path("eve.key")},
 		"an authority that is no": append(ann, "--ca", authority.Path("ann.key")),
 	} {

@@ -76,7 +76,7 @@ func TestTheLyingCoreHasPasskeysAsked(t *testing.T) {
 		"one under another policy":       of(func(a *approval.Approval) { a.Policy[0] ^= 1 }),
 		"one from the future":            of(func(a *approval.Approval) { a.Created = a.Created.Add(10 * time.Minute) }),
 		"one that nobody touched":        said(func(o *passkeytest.Touch) { o.Flags = passkeytest.Verified }),
-		"one of whoever was there":       said(func(o *passkeytest.Touch) { o.Flags = passkeytest.Present }),
+		"one without verification":       said(func(o *passkeytest.Touch) { o.Flags = passkeytest.Present }),
 		"one at a site of its own":       said(func(o *passkeytest.Touch) { o.Origin = "https://console.example.net" }),
 		"one below the site":             said(func(o *passkeytest.Touch) { o.Site = "example.com" }),
 		"one of a page in its frame":     said(func(o *passkeytest.Touch) { o.More = `,"crossOrigin":true` }),

@@ -70,7 +70,7 @@ func (e *healthCheck) databaseRole(ctx context.Context, db *store.DB) error {
 	if err == nil && unbound && e.cfg.Network == config.Mainnet {
 		e.advise("database's role", resultWarning,
 			"create a role for the service, and run `bursar database grant` as the owner; see docs/operations/database.md",
-			"the service connects as the owner of the tables: whoever takes it over can change the books")
+			"the service connects as the owner of the tables: anyone who takes it over can change the books")
 	}
 	return err
 }

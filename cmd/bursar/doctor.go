@@ -179,7 +179,7 @@ func (e *healthCheck) database(ctx context.Context) bool {
 	if mode := e.cfg.UnverifiedDatabase(); mode != "" && e.cfg.Network == config.Mainnet {
 		e.advise("database's TLS", resultWarning,
 			"use `sslmode=verify-full`, with `sslrootcert` if its authority is your own",
-			"sslmode=%s: whoever is between this machine and the database can read and change everything", mode)
+			"sslmode=%s: anyone who is between this machine and the database can read and change everything", mode)
 	}
 	facts, err := db.Facts(ctx)
 	if err == nil {

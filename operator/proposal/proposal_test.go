@@ -60,7 +60,7 @@ func TestALargeAmountNeedsMorePersons(t *testing.T) {
 }
 
 // A large amount that is split into many small ones within a day needs as many persons as if it were one: for one
-// account and currency, whoever proposes. What was rejected, or is older than a day, counts no more.
+// account and currency, no matter who proposes. What was rejected, or is older than a day, counts no more.
 func TestASplitAmountNeedsMorePersons(t *testing.T) {
 	each(t, func(h *harness) {
 		needs := func(what string, by proposal.Person, want int, change func(*store.Proposal)) store.Proposal {

@@ -20,7 +20,7 @@ func (signerPolicyCommand) Help() string {
 		"leave.\n\nExample:\n\n    bursar signer policy"
 }
 
-// perHour is what a small business pays out in an hour, in whole units. Whoever pays out more raises it.
+// perHour is what a small business pays out in an hour, in whole units. Anyone who pays out more raises it.
 var perHour = map[bursar.CurrencyCode]string{
 	"BTC": "0.05", "ETH": "1", "LTC": "50", "BNB": "5", "SOL": "20", "MATIC": "10000", "XRP": "2000", "TRX": "15000",
 	"USDT": "5000", "USDT-MATIC": "5000", "USDC-MATIC": "5000",

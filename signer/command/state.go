@@ -84,10 +84,10 @@ func (cmd *signerBeginAgainCommand) Run(ctx context.Context, c *Call) error {
 		return err
 	}
 	if cmd.Unused {
-		c.Note("The state has begun again.")
+		c.Note("The state has started again.")
 		return nil
 	}
-	c.Note("The state has begun again: hourly limits count as used up for an hour, daily ones for a day, weekly ones " +
+	c.Note("The state has started again: hourly limits count as used up for an hour, daily ones for a day, weekly ones " +
 		"for a week.")
 	return nil
 }

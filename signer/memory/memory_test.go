@@ -71,7 +71,7 @@ func TestAMemoryIsCreatedOnceAndUsedByOne(t *testing.T) {
 		t.Fatalf("created beside a signer: %v", err)
 	}
 	if err := BeginAgain(t.Context(), path, Init{"seed", noon, true}, "ann", "test"); !errors.Is(err, ErrLocked) {
-		t.Fatalf("begun again beside a signer: %v", err)
+		t.Fatalf("started again beside a signer: %v", err)
 	}
 	beside, err := Join(t.Context(), path)
 	if err != nil {

@@ -87,7 +87,7 @@ func install(t *testing.T, keeper memory.Keeper, p roster.Policy, at time.Time, 
 		Here{Network: "mainnet", Clock: at})
 }
 
-// versionAt returns the version in force; -1 is none, 0 is one that has not begun.
+// versionAt returns the version in force; -1 is none, 0 is one that has not started.
 func versionAt(t *testing.T, keeper memory.Keeper, at time.Time) (version int64) {
 	t.Helper()
 	err := keeper.Do(t.Context(), func(tx memory.Tx) error {
@@ -170,7 +170,7 @@ func TestAFirstPolicyThatHasNotBegunHasAuthorsAlready(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := versionAt(t, file, noon); got != 0 {
-		t.Errorf("got version %d, want one that has not begun", got)
+		t.Errorf("got version %d, want one that has not started", got)
 	}
 	own := policyOf(t, instance)
 	own.Version, own.Previous, own.Authors, own.People = 2, first.Hash(), 1, own.People[:2]
@@ -268,7 +268,7 @@ func TestAnybodyFreezesAndAuthorsThaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := freezing(base, 9); !errors.Is(err, roster.ErrNobody) {
-		t.Errorf("by a stranger: got %v, want %v", err, roster.ErrNobody)
+		t.Errorf("by an outsider: got %v, want %v", err, roster.ErrNobody)
 	}
 	if by, err := freezing(base, 3); err != nil || len(by) != 1 || by[0] != "cat" {
 		t.Errorf("got %v, %v, want cat", by, err)

@@ -96,7 +96,7 @@ func judgeNext(
 	return next, act, err
 }
 
-// toFollow returns the policy whose authors sign the next one, and the newest that waits. A policy that has not begun
+// toFollow returns the policy whose authors sign the next one, and the newest that waits. A policy that has not started
 // counts as one whose authors sign where there is no other.
 func toFollow(ctx context.Context, tx memory.Tx, chains roster.Chains, now time.Time) (before, waits *roster.Policy,
 	err error,

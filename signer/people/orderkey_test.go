@@ -67,7 +67,7 @@ func TestAuthorsAddTheKeysOfClients(t *testing.T) {
 		want  error
 	}{
 		"by one author":         {first, noon, []byte{1}, roster.ErrQuorum},
-		"by a stranger":         {first, noon, []byte{9}, roster.ErrNobody},
+		"by an outsider":        {first, noon, []byte{9}, roster.ErrNobody},
 		"of another signer":     {other, noon, []byte{1, 2}, ErrOther},
 		"too late":              {first, noon.Add(time.Hour), []byte{1, 2}, ErrTime},
 		"with the ID of no key": {wrong, noon, []byte{1, 2}, orderkey.ErrKey},

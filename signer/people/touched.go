@@ -46,7 +46,7 @@ func contradict(a, b memory.Touch) bool {
 	return false
 }
 
-// touches reports whether a vote is an approval by a passkey: a no may stop a payment whoever says it.
+// touches reports whether a vote is an approval by a passkey: a no may stop a payment anyone who says it.
 func touches(v roster.Vote) bool { return v.With == roster.KeyPasskey && v.Decision != approval.No }
 
 // genuine returns the approvals of an order without those by copied passkeys, and why these do not count. They are

@@ -36,8 +36,8 @@ const definitions = `SELECT (SELECT COUNT(*) FROM pg_class WHERE relnamespace = 
 	(SELECT COUNT(*) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
 		WHERE d.datname = current_database())`
 
-// strangers ends the connections of a test that are still open, which must not disturb the next one.
-const strangers = `SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity
+// outsiders ends the connections of a test that are still open, which must not disturb the next one.
+const outsiders = `SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity
 	WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL ($1::bigint[])`
 
 // emptyOnServer gives a database the content of the migrated one: it deletes all rows, inserts those that migrations
@@ -59,7 +59,7 @@ func emptyOnServer(u *reusable) error {
 	for _, id := range u.spare.Backends() {
 		known = append(known, int64(id))
 	}
-	if err := u.raw.QueryRow(strangers, known).Scan(&ended); err != nil {
+	if err := u.raw.QueryRow(outsiders, known).Scan(&ended); err != nil {
 		return err
 	}
 	if err := u.raw.QueryRow(first.filled).Scan(&filled); err != nil {

@@ -111,7 +111,7 @@ func (n *Node) Outsider(t testing.TB) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.people++
-	return common.BytesToAddress(crypto.Keccak256(fmt.Appendf(nil, "stranger %d", n.people))).Hex()
+	return common.BytesToAddress(crypto.Keccak256(fmt.Appendf(nil, "outsider %d", n.people))).Hex()
 }
 
 // Pay sends each payment from an outsider. Several payments of the native asset go in one transaction if Batch is set.

@@ -138,7 +138,7 @@ final class Refunds
     }
 
     /**
-     * Returns the address that the payer named. One that took the place of another may be a stranger's.
+     * Returns the address that the payer named. One that took the place of another may be an outsider's.
      *
      * @param array<string, mixed> $charge
      */

@@ -105,10 +105,10 @@ func TestRequestsAreWrapped(t *testing.T) {
 // parts of the node are closed after it.
 func TestCloseWaitsForRequests(t *testing.T) {
 	t.Parallel()
-	begun, closing := make(chan bool), make(chan bool)
+	started, closing := make(chan bool), make(chan bool)
 	var order []string
 	h := serving(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
-		close(begun)
+		close(started)
 		<-closing
 		order = append(order, "request")
 		io.WriteString(w, "in time")
@@ -121,7 +121,7 @@ func TestCloseWaitsForRequests(t *testing.T) {
 		got, err := get(h.URL())
 		answer <- fmt.Sprint(got, " ", err)
 	}()
-	<-begun
+	<-started
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -133,9 +133,9 @@ func TestCloseWaitsForRequests(t *testing.T) {
 // TestCloseCutsRequestsOff checks that a request that does not end is cut off.
 func TestCloseCutsRequestsOff(t *testing.T) {
 	t.Parallel()
-	begun, ended := make(chan bool), make(chan bool)
+	started, ended := make(chan bool), make(chan bool)
 	h := serving(t, Options{}, func(_ http.ResponseWriter, r *http.Request) {
-		close(begun)
+		close(started)
 		<-r.Context().Done()
 		close(ended)
 	})
@@ -145,7 +145,7 @@ func TestCloseCutsRequestsOff(t *testing.T) {
 		_, err := get(h.URL())
 		answer <- err
 	}()
-	<-begun
+	<-started
 	if err := h.Close(); err != nil {
 		t.Errorf("close: %v", err)
 	}

@@ -95,7 +95,7 @@ func (b *bank) offer(m machine, x *block, t *transaction) (in, ever bool, err er
 	return true, true, nil
 }
 
-// abandon undoes a block that was begun and not ended.
+// abandon undoes a block that was started and not ended.
 func (b *bank) abandon(x *block) {
 	for k, a := range x.undo {
 		b.put(k, a)

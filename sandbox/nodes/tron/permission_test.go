@@ -41,7 +41,7 @@ func signedBy(t *testing.T, tx *transaction, keys ...*ecdsa.PrivateKey) *transac
 	return signed
 }
 
-// A permission decides who signs: with too little weight, by a stranger, twice by one key, for another kind of
+// A permission decides who signs: with too little weight, by an outsider, twice by one key, for another kind of
 // contract, or by a permission that is not there nothing is taken, and each is java-tron's SIGERROR. More than one
 // signature costs a TRX. Once the owner's permission is of other keys, the account's own key signs nothing.
 func TestPermissionsOfSeveralKeys(t *testing.T) {
@@ -54,7 +54,7 @@ func TestPermissionsOfSeveralKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := func(name string) *ecdsa.PrivateKey { return crypto.ToECDSAUnsafe(crypto.Keccak256([]byte(name))) }
-	a, b, c, stranger := key("a"), key("b"), key("c"), key("a stranger")
+	a, b, c, outsider := key("a"), key("b"), key("c"), key("an outsider")
 	transfers := append([]byte{2}, make([]byte, 31)...) // bit 1: TransferContract
 	to := common.Address{0: 9}
 	tx := func(kind kind, permission int64) *transaction {
@@ -69,7 +69,7 @@ func TestPermissionsOfSeveralKeys(t *testing.T) {
 	light.body = message(nil).bytes(1, toBytes(account)).bytes(2, permissionOf(3, nil, a, b)).
 		bytes(4, permissionOf(1, transfers, a))
 	for name, refused := range map[string]*transaction{"a threshold out of reach": signedBy(t, light, own),
-		"by a stranger": signedBy(t, change, stranger)} {
+		"by an outsider": signedBy(t, change, outsider)} {
 		if err := n.accept(refused); err == nil {
 			t.Errorf("%s: got no error, want a refusal", name)
 		}
@@ -85,9 +85,9 @@ func TestPermissionsOfSeveralKeys(t *testing.T) {
 	for name, refused := range map[string]*transaction{
 		"the account's own key": signedBy(t, tx(transfer, 0), own),
 		"too little weight":     signedBy(t, tx(transfer, 2), a),
-		"a stranger":            signedBy(t, tx(transfer, 2), a, stranger),
+		"an outsider":           signedBy(t, tx(transfer, 2), a, outsider),
 		"one key twice":         signedBy(t, tx(transfer, 2), a, a),
-		"more than its keys":    signedBy(t, tx(transfer, 2), a, b, c, stranger),
+		"more than its keys":    signedBy(t, tx(transfer, 2), a, b, c, outsider),
 		"no such permission":    signedBy(t, tx(transfer, 3), a, b),
 		"a call of a contract":  signedBy(t, call, a, b),
 		"another change":        signedBy(t, again, a),

@@ -44,7 +44,7 @@ func together(v values, owners ...owner) []byte {
 	return encode(whole)
 }
 
-// A list of signers decides who pays: with too little weight, by a stranger, twice by one, without a list, or at the
+// A list of signers decides who pays: with too little weight, by an outsider, twice by one, without a list, or at the
 // fee of one signature nothing is paid, and each has the real ledger's result. The account's own key signs until it is
 // disabled, which needs the list.
 func TestSeveralSignersPay(t *testing.T) {
@@ -100,7 +100,7 @@ func TestSeveralSignersPay(t *testing.T) {
 	if got := submitted(t, n, sign(disable(), account.key)); got != "tesSUCCESS" {
 		t.Fatalf("the end of the key: got %s, want tesSUCCESS", got)
 	}
-	stranger := newOwner(t, n, 0)
+	outsider := newOwner(t, n, 0)
 	spoiled := together(pays(account), signers[:2]...)
 	spoiled[len(spoiled)-30] ^= 1
 	for name, step := range map[string]struct {
@@ -109,7 +109,7 @@ func TestSeveralSignersPay(t *testing.T) {
 	}{
 		"alone":          {sign(pays(account), account.key), "tefMASTER_DISABLED"},
 		"too few":        {together(pays(account), signers[0]), "tefBAD_QUORUM"},
-		"a stranger":     {together(pays(account), signers[0], stranger), "tefBAD_SIGNATURE"},
+		"an outsider":    {together(pays(account), signers[0], outsider), "tefBAD_SIGNATURE"},
 		"one twice":      {together(pays(account), signers[0], signers[0]), "invalidTransaction"},
 		"a flipped bit":  {spoiled, "invalidTransaction"},
 		"the fee of two": {together(cheap(), signers[:2]...), "telINSUF_FEE_P"},
