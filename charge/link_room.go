@@ -24,8 +24,8 @@ var shares = []struct {
 	{32, 64, 10},
 }
 
-// visitor names a caller's networks: hashes, since no address is kept, and of the link too, so that those of different
-// links cannot be compared.
+// visitor names a caller's networks: hashes, so that no address is readable, and of the link too, so that those of
+// different links cannot be compared.
 func visitor(link bursar.ID, from netip.Prefix) (v store.Visitor) {
 	if !from.IsValid() {
 		return nil

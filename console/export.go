@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/oversight"
 )
 
 // csvFile makes a file of a heading and rows. What a spreadsheet would take for a formula begins with an apostrophe.
@@ -17,7 +18,7 @@ func csvFile(name, heading string, rows [][]string) *file {
 	_ = w.Write(strings.Fields(heading))
 	for _, row := range rows {
 		for i := range row {
-			row[i] = plain(row[i])
+			row[i] = oversight.Inert(row[i])
 		}
 		_ = w.Write(row)
 	}

@@ -144,11 +144,3 @@ func (c *Console) auditFile(v *visit) (any, error) {
 		"evidence hash", rows)
 	return nil, nil
 }
-
-// plain keeps a spreadsheet from taking a text for a formula.
-func plain(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
-}

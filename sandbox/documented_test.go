@@ -40,7 +40,7 @@ func TestTheSandboxIsDocumented(t *testing.T) {
 	for _, m := range endpoint.FindAllStringSubmatch(string(source), -1) {
 		rows = append(rows, "| `"+strings.ToUpper(m[1])+" "+m[2])
 	}
-	if len(rows) != 14+16 {
+	if len(rows) != 14+17 {
 		t.Errorf("found %d flags and paths: %q", len(rows), rows)
 	}
 	for _, kind := range fault.Kinds() {

@@ -147,10 +147,11 @@ func (tx Halts) Put(ctx context.Context, h Halt) error {
 	return tx.haltsChanged(ctx, HaltEvent{h, false})
 }
 
-// operatorRef names an operator's halt by who halted and why: eight digits, which a person can type.
+// operatorRef names an operator's halt by who halted and why. With 64 bits of the hash nobody finds a reason of
+// their own whose ref is another person's.
 func operatorRef(h Halt) string {
 	sum := sha256.Sum256([]byte(h.Actor + "\x00" + h.Reason))
-	return hex.EncodeToString(sum[:4])
+	return hex.EncodeToString(sum[:8])
 }
 
 // Lift ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended. An account is

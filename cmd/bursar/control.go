@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +77,39 @@ func (r control) do(ctx context.Context, method, path string, body []byte, answe
 		return fmt.Errorf("%s is not a sandbox's remote control: %w", r.base, err)
 	}
 	return nil
+}
+
+// serves refuses a service that is not the sandbox's own: nothing is to be made at a real one.
+func (r control) serves(ctx context.Context, api string) error {
+	var own struct{ URL string }
+	if err := r.get(ctx, "api/url", &own); err != nil {
+		return err
+	}
+	if !sameServer(own.URL, api) {
+		return wrong("the sandbox at %s is of %.200s, and the key is of %s: name the sandbox's service by --api or a "+
+			"profile", r.base, own.URL, api)
+	}
+	return nil
+}
+
+// sameServer reports whether two URLs name one server, where all names of this machine are one.
+func sameServer(one, two string) bool {
+	a, errA := url.Parse(one)
+	b, errB := url.Parse(two)
+	return errors.Join(errA, errB) == nil && a.Host != "" && a.Scheme == b.Scheme && portOf(a) == portOf(b) &&
+		machineOf(a) == machineOf(b)
+}
+
+func portOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+}
+
+func machineOf(u *url.URL) string {
+	name := strings.ToLower(u.Hostname())
+	if ip, err := netip.ParseAddr(name); name == "localhost" || err == nil && ip.IsLoopback() {
+		return "localhost"
+	}
+	return name
 }
 
 // pay pays an address with coins of the sandbox and returns the transaction's hash.

@@ -125,7 +125,7 @@ func (s *setup) make(ctx context.Context, cfg config.Config, text string) (err e
 	if err != nil {
 		return errors.Join(err, s.undo(wrote, madePassphrase, replaced))
 	}
-	return s.finish(ctx, cfg, owner, done)
+	return s.finish(ctx, cfg, owner, done, madePassphrase)
 }
 
 // undo removes what was written before the seed could not be made.
@@ -144,13 +144,15 @@ func (s *setup) undo(wrote, madePassphrase bool, replaced []byte) (err error) {
 
 // finish makes the database and prints what was made, also where the database could not be made: the words of the seed
 // are shown now or never.
-func (s *setup) finish(ctx context.Context, cfg config.Config, owner *user.User, done made) error {
+func (s *setup) finish(
+	ctx context.Context, cfg config.Config, owner *user.User, done made, madePassphrase bool,
+) error {
 	err := s.open(ctx, cfg, &done)
 	if err != nil {
 		err = fmt.Errorf("the configuration and the seed are made, the database is not: correct `database`, then run "+
 			"`bursar doctor`: %w", err)
 	}
-	return errors.Join(s.print(done), err, s.giveTo(owner, cfg))
+	return errors.Join(s.print(done), err, s.giveTo(owner, cfg, madePassphrase))
 }
 
 // newPassphrase makes the file of the passphrase, unless it exists.
@@ -268,7 +270,7 @@ func ownerOf(name string) (*user.User, error) {
 }
 
 // giveTo gives the files that were made to a user.
-func (s *setup) giveTo(owner *user.User, cfg config.Config) error {
+func (s *setup) giveTo(owner *user.User, cfg config.Config, madePassphrase bool) error {
 	if owner == nil {
 		return nil
 	}
@@ -280,7 +282,10 @@ func (s *setup) giveTo(owner *user.User, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	files := []string{s.file, s.passphrase}
+	files := []string{s.file}
+	if madePassphrase { // one that was there is its owner's
+		files = append(files, s.passphrase)
+	}
 	if filepath.Clean(s.cmd.State) != filepath.Dir(s.file) {
 		files = append(files, s.cmd.State)
 	}

@@ -82,9 +82,12 @@ func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
 	if t.service, err = cmd.dial(c); err != nil {
 		return err
 	}
-	t.control.key = at.Key
 	ctx, cancel := context.WithTimeout(ctx, cmd.Within)
 	defer cancel()
+	if err := t.control.serves(ctx, at.API); err != nil { // before anything is made there, or a key is sent
+		return err
+	}
+	t.control.key = at.Key
 	if err := t.begin(ctx); err != nil {
 		return err
 	}

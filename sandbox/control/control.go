@@ -147,6 +147,7 @@ func (s *Server) handler() http.Handler {
 	get("/test/clock", s.clock)
 	post("/webhooks/answer", s.answerWebhooks)
 	post("/screening", s.screening)
+	get("/api/url", s.apiURL)
 	get("/chains", s.chains)
 	get("/balance", s.balance)
 	get("/webhooks", s.webhooks)

@@ -92,6 +92,10 @@ func (s *Server) webhooks(*http.Request) (any, error) {
 	return map[string][]receiver.Delivery{"deliveries": s.Receiver.Deliveries()}, nil
 }
 
+func (s *Server) apiURL(*http.Request) (any, error) {
+	return map[string]string{"url": s.API}, nil
+}
+
 func (s *Server) webhookURL(*http.Request) (any, error) {
 	return map[string]string{"url": s.Receiver.URL()}, nil
 }

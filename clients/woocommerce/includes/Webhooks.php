@@ -49,7 +49,12 @@ final class Webhooks
                 $order = Charges::order($charge); // read behind the lock
                 if ($order !== null) {
                     States::apply($order, $charge);
+                    return;
                 }
+                wc_get_logger()->warning(
+                    'Charge ' . ($charge['chargeID'] ?? '') . ' names an order that the shop does not have: see what was paid.',
+                    ['source' => Gateway::ID]
+                );
             });
         } catch (Throwable $failed) {
             wc_get_logger()->error('A webhook was not processed: ' . $failed->getMessage(), ['source' => Gateway::ID]);
