@@ -53,7 +53,7 @@ const (
 	Approvals   Kind = "approvals"   // withdrawals and proposals that wait for persons
 	Withdrawals Kind = "withdrawals" // that customers wait for
 	Solvency    Kind = "solvency"    // one line a day
-	Trial       Kind = "test"        // sent by `bursar notice test`
+	Test        Kind = "test"        // sent by `bursar notice test`
 )
 
 // Transport sends messages to one receiver. It returns nil once the receiver has taken a message, and otherwise why

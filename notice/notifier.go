@@ -281,8 +281,8 @@ func (n *Notifier) spread(most int64) int64 {
 	return spread(most)
 }
 
-// NewTrial returns the message with which a receiver is tested.
-func NewTrial(name, id string, now time.Time) Message {
-	l := Line{Kind: Trial, Text: "This is a test of `bursar notice test`. Nothing has happened."}
+// NewTest returns the message with which a receiver is tested.
+func NewTest(name, id string, now time.Time) Message {
+	l := Line{Kind: Test, Text: "This is a test of `bursar notice test`. Nothing has happened."}
 	return Message{ID: id, At: now, Subject: line("%s: test", name), Text: textOf([]Line{l}), Notices: []Line{l}}
 }

@@ -104,7 +104,7 @@ func (cmd *noticeTestCommand) Run(ctx context.Context, c *call) error {
 			continue
 		}
 		within, cancel := context.WithTimeout(ctx, noticeWithin)
-		err := r.Transport.Send(within, notice.NewTrial(n.Name, ids.Next().String(), time.Now()))
+		err := r.Transport.Send(within, notice.NewTest(n.Name, ids.Next().String(), time.Now()))
 		cancel()
 		one := testedReceiver{Receiver: r.Name, Sent: err == nil}
 		if err != nil {
