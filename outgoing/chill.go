@@ -36,7 +36,7 @@ func (s *Sender) chill(ctx context.Context, lease store.Lease) error {
 		}
 		do := s.chillOne
 		if currency.HotCeiling.IsZero() {
-			do = s.calm
+			do = s.closeColdMove
 		}
 		if err := do(ctx, lease, currency); err != nil {
 			return fmt.Errorf("move %s to cold: %w", currency.Code, err)
@@ -55,7 +55,7 @@ func (s *Sender) chillOne(ctx context.Context, lease store.Lease, currency bursa
 		return err
 	}
 	if excess.IsZero() {
-		return s.calm(ctx, lease, currency)
+		return s.closeColdMove(ctx, lease, currency)
 	}
 	ordered := false
 	request := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindToCold, MaxFee: s.MaxFee}
@@ -93,10 +93,10 @@ func (s *Sender) chillOne(ctx context.Context, lease store.Lease, currency bursa
 	return err
 }
 
-// calm closes the alarm about a move to cold, because there is nothing to move any more. It looks once after each
+// closeColdMove closes the alarm about a move to cold, because there is nothing to move any more. It looks once after each
 // failure, and once after the start.
-func (s *Sender) calm(ctx context.Context, lease store.Lease, currency bursar.Currency) error {
-	if s.coldCalm[currency.Code] {
+func (s *Sender) closeColdMove(ctx context.Context, lease store.Lease, currency bursar.Currency) error {
+	if s.coldClosed[currency.Code] {
 		return nil
 	}
 	ref := string(currency.Chain) + "/" + string(currency.Code)
@@ -114,7 +114,7 @@ func (s *Sender) calm(ctx context.Context, lease store.Lease, currency bursar.Cu
 		})
 	}
 	if err == nil {
-		s.coldCalm[currency.Code] = true
+		s.coldClosed[currency.Code] = true
 	}
 	return err
 }
@@ -165,7 +165,7 @@ func hotOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (bursar.Amount,
 func (s *Sender) notToCold(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {
-	s.coldRest[p.Currency], s.coldCalm[p.Currency] = s.DB.Now().Add(coldRest), false
+	s.coldRest[p.Currency], s.coldClosed[p.Currency] = s.DB.Now().Add(coldRest), false
 	s.Log.Info("move to a cold wallet skipped", "outgoing", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		now.Error = cause.Error()
@@ -191,7 +191,7 @@ func (s *Sender) coldMoved(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 		return tx.Alarms().Resolve(ctx, alarmColdMove, coldMoveRef(p))
 	}
 	s.remember()
-	s.coldRest[p.Currency], s.coldCalm[p.Currency] = s.DB.Now().Add(coldRest), false
+	s.coldRest[p.Currency], s.coldClosed[p.Currency] = s.DB.Now().Add(coldRest), false
 	return raiseColdMove(ctx, tx, p, "it failed on the chain")
 }
 

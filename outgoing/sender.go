@@ -96,8 +96,8 @@ type Sender struct {
 	alarmed  *string // the message of the alarm about them; nil: not known
 	urgent   bool    // a payment needs more UTXOs than a transaction may use
 
-	coldRest map[bursar.CurrencyCode]time.Time // before which no move to cold is requested: the last could not be paid
-	coldCalm map[bursar.CurrencyCode]bool      // no alarm about a move to cold is open
+	coldRest   map[bursar.CurrencyCode]time.Time // before which no move to cold is requested: the last could not be paid
+	coldClosed map[bursar.CurrencyCode]bool      // no alarm about a move to cold is open
 
 	paused map[bursar.ID]pause // transactions that a limit of the signer holds back
 }
@@ -179,7 +179,7 @@ func (s *Sender) remember() {
 		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
 		s.unproven, s.paused = map[string]uint64{}, map[bursar.ID]pause{}
 		s.coldRest = map[bursar.CurrencyCode]time.Time{}
-		s.coldCalm = map[bursar.CurrencyCode]bool{}
+		s.coldClosed = map[bursar.CurrencyCode]bool{}
 	}
 }
 

@@ -18,14 +18,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// NewNotifier creates what notifies the receivers of a configuration; without a database it only tests them.
-func NewNotifier(cfg config.Notices) (*notice.Notifier, error) {
+// NewNotifier creates what notifies the receivers of a configuration; without a database it only tests them. A receiver
+// whose files cannot be read takes no message, with the reason, and keeps the service from nothing else.
+func NewNotifier(cfg config.Notices) *notice.Notifier {
 	n := &notice.Notifier{Name: cfg.Name, Link: cfg.URL, Digest: cfg.Digest, ApprovalsAfter: cfg.ApprovalsAfter,
 		WithdrawalsAfter: cfg.WithdrawalsAfter, Daily: cfg.Daily}
 	for _, r := range cfg.Receivers {
 		transport, err := transportOf(r)
 		if err != nil {
-			return nil, fmt.Errorf("notices.receivers.%s: %w", r.Name, err)
+			transport = unusable{fmt.Errorf("notices.receivers.%s: %w", r.Name, err)}
 		}
 		one := notice.Receiver{Name: r.Name, Transport: transport, Alarms: r.Alarms, Location: cfg.Location}
 		for _, kind := range r.Kinds {
@@ -36,8 +37,17 @@ func NewNotifier(cfg config.Notices) (*notice.Notifier, error) {
 		}
 		n.Receivers = append(n.Receivers, one)
 	}
-	return n, nil
+	return n
 }
+
+// unusable is how a receiver is reached whose settings name files that cannot be read.
+type unusable struct{ err error }
+
+// Send implements notice.Transport.
+func (u unusable) Send(context.Context, notice.Message) error { return u.err }
+
+// Check implements notice.Transport.
+func (u unusable) Check(context.Context) (string, error) { return "", u.err }
 
 // transportOf returns how a receiver is reached. A password is read for each message, so that it may be changed.
 func transportOf(r config.NoticeReceiver) (notice.Transport, error) {

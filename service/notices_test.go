@@ -2,8 +2,11 @@ package service_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -46,10 +49,7 @@ func TestAServiceNotifies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notifier, err := service.NewNotifier(cfg.Notices)
-	if err != nil {
-		t.Fatal(err)
-	}
+	notifier := service.NewNotifier(cfg.Notices)
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	if err != nil {
 		t.Fatal(err)
@@ -80,4 +80,22 @@ func TestAServiceNotifies(t *testing.T) {
 		return strings.Contains(metrics, `bursar_notices_sent_total{receiver="chat"} 1`) &&
 			strings.Contains(metrics, `bursar_notices_failing_seconds{receiver="chat"} 0`)
 	})
+}
+
+// A secret that is gone concerns its receiver alone: the service starts, and money moves.
+func TestAReceiverWithoutItsSecretStopsNothingElse(t *testing.T) {
+	t.Parallel()
+	gone := filepath.Join(t.TempDir(), "token")
+	cfg, err := config.Parse("bursar.yaml", []byte("notices: {receivers: {chat: {webhook: 'https://127.0.0.1:1/', "+
+		"format: matrix, token_file: '"+gone+"'}, other: {webhook: 'https://127.0.0.1:1/'}}}"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range service.NewNotifier(cfg.Notices).Receivers {
+		_, err := r.Transport.Check(t.Context())
+		sent := r.Transport.Send(t.Context(), notice.Message{})
+		if wanted := r.Name == "chat"; errors.Is(err, os.ErrNotExist) != wanted || errors.Is(sent, os.ErrNotExist) != wanted {
+			t.Errorf("%s: check says %v, send says %v, want the missing file: %v", r.Name, err, sent, wanted)
+		}
+	}
 }

@@ -142,9 +142,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.Prices = pricesOf(cfg, parts.DB.Now, opts.Log)
 	parts.Screening = screeningOf(cfg.Screening)
 	parts.Approvers = cfg.Approvers
-	if parts.Notifier, err = NewNotifier(cfg.Notices); err != nil {
-		return nil, err
-	}
+	parts.Notifier = NewNotifier(cfg.Notices)
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
 	parts.Proxies, parts.ProxyHeader, parts.ClientNetworks = cfg.Proxies, cfg.ProxyHeader, cfg.ClientNetworks
 	err = host.OwnersOnly(cfg.Network, opts.Log, append(noticeSecrets(cfg.Notices), cfg.TLS.Key, cfg.Admin.TLS.Key,

@@ -17,12 +17,7 @@ func (e *healthCheck) notices(ctx context.Context) {
 		}
 		return
 	}
-	n, err := service.NewNotifier(e.cfg.Notices)
-	if err != nil {
-		e.advise("notices", resultFailed, "correct the file that it names: the service does not start", "%v", err)
-		return
-	}
-	for _, r := range n.Receivers {
+	for _, r := range service.NewNotifier(e.cfg.Notices).Receivers {
 		within, cancel := context.WithTimeout(ctx, noticeWithin)
 		said, err := r.Transport.Check(within)
 		cancel()

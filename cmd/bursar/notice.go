@@ -93,10 +93,7 @@ func (cmd *noticeTestCommand) Run(ctx context.Context, c *call) error {
 	if len(cfg.Notices.Receivers) == 0 {
 		return wrong("nobody is notified: add a receiver under `notices`, see docs/operations/notices.md")
 	}
-	n, err := service.NewNotifier(cfg.Notices)
-	if err != nil {
-		return err
-	}
+	n := service.NewNotifier(cfg.Notices)
 	tested, failed := []testedReceiver{}, 0
 	ids := bursar.NewIDs(time.Now, nil)
 	for _, r := range n.Receivers {
