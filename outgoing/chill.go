@@ -93,8 +93,8 @@ func (s *Sender) chillOne(ctx context.Context, lease store.Lease, currency bursa
 	return err
 }
 
-// closeColdMove closes the alarm about a move to cold, because there is nothing to move any more. It looks once after each
-// failure, and once after the start.
+// closeColdMove closes the alarm about a move to cold, because there is nothing to move any more. It looks once after
+// each failure, and once after the start.
 func (s *Sender) closeColdMove(ctx context.Context, lease store.Lease, currency bursar.Currency) error {
 	if s.coldClosed[currency.Code] {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// clock is the sandbox's: the machine's, moved forward by anyone who plays. How far is kept in the data directory, so that
-// time does not go back with a restart.
+// clock is the sandbox's: the machine's, moved forward by anyone who plays. How far is kept in the data directory, so
+// that time does not go back with a restart.
 type clock struct {
 	dir    dataDir
 	moving sync.Mutex

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A profile of a real service is in use, and a sandbox listens on this machine, or what calls itself one: nothing is made
-// at that service, and its key goes nowhere.
+// A profile of a real service is in use, and a sandbox listens on this machine, or what calls itself one: nothing is
+// made at that service, and its key goes nowhere.
 func TestNothingIsTriggeredAtAnotherService(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// InForce returns the policy in force at a time as it was signed: the newest that has started. found is false where none
-// ever was installed; where the only one has not started, nothing is allowed, and the error is ErrNoPolicy. It is ErrLost
-// where a later version was in force than this state has.
+// InForce returns the policy in force at a time as it was signed: the newest that has started. found is false where
+// none ever was installed; where the only one has not started, nothing is allowed, and the error is ErrNoPolicy. It is
+// ErrLost where a later version was in force than this state has.
 func InForce(ctx context.Context, tx memory.Tx, now time.Time) (p roster.Policy, found bool, err error) {
 	p, _, found, err = inForce(ctx, tx, now)
 	return p, found, err
