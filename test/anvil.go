@@ -28,12 +28,11 @@ func (a anvil) Needed(ctx context.Context) bool {
 	return !a.works(ctx, program, "--version")
 }
 
-// Install asks for the platform's own package by name: an npm whose Node.js is older than the package names leaves
-// out an optional dependency, but the program runs all the same.
+// Install asks for the platform's own package by name.
 func (a anvil) Install(ctx context.Context) error {
 	platform := runtime.GOOS + "-" + runtime.GOARCH
 	return a.replace("anvil-"+pins.Anvil, func(work string) error {
-		if err := a.npm(ctx, work, "install", "--prefix", work, "@foundry-rs/anvil-"+platform+"@"+pins.Anvil); err != nil {
+		if err := a.one(ctx, locks+"/anvil", work, "@foundry-rs/anvil-"+platform, pins.Anvil); err != nil {
 			return err
 		}
 		inside := filepath.Join("node_modules", "@foundry-rs", "anvil-"+platform, "bin", "anvil")

@@ -12,7 +12,7 @@ import (
 // which make and compile the types of our TypeScript client.
 type clients struct{ machine }
 
-// manifest is the directory with the versions of everything that they need.
+// manifest is the directory with the versions and digests of everything that they need.
 const manifest = "sandbox/clients/javascript"
 
 func (clients) Name() string { return "clients" }
@@ -28,16 +28,5 @@ func (s clients) Needed(context.Context) bool {
 }
 
 func (s clients) Install(ctx context.Context) error {
-	return s.replace("clients", func(work string) error {
-		for _, name := range []string{"package.json", "package-lock.json"} {
-			text, err := os.ReadFile(filepath.Join(manifest, name))
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(work, name), text, 0o644); err != nil {
-				return err
-			}
-		}
-		return s.npm(ctx, work, "ci")
-	})
+	return s.replace("clients", func(work string) error { return s.ci(ctx, manifest, work) })
 }

@@ -26,6 +26,6 @@ func (h hardhat) runs(ctx context.Context, folder string) bool {
 
 func (h hardhat) Install(ctx context.Context) error {
 	return h.replace("hardhat-"+pins.Hardhat, func(work string) error {
-		return h.npm(ctx, work, "install", "--prefix", work, "hardhat@"+pins.Hardhat)
+		return h.ci(ctx, locks+"/hardhat", work)
 	})
 }

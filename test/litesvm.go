@@ -35,7 +35,7 @@ func (l litesvm) loads(ctx context.Context, folder string) bool {
 // 20.
 func (l litesvm) Install(ctx context.Context) error {
 	return l.replace("litesvm-"+pins.LiteSVM, func(work string) error {
-		if err := l.npm(ctx, work, "install", "--prefix", work, l.library()+"@"+pins.LiteSVM); err != nil {
+		if err := l.one(ctx, locks+"/litesvm", work, l.library(), pins.LiteSVM); err != nil {
 			return err
 		}
 		if !l.loads(ctx, work) {
