@@ -36,6 +36,31 @@ func TestPackagesAreInstalledAsRootOrWithSudo(t *testing.T) {
 	}
 }
 
+// TestEveryMissingPackageIsInstalledAtOnce guards that apt and dpkg start once, whichever step comes first, and that a
+// second apt never runs beside the first.
+func TestEveryMissingPackageIsInstalledAtOnce(t *testing.T) {
+	f := newFake(t)
+	f.has("apt-get")
+	a := &apt{machine: f.machine}
+	list := []step{curl(f.machine, a), age(f.machine, a), openssh(f.machine, a), pgbackrest(f.machine, a)}
+	f.has("ssh-keygen", "ssh-agent")
+	f.effect = func(c command) {
+		if strings.Contains(c.String(), " install ") {
+			f.has("curl", "age", "pgbackrest")
+		}
+	}
+	if err := work(t.Context(), installation(t.Context(), f.machine, list)); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.ran) != 2 || !strings.HasSuffix(f.ran[1], " install --no-install-recommends age curl pgbackrest") {
+		t.Errorf("it runs %q, want apt-get update and one apt-get install of what is missing", f.ran)
+	}
+	if err := a.install(t.Context(), "zbar-tools"); err != nil || len(f.ran) != 3 ||
+		!strings.HasSuffix(f.ran[2], " zbar-tools") {
+		t.Errorf("another package is installed by %q: %v, want it alone", f.ran[2:], err)
+	}
+}
+
 func TestWhereNothingCanBeInstalledItIsSaidWhatToDo(t *testing.T) {
 	f := newFake(t)
 	curl := curl(f.machine, &apt{machine: f.machine})

@@ -28,6 +28,8 @@ func (e etcd) Needed(ctx context.Context) bool {
 }
 
 func (e etcd) Install(ctx context.Context) error {
+	e.apt.one.Lock()
+	defer e.apt.one.Unlock()
 	if err := e.apt.update(ctx); err != nil {
 		return err
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -18,6 +20,7 @@ type fake struct {
 	failing  string // commands that contain one of these fail
 	effect   func(command)
 
+	lock sync.Mutex // of what follows
 	ran  []string
 	said []string
 }
@@ -36,7 +39,8 @@ func newFake(t *testing.T) *fake {
 			return ""
 		},
 		glob: f.glob, run: f.run, read: f.read,
-		say: func(line string) { f.said = append(f.said, line) },
+		say: f.say, out: io.Discard,
+		keep: func(ctx context.Context, c command) (string, error) { return "", f.run(ctx, c) },
 	}
 	return f
 }
@@ -51,7 +55,15 @@ func (f *fake) glob(pattern string) []string {
 	return f.files[pattern]
 }
 
+func (f *fake) say(line string) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.said = append(f.said, line)
+}
+
 func (f *fake) run(_ context.Context, c command) error {
+	f.lock.Lock()
+	defer f.lock.Unlock()
 	f.ran = append(f.ran, c.String())
 	if f.failing != "" && strings.Contains(c.String(), f.failing) {
 		return errors.New("exit status 100")

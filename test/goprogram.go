@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/bursar/bursar/test/pins"
 )
@@ -61,14 +63,26 @@ func (g goProgram) Needed(ctx context.Context) bool {
 // Install builds it outside of this module and its workspace, whose versions of libraries are others, and without C.
 func (g goProgram) Install(ctx context.Context) error {
 	return g.replace(g.name+"-"+g.version, func(work string) error {
-		c := line("go", "install", g.source+"@v"+g.version)
-		c.folder, c.env = work, []string{"GOBIN=" + work, "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0"}
+		c := g.install(work)
 		g.say("   " + c.String())
 		if err := g.run(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", c, err)
 		}
 		return nil
 	})
+}
+
+// install builds the program into a directory.
+func (g goProgram) install(folder string, flags ...string) command {
+	c := line(slices.Concat([]string{"go", "install"}, flags, []string{g.source + "@v" + g.version})...)
+	c.folder, c.env = folder, []string{"GOBIN=" + folder, "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0"}
+	return c
+}
+
+// fetch downloads the sources while others have the processor. What fails is tried again by Install, which says so.
+func (g goProgram) fetch(ctx context.Context) error {
+	_, _ = g.keep(ctx, g.install(os.TempDir(), "-n"))
+	return nil
 }
 
 // lint is the command that lints packages of both modules.

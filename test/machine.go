@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -16,11 +18,13 @@ type machine struct {
 	root   bool // whether this user is root
 	cache  func() (string, error)
 	getenv func(name string) string
-	path   func(program string) string          // path of a program, or ""
-	glob   func(pattern string) []string        // the files that match
-	run    func(context.Context, command) error // its output is shown
+	path   func(program string) string                    // path of a program, or ""
+	glob   func(pattern string) []string                  // the files that match
+	run    func(context.Context, command) error           // its output is shown
+	keep   func(context.Context, command) (string, error) // all of its output, returned and not shown
 	read   func(context.Context, command) (string, error)
 	say    func(line string)
+	out    io.Writer // the terminal
 }
 
 // command is a program with its arguments, in a directory and with variables besides those of this process.
@@ -28,6 +32,8 @@ type command struct {
 	folder string
 	env    []string
 	args   []string
+	out    io.Writer // where its output is shown; nil for the terminal
+	group  bool      // whether what it starts is stopped with it
 }
 
 func line(args ...string) command { return command{args: args} }
@@ -51,15 +57,36 @@ func system() machine {
 		},
 		run: func(ctx context.Context, c command) error {
 			child := c.child(ctx)
-			child.Stdout, child.Stderr = os.Stdout, os.Stdout // one stream, so that go test's last line comes last
+			child.Stdout = os.Stdout
+			if c.out != nil {
+				child.Stdout = c.out
+			}
+			child.Stderr = child.Stdout // one stream, so that go test's last line comes last
 			return child.Run()
+		},
+		keep: func(ctx context.Context, c command) (string, error) {
+			out, err := c.child(ctx).CombinedOutput()
+			return string(out), err
 		},
 		read: func(ctx context.Context, c command) (string, error) {
 			out, err := c.child(ctx).Output()
 			return string(out), err
 		},
-		say: func(line string) { fmt.Println(line) },
+		say: func(line string) { fmt.Println(line) }, out: os.Stdout,
 	}
+}
+
+// quiet is the machine whose commands show their output only where they fail: several run at the same time, and nobody
+// reads what they print when all is well.
+func (m machine) quiet() machine {
+	m.run = func(ctx context.Context, c command) error {
+		out, err := m.keep(ctx, c)
+		if err != nil {
+			m.say(strings.TrimSuffix(out, "\n"))
+		}
+		return err
+	}
+	return m
 }
 
 // child is the command ready to start. It is asked to stop with this process, and killed if it does not.
@@ -68,6 +95,10 @@ func (c command) child(ctx context.Context) *exec.Cmd {
 	child.Dir = c.folder
 	child.Env = append(os.Environ(), c.env...)
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
+	if c.group { // go test does not stop the tests that it runs
+		child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		child.Cancel = func() error { return syscall.Kill(-child.Process.Pid, syscall.SIGINT) }
+	}
 	child.WaitDelay = 10 * time.Second
 	return child
 }

@@ -42,23 +42,17 @@ func run(ctx context.Context, m machine, args []string) error {
 	if err != nil {
 		return err
 	}
-	all := steps(m)
+	all := steps(m.quiet())
 	if asked.install != "" {
 		chosen, err := choose(all, asked.install)
 		if err != nil {
 			return err
 		}
-		return perform(ctx, m, chosen)
+		return work(ctx, installation(ctx, m, chosen))
 	}
+	var install []job
 	if !asked.short {
-		if err := perform(ctx, m, all); err != nil {
-			return err
-		}
+		install = installation(ctx, m, all)
 	}
-	if asked.whole() {
-		if err := errors.Join(verified(ctx, m), vulnerabilities(ctx, m)); err != nil {
-			return err
-		}
-	}
-	return check(ctx, m, asked)
+	return work(ctx, append(install, checks(m, asked, names(install))...))
 }

@@ -52,31 +52,3 @@ func choose(all []step, name string) ([]step, error) {
 		return s.Name() != name && !slices.Contains(all[at].After(), s.Name())
 	}), nil
 }
-
-// perform prints what is missing, then installs it. It stops at the first step that fails.
-func perform(ctx context.Context, m machine, list []step) error {
-	var missing []step
-	for _, s := range list {
-		if s.Needed(ctx) {
-			missing = append(missing, s)
-		}
-	}
-	if len(missing) == 0 {
-		m.say("== everything that the tests need is installed")
-		return nil
-	}
-	m.say("== the tests need what is not installed; this installs:")
-	for _, s := range missing {
-		m.say("   " + s.Name() + ": " + s.Says())
-	}
-	for _, s := range missing {
-		m.say("== installing " + s.Name())
-		if err := s.Install(ctx); err != nil {
-			return fmt.Errorf("install %s: %w", s.Name(), err)
-		}
-		if s.Needed(ctx) {
-			return fmt.Errorf("install %s: it was installed and still does not work here", s.Name())
-		}
-	}
-	return nil
-}

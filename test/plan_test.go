@@ -11,6 +11,7 @@ import (
 // thing is a step of a test.
 type thing struct {
 	name   string
+	after  []string
 	here   *bool
 	useful bool // whether installing it makes it work
 	fails  error
@@ -19,7 +20,7 @@ type thing struct {
 
 func (s thing) Name() string                { return s.name }
 func (s thing) Says() string                { return "a thing" }
-func (s thing) After() []string             { return nil }
+func (s thing) After() []string             { return s.after }
 func (s thing) Needed(context.Context) bool { return !*s.here }
 func (s thing) Install(context.Context) error {
 	*s.log = append(*s.log, s.name)
@@ -31,22 +32,22 @@ func TestOnlyWhatIsMissingIsInstalledAndItIsSaidBefore(t *testing.T) {
 	f, log, here, missing := newFake(t), []string{}, true, false
 	list := []step{thing{name: "here", here: &here, log: &log},
 		thing{name: "missing", here: &missing, useful: true, log: &log}}
-	if err := perform(t.Context(), f.machine, list); err != nil {
+	if err := work(t.Context(), installation(t.Context(), f.machine, list)); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(log, []string{"missing"}) {
-		t.Errorf("installed %v", log)
+		t.Errorf("installed %v, want only what is missing", log)
 	}
 	named := slices.Index(f.said, "   missing: a thing")
 	if done := slices.Index(f.said, "== installing missing"); named < 0 || done < named || holds(f.said, "here:") {
-		t.Errorf("it prints %q", f.said)
+		t.Errorf("it prints %q, want what is missing before it is installed", f.said)
 	}
 	f.said = nil
-	if err := perform(t.Context(), f.machine, list); err != nil || len(log) != 1 {
-		t.Errorf("a second run installs %v: %v", log, err)
+	if err := work(t.Context(), installation(t.Context(), f.machine, list)); err != nil || len(log) != 1 {
+		t.Errorf("after a second run %v are installed: %v, want nothing new", log, err)
 	}
 	if !slices.Equal(f.said, []string{"== everything that the tests need is installed"}) {
-		t.Errorf("a second run prints %q", f.said)
+		t.Errorf("a second run prints %q, want that everything is installed", f.said)
 	}
 }
 
@@ -54,17 +55,18 @@ func TestAStepThatFailsEndsTheRunAndIsNamed(t *testing.T) {
 	f, log, here, other := newFake(t), []string{}, false, false
 	broken := errors.New("no space on the disk")
 	list := []step{thing{name: "broken", here: &here, fails: broken, log: &log},
-		thing{name: "next", here: &other, log: &log}}
-	if err := perform(t.Context(), f.machine, list); !errors.Is(err, broken) ||
+		thing{name: "next", after: []string{"broken", "here already"}, here: &other, log: &log}}
+	if err := work(t.Context(), installation(t.Context(), f.machine, list)); !errors.Is(err, broken) ||
 		!strings.Contains(err.Error(), "install broken") {
-		t.Errorf("%v", err)
+		t.Errorf("it ends with %v, want %v of install broken", err, broken)
 	}
-	list[0] = thing{name: "useless", here: &here, log: &log}
-	if err := perform(t.Context(), f.machine, list); err == nil || !strings.Contains(err.Error(), "still does not work") {
-		t.Errorf("what does not work after its installation: %v", err)
+	list[0] = thing{name: "broken", here: &here, log: &log}
+	if err := work(t.Context(), installation(t.Context(), f.machine, list)); err == nil ||
+		!strings.Contains(err.Error(), "still does not work") {
+		t.Errorf("what does not work after its installation: %v, want an error that says so", err)
 	}
 	if slices.Contains(log, "next") {
-		t.Error("the step after a failing one is performed")
+		t.Errorf("it installs %q, want nothing that comes after what fails", log)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -69,38 +70,88 @@ func source(t *testing.T, text string) {
 	}
 }
 
+// checked runs the checks of what is asked for, and returns what they print at the terminal.
+func checked(t *testing.T, f *fake, asked arguments) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	f.machine.out = &out
+	err := work(t.Context(), checks(f.machine, asked, nil))
+	return out.String(), err
+}
+
 func TestShortInstallsNothing(t *testing.T) {
 	source(t, "package a\n")
 	f := newFake(t)
 	if err := run(t.Context(), f.machine, []string{"-short"}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"go vet ./... ./sandbox/...",
-		"go test -vet=off -ldflags=-w -p " + packages() + " -timeout 25m -short " + strings.Join(longest, " ") +
-			" ./... ./sandbox/..."}
-	if !slices.Equal(f.ran, want) {
-		t.Errorf("it runs %q", f.ran)
+	want := []string{"go test -vet=off -ldflags=-w -p " + packages() + " -timeout 25m -short " + strings.Join(longest, " ") +
+		" ./... ./sandbox/...", "go vet ./... ./sandbox/..."}
+	if slices.Sort(f.ran); !slices.Equal(f.ran, want) {
+		t.Errorf("it runs %q, want %q", f.ran, want)
 	}
-	if err := run(t.Context(), f.machine, nil); err == nil || !strings.Contains(err.Error(), "install postgresql") {
-		t.Errorf("all the tests on an empty machine: %v", err)
+	if err := run(t.Context(), f.machine, nil); err == nil || !strings.Contains(err.Error(), "install ") {
+		t.Errorf("all the tests on an empty machine: %v, want an installation that fails", err)
 	}
 }
 
 func TestOnlyARunOfEverythingIsLinted(t *testing.T) {
 	source(t, "package a\n")
 	f := newFake(t)
-	all := arguments{vet: everything, test: everything}
-	for asked, want := range map[*arguments]bool{&all: true, {vet: []string{"./store"}}: false,
-		{vet: everything, short: true}: false} {
+	for asked, want := range map[*arguments]bool{{vet: []string{"./store"}}: false, {vet: everything, short: true}: false} {
 		f.ran = nil
-		if err := check(t.Context(), f.machine, *asked); err != nil || holds(f.ran, "golangci-lint run") != want {
-			t.Errorf("%+v runs %q: %v", asked, f.ran, err)
+		if _, err := checked(t, f, *asked); err != nil || holds(f.ran, "golangci-lint run") != want {
+			t.Errorf("%+v runs %q: %v, want the linter: %v", asked, f.ran, err, want)
 		}
 	}
-	f.failing, f.ran = "golangci-lint", nil
-	if err := check(t.Context(), f.machine, all); !errors.Is(err, errTests) || holds(f.ran, "go test") {
-		t.Errorf("the linter finds something: %v, after %q", err, f.ran)
+	accepting(t, "")
+	f.programs["govulncheck"], f.ran = finding("", "", "", ""), nil
+	if _, err := checked(t, f, arguments{vet: everything}); err != nil || !holds(f.ran, "golangci-lint run") {
+		t.Errorf("it runs %q: %v, want the linter", f.ran, err)
 	}
+	f.failing = "golangci-lint"
+	if _, err := checked(t, f, arguments{vet: everything}); !errors.Is(err, errTests) {
+		t.Errorf("the linter finds something: %v, want %v", err, errTests)
+	}
+}
+
+// TestTheTestsOutputComesLast checks it whichever ends first, and that what fails does not hide it.
+func TestTheTestsOutputComesLast(t *testing.T) {
+	source(t, "package a\n")
+	for _, fails := range []bool{false, true} {
+		f, ended := newFake(t), make(chan struct{})
+		var order []string
+		f.machine.out = lines{&order}
+		f.machine.run = func(_ context.Context, c command) error {
+			if c.args[1] == "vet" {
+				<-ended // the tests have printed everything
+				order = append(order, "vet")
+				return nil
+			}
+			defer close(ended)
+			for _, text := range []string{"ok a", "ok b"} {
+				if _, err := c.out.Write([]byte(text)); err != nil {
+					t.Error(err)
+				}
+			}
+			if fails {
+				return errors.New("exit status 1")
+			}
+			return nil
+		}
+		err := work(t.Context(), checks(f.machine, arguments{vet: []string{"./store"}}, nil))
+		if want := []string{"vet", "ok aok b"}; !slices.Equal(order, want) || errors.Is(err, errTests) != fails {
+			t.Errorf("tests that fail, %v: it prints %q and ends with %v, want %q", fails, order, err, want)
+		}
+	}
+}
+
+// lines notes what is written.
+type lines struct{ list *[]string }
+
+func (l lines) Write(text []byte) (int, error) {
+	*l.list = append(*l.list, string(text))
+	return len(text), nil
 }
 
 // TestTheLinterRunsWhatVetRuns guards that a run which lints needs no vet.
@@ -112,10 +163,10 @@ func TestTheLinterRunsWhatVetRuns(t *testing.T) {
 	if settings := string(text); !strings.Contains(settings, "\n    - govet\n") || strings.Contains(settings, "govet:") {
 		t.Error("govet is left out or has settings of its own, want every analyser of go vet")
 	}
-	source(t, "package a\n")
+	accepting(t, "")
 	f := newFake(t)
-	if err := check(t.Context(), f.machine, arguments{vet: everything, test: everything}); err != nil ||
-		holds(f.ran, "go vet") {
+	f.programs["govulncheck"] = finding("", "", "", "")
+	if _, err := checked(t, f, arguments{vet: everything}); err != nil || holds(f.ran, "go vet") {
 		t.Errorf("it runs %q: %v, want the linter without vet", f.ran, err)
 	}
 }
@@ -132,18 +183,21 @@ func TestTestsCollectGarbageLessOftenUnlessTheEnvironmentSays(t *testing.T) {
 }
 
 func TestTestsAreBuiltAsWhatIsReleasedUnlessTheEnvironmentSays(t *testing.T) {
-	source(t, "package a\n")
+	accepting(t, "")
 	f := newFake(t)
+	f.programs["govulncheck"] = finding("", "", "", "")
 	f.effect = func(c command) {
-		if !slices.Contains(c.env, "CGO_ENABLED=0") {
+		if !strings.Contains(c.String(), "mod verify") && !slices.Contains(c.env, "CGO_ENABLED=0") {
 			t.Errorf("%q runs with %q, want CGO_ENABLED=0", c, c.env)
 		}
 	}
-	if err := check(t.Context(), f.machine, arguments{vet: everything, test: everything}); err != nil {
+	if _, err := checked(t, f, arguments{vet: everything}); err != nil {
 		t.Fatal(err)
 	}
-	if len(f.ran) != 2 {
-		t.Errorf("it ran %q, want the linter and the tests", f.ran)
+	for _, want := range []string{"go list -export", "golangci-lint run", "go test"} {
+		if !holds(f.ran, want) {
+			t.Errorf("it ran %q, want %s", f.ran, want)
+		}
 	}
 	f.env["CGO_ENABLED"] = "1"
 	if got := static(f.machine); len(got) != 0 {
@@ -154,19 +208,16 @@ func TestTestsAreBuiltAsWhatIsReleasedUnlessTheEnvironmentSays(t *testing.T) {
 func TestWhatFailsEndsTheRun(t *testing.T) {
 	source(t, "package a\n")
 	f := newFake(t)
-	f.failing = "go vet"
-	if err := run(t.Context(), f.machine, []string{"-short"}); !errors.Is(err, errTests) || len(f.ran) != 1 {
-		t.Errorf("vet fails: %v, after %q", err, f.ran)
-	}
-	f.failing = "go test"
-	if err := run(t.Context(), f.machine, []string{"-short"}); !errors.Is(err, errTests) {
-		t.Errorf("tests fail: %v", err)
+	for _, f.failing = range []string{"go vet", "go test"} {
+		if err := run(t.Context(), f.machine, []string{"-short"}); !errors.Is(err, errTests) {
+			t.Errorf("%s fails: %v, want %v", f.failing, err, errTests)
+		}
 	}
 	source(t, "package  a\n")
-	f.ran = nil
+	f.ran, f.failing = nil, ""
 	if err := run(t.Context(), f.machine, []string{"-short"}); err == nil ||
-		!strings.Contains(err.Error(), "gofmt would change: a.go") || len(f.ran) > 0 {
-		t.Errorf("a file with other formatting: %v", err)
+		!strings.Contains(err.Error(), "gofmt would change: a.go") || holds(f.ran, "go test") {
+		t.Errorf("a file with other formatting: %v after %q, want an error and no tests", err, f.ran)
 	}
 }
 
