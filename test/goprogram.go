@@ -20,12 +20,6 @@ type goProgram struct {
 	variable string // names the program where it lies elsewhere
 }
 
-// litestream copies a SQLite database continuously. Its documentation's own way to it beside packages is Go's.
-func litestream(m machine) goProgram {
-	return goProgram{m, "litestream", pins.Litestream, "github.com/benbjohnson/litestream/cmd/litestream",
-		"BURSAR_LITESTREAM"}
-}
-
 // linter checks what neither the compiler nor vet does, by the rules of .golangci.yml. A linter that was built with an
 // older Go than the code asks for refuses to read it.
 func linter(m machine) goProgram {
@@ -72,10 +66,13 @@ func (g goProgram) Install(ctx context.Context) error {
 	})
 }
 
+// alone builds outside of this module and its workspace.
+var alone = []string{"GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0"}
+
 // install builds the program into a directory.
 func (g goProgram) install(folder string, flags ...string) command {
 	c := line(slices.Concat([]string{"go", "install"}, flags, []string{g.source + "@v" + g.version})...)
-	c.folder, c.env = folder, []string{"GOBIN=" + folder, "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0"}
+	c.folder, c.env = folder, append([]string{"GOBIN=" + folder}, alone...)
 	return c
 }
 

@@ -73,15 +73,15 @@ func installation(ctx context.Context, m machine, list []step) []job {
 	built := "compile" // programs are built one after another, since two builds would compile the same libraries twice
 	for _, s := range missing {
 		m.say("   " + s.Name() + ": " + s.Says())
-		after := s.After()
+		name, after := s.Name(), s.After()
 		switch s := s.(type) {
 		case debianPackages:
 			s.apt.want(s.packages)
-		case goProgram:
-			jobs = append(jobs, job{"sources of " + s.name, nil, s.fetch})
-			after, built = append(after, built), s.name
+		case interface{ fetch(context.Context) error }:
+			jobs = append(jobs, job{"sources of " + name, nil, s.fetch})
+			after, built = append(after, built), name
 		}
-		jobs = append(jobs, job{s.Name(), after, func(ctx context.Context) error { return installed(ctx, m, s) }})
+		jobs = append(jobs, job{name, after, func(ctx context.Context) error { return installed(ctx, m, s) }})
 	}
 	return jobs
 }
