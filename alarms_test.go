@@ -50,7 +50,7 @@ func documentedAlarms(t *testing.T) (kinds []string) {
 		}
 		for _, m := range namedKind.FindAllStringSubmatch(cells[1], -1) {
 			if len(strings.TrimSpace(cells[2])) < 10 || len(strings.TrimSpace(cells[3])) < 10 {
-				t.Errorf("the alarm %s lacks its meaning or what to do", m[1])
+				t.Errorf("the alarm %s lacks its meaning or what to do, want at least 10", m[1])
 			}
 			kinds = append(kinds, m[1])
 		}

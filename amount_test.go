@@ -86,20 +86,20 @@ func TestAmountTexts(t *testing.T) {
 	} {
 		a, err := bursar.ParseUnits(c.units)
 		if err != nil || usdt.Exact(a) != c.exact || usdt.Balance(a) != c.balance {
-			t.Errorf("%s: %s %s, %v", c.units, usdt.Exact(a), usdt.Balance(a), err)
+			t.Errorf("%s: %s %s, %v, want %v and %v", c.units, usdt.Exact(a), usdt.Balance(a), err, c.exact, c.balance)
 		}
 	}
 	for _, text := range []string{"", ".", "1.", ".5", "-1", "+1", "1e3", "01", "00", "0x1", "1_0", " 1", "1 ", "1.234",
 		"1,5", "٣", "1.0.0", "NaN", "Infinity",
 		strings.Repeat("9", 40), "340282366920938463463374607431768211.456"} {
 		if a, err := usdt.Parse(text); err == nil {
-			t.Errorf("%q is read as %s", text, a)
+			t.Errorf("%q is read as %s, want an error", text, a)
 		}
 	}
 	for text, units := range map[string]uint64{"1": 1_000_000, "1.2": 1_200_000, "1.23": 1_230_000, "0.01": 10_000,
 		"0": 0} {
 		if a, err := usdt.Parse(text); err != nil || a != bursar.Units(units) {
-			t.Errorf("%q is read as %s, %v", text, a, err)
+			t.Errorf("%q is read as %s, %v, want %v", text, a, err, bursar.Units(units))
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestMillionthsRoundUp(t *testing.T) {
 		want   uint64
 	}{{1_000_000, 10_000, 10_000}, {1, 1, 1}, {0, 1, 0}, {999, 1000, 1}, {1_000_001, 1_000_000, 1_000_001}} {
 		if got, err := bursar.Units(c.amount).PPM(c.ppm); err != nil || got != bursar.Units(c.want) {
-			t.Errorf("%d millionths of %d are %s, %v", c.ppm, c.amount, got, err)
+			t.Errorf("%d millionths of %d are %s, %v, want %v", c.ppm, c.amount, got, err, bursar.Units(c.want))
 		}
 	}
 }

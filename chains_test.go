@@ -51,8 +51,9 @@ func TestNoListOfChainsIsWrittenTwice(t *testing.T) {
 			}
 		}
 		if used[allowed] = true; allowed == "" {
-			t.Errorf("%s:%d names %s: read it from the registry, or put what depends on it into chain.Definition",
-				place.path, place.line, place.name)
+			t.Errorf("%s:%d names %s: read it from the registry, or put what depends on it into chain.Definition, "+
+				"want not %q",
+				place.path, place.line, place.name, "")
 		}
 	}
 	for path, why := range mayNameChains {
@@ -117,7 +118,7 @@ func placesOfChains(t *testing.T) (places []namedChain) {
 		return nil
 	})
 	if err != nil || len(places) < 20 {
-		t.Fatalf("found %d places: %v", len(places), err)
+		t.Fatalf("found %d places: %v, want at least 20", len(places), err)
 	}
 	return places
 }

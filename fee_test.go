@@ -28,7 +28,7 @@ func TestFeesAreReadAndWritten(t *testing.T) {
 	} {
 		fee, err := bursar.ParseFee(c.text, usdt.Decimals)
 		if err != nil || fee != c.fee || fee.Text(usdt) != c.written {
-			t.Errorf("%q is read as %+v, %v and written %q", c.text, fee, err, fee.Text(usdt))
+			t.Errorf("%q is read as %+v, %v and written %q, want %v and %v", c.text, fee, err, fee.Text(usdt), c.fee, c.written)
 		}
 	}
 	for text, want := range map[string]string{
@@ -43,7 +43,7 @@ func TestFeesAreReadAndWritten(t *testing.T) {
 		"9999999999999999999999999999999999": `"9999999999999999999999999999999999" is too large`,
 	} {
 		if fee, err := bursar.ParseFee(text, usdt.Decimals); err == nil || err.Error() != want {
-			t.Errorf("%q is read as %+v, %v", text, fee, err)
+			t.Errorf("%q is read as %+v, %v, want an error and %v", text, fee, err, want)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestTheNearestRuleCounts(t *testing.T) {
 		got := rules.For(c.account, c.currency)
 		if got.DepositFee.Millionths != c.deposit || got.WithdrawalFee.Millionths != c.withdrawal ||
 			got.WithdrawalFee.Network != c.network {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: %+v, want %v and %v and %v", name, got, c.deposit, c.withdrawal, c.network)
 		}
 	}
 	u.WithdrawalFee.Network = true

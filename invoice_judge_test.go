@@ -96,7 +96,8 @@ func TestTheStatusOfEveryCell(t *testing.T) {
 				t.Errorf("%d credited, %d pending: got %s due, want %s", credited, pending, s.Due, due)
 			}
 			if turns := s.Status == bursar.ChargeOpen; turns != s.TurnsAt.Equal(invoiceEnd) {
-				t.Errorf("%d credited, %d pending: a status %s turns at %s", credited, pending, s.Status, s.TurnsAt)
+				t.Errorf("%d credited, %d pending: a status %s turns at %s, want %v", credited, pending, s.Status, s.TurnsAt,
+					s.TurnsAt.Equal(invoiceEnd))
 			}
 			for n, p := range list { // a client's mark decides
 				p.Resolution = bursar.ResolveAccept

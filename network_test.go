@@ -37,7 +37,7 @@ func TestNetworks(t *testing.T) {
 		got, err := netpolicy.ParseNetwork(text)
 		if want == "" {
 			if !errors.Is(err, netpolicy.ErrBadNetwork) {
-				t.Errorf("%q is %s, %v", text, got, err)
+				t.Errorf("%q is %s, %v, want %v", text, got, err, netpolicy.ErrBadNetwork)
 			}
 			continue
 		}

@@ -27,12 +27,12 @@ func TestIDsIncreaseAndAreVersion7(t *testing.T) {
 		t.Errorf("%s is not a version 7 UUID", text)
 	}
 	if back, err := bursar.ParseID(text); err != nil || back != last {
-		t.Errorf("%s is read back as %s, %v", text, back, err)
+		t.Errorf("%s is read back as %s, %v, want %v", text, back, err, last)
 	}
 	for _, bad := range []string{"", text[1:], text + "0", "{" + text[:34] + "}", text[:8] + "_" + text[9:],
 		"g" + text[1:]} {
 		if _, err := bursar.ParseID(bad); err == nil {
-			t.Errorf("%q is taken for a UUID", bad)
+			t.Errorf("%q is taken for a UUID, want an error", bad)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestAddressesWithMemos(t *testing.T) {
 	}
 	for _, bad := range []string{"r:", "r:01", "r:-1", "r:4294967296", "r:1:2", "r:+1", "r: 1"} {
 		if _, err := bursar.SplitMemo(bad); err == nil {
-			t.Errorf("%q is accepted", bad)
+			t.Errorf("%q is accepted, want an error", bad)
 		}
 	}
 }
@@ -81,16 +81,16 @@ func TestTheStandardCurrenciesAreThoseOfTheAPI(t *testing.T) {
 	places := map[bursar.CurrencyCode]int{"BTC": 8, "ETH": 8, "LTC": 8, "BNB": 8, "SOL": 8, "MATIC": 2, "XRP": 2, "TRX": 2,
 		"USDT": 2, "USDT-MATIC": 2, "USDC-MATIC": 2}
 	if len(registry.All()) != len(places) {
-		t.Fatalf("%d currencies", len(registry.All()))
+		t.Fatalf("%d currencies, want %v of them", len(registry.All()), len(places))
 	}
 	for code, want := range places {
 		c, err := registry.Get(code)
 		if err != nil || c.Places != want || c.Minimum.IsZero() || c.WithdrawalMinimum.IsZero() {
-			t.Errorf("%s: %+v, %v", code, c, err)
+			t.Errorf("%s: %+v, %v, want %v and not zero", code, c, err, want)
 		}
 	}
 	if _, err := registry.Get("btc"); err == nil {
-		t.Error("codes are taken in another case")
+		t.Error("codes are taken in another case, want an error")
 	}
 	if _, found := registry.Asset(bursar.Polygon, "0xc2132D05D31c914a87C6611C10748AEb04B58e8F"); !found {
 		t.Error("a token is not found by its contract")
@@ -108,7 +108,7 @@ func TestARegistryRefusesContradictions(t *testing.T) {
 		"negative decimals?": {{Code: "A", Chain: "c", Decimals: -1, Places: -1}},
 	} {
 		if _, err := bursar.NewRegistry(list); err == nil {
-			t.Errorf("%s is accepted", name)
+			t.Errorf("%s is accepted, want an error", name)
 		}
 	}
 }

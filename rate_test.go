@@ -27,7 +27,7 @@ func TestRatesAreReadExactly(t *testing.T) {
 		"0x1", "0.1.0", " 1", "0.0000000000000000001",
 		"340282366920938463463374607431768211456", strings.Repeat("9", 99)} {
 		if r, err := bursar.ParseRate(text); err == nil {
-			t.Errorf("%q is read as %q", text, r)
+			t.Errorf("%q is read as %q, want an error", text, r)
 		}
 	}
 	if r := (bursar.Rate{}); r.IsKnown() || r.String() != "" || r.Worth(bursar.Units(1), btc) != "" {
@@ -91,7 +91,7 @@ func TestWorthAgreesWithRationals(t *testing.T) {
 		}
 		short := exact.Sub(exact, got)
 		if short.Sign() < 0 || short.Cmp(big.NewRat(1, 1_000_000)) >= 0 {
-			t.Fatalf("%s at %s is worth %s, which is off by %s", amount, text, figure, short)
+			t.Fatalf("%s at %s is worth %s, which is off by %s, want at least 0 and less than 0", amount, text, figure, short)
 		}
 	})
 }
@@ -124,13 +124,14 @@ func TestOnlyACreditToAChargeHasValuesInUSDT(t *testing.T) {
 		got := figures(rate, kind, d)
 		if got["amount"] != "0.20000000" || got["amountUSDT"] != "13000.10" || got["feeUSDT"] != "65.0005" ||
 			got["rateUSDT"] != "65000.5" {
-			t.Errorf("the body of %s has %v", kind, got)
+			t.Errorf("the body of %s has %v, want %q and %q and %q and %q", kind, got, "0.20000000", "13000.10", "65.0005",
+				"65000.5")
 		}
 	}
 	free := d
 	free.Fee = bursar.Amount{}
 	if got := figures(rate, bursar.EventPaid, free); got["feeUSDT"] != "0.00" {
-		t.Errorf("a fee of zero is worth %v", got)
+		t.Errorf("a fee of zero is worth %v, want %q", got, "0.00")
 	}
 	for name, got := range map[string]map[string]any{
 		"without a rate": figures(bursar.Rate{}, bursar.EventPaid, d),
@@ -138,12 +139,12 @@ func TestOnlyACreditToAChargeHasValuesInUSDT(t *testing.T) {
 		"reversed":       figures(rate, bursar.EventDepositReversed, d),
 	} {
 		if len(got) != 5 || got["amountUSDT"] != nil {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: %v, want 5 of them and nil", name, got)
 		}
 	}
 	d.Purpose = bursar.ForWallet
 	if got := figures(rate, bursar.EventDeposit, d); got != nil {
-		t.Errorf("a wallet's deposit has a charge: %v", got)
+		t.Errorf("a wallet's deposit has a charge: %v, want nil", got)
 	}
 }
 
@@ -191,7 +192,8 @@ func TestCoversComparesValuesExactly(t *testing.T) {
 	} {
 		covers, known := test.token.Covers(bursar.Units(test.units), token, test.nativeRate, fee, native)
 		if covers != test.covers || known != test.known {
-			t.Errorf("%d at %s against %s: %t, %t", test.units, test.token, test.nativeRate, covers, known)
+			t.Errorf("%d at %s against %s: %t, %t, want %v and %v", test.units, test.token, test.nativeRate, covers, known,
+				test.covers, test.known)
 		}
 	}
 }

@@ -43,7 +43,8 @@ func TestTheRulesNameTestsThatExist(t *testing.T) {
 		}
 	}
 	if len(found) < 100 || len(suite) < 10 {
-		t.Errorf("docs/rules.md names %d tests and %d conformance tests: did its form change?", len(found), len(suite))
+		t.Errorf("docs/rules.md names %d tests and %d conformance tests: did its form change?, "+
+			"want at least 100 and at least 10", len(found), len(suite))
 	}
 	for _, rule := range rulesOf(text) {
 		if !strings.Contains(rule.proof, "`") {

@@ -162,7 +162,7 @@ func sources(t *testing.T) []source {
 		return err
 	})
 	if err != nil || len(list) < 50 {
-		t.Fatalf("read %d files: %v", len(list), err)
+		t.Fatalf("read %d files: %v, want at least 50", len(list), err)
 	}
 	return list
 }

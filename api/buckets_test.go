@@ -20,7 +20,8 @@ func TestBucketsAreBounded(t *testing.T) {
 		}
 	}
 	if len(b.byKey) != maxBuckets || b.order.Len() != maxBuckets {
-		t.Errorf("%d are remembered in %d places", len(b.byKey), b.order.Len())
+		t.Errorf("%d are remembered in %d places, want %v of them and %v", len(b.byKey), b.order.Len(), maxBuckets,
+			maxBuckets)
 	}
 	if b.take(at, 0) == 0 || b.has(1) || !b.has(maxBuckets) || b.take(at, maxBuckets) == 0 {
 		t.Error("the wrong ones are forgotten")
@@ -51,7 +52,7 @@ func TestNoMoreThanTheLimit(t *testing.T) {
 			}
 			most := float64(max(1, l.Burst)) + at.Sub(start).Seconds()*l.PerSecond
 			if float64(in) > most+1e-6 {
-				t.Fatalf("%+v let %d in within %v", l, in, at.Sub(start))
+				t.Fatalf("%+v let %d in within %v, want at most %v", l, in, at.Sub(start), most+1e-6)
 			}
 		}
 		if least := at.Sub(start).Seconds() * l.PerSecond * 0.4; float64(in) < min(least, 900) {
@@ -91,7 +92,7 @@ func TestNoLimitIsNone(t *testing.T) {
 		b := newBuckets[int](l)
 		for range 100 {
 			if b.take(time.Time{}, 1) != 0 || b.wait(time.Time{}, 1) != 0 {
-				t.Fatalf("%+v limits", l)
+				t.Fatalf("%+v limits, want 0", l)
 			}
 		}
 	}

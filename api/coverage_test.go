@@ -82,7 +82,7 @@ func TestEveryEndpointAndCodeHasACase(t *testing.T) {
 		}
 	}
 	if len(s.codes()) < 20 {
-		t.Errorf("the description has the codes %v", s.codes())
+		t.Errorf("the description has the codes %v, want at least 20", s.codes())
 	}
 }
 
@@ -128,6 +128,6 @@ func TestTheContractsCodes(t *testing.T) {
 	}
 	slices.Sort(all)
 	if got := theSpec(t).codes(); !slices.Equal(got, all) {
-		t.Errorf("the description has the codes\n%v, promised are\n%v", got, all)
+		t.Errorf("the description has the codes\n%v, promised are\n%v, want %+v", got, all, all)
 	}
 }

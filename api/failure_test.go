@@ -90,10 +90,11 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 			id := w.Header().Get("X-Request-ID")
 			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+c.code+`"`) ||
 				!strings.Contains(w.Body.String(), `"requestID":"`+id+`"`) {
-				t.Errorf("answered %d %s", w.Code, w.Body)
+				t.Errorf("answered %d %s, want %v and %v in it and %v in it", w.Code, w.Body, c.status, `"code":"`+c.code+`"`,
+					`"requestID":"`+id+`"`)
 			}
 			if strings.Contains(w.Body.String(), "SELECT") || strings.Contains(w.Body.String(), "10.0.0.1") {
-				t.Errorf("the body is %s", w.Body)
+				t.Errorf("the body is %s, want no %q and no %q", w.Body, "SELECT", "10.0.0.1")
 			}
 			if got := log.String(); !strings.Contains(got, c.logged) || c.logged != "" && !strings.Contains(got, id) ||
 				c.logged == "" && got != "" {
@@ -117,7 +118,7 @@ func TestAnUnreachableDatabaseIsUnavailable(t *testing.T) {
 		for _, path := range []string{"/api/v1/account", "/readyz"} {
 			w := get(t, handler, path, mine.APIKey)
 			if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
-				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+				t.Errorf("%s: %d %s, want %v and not %q", path, w.Code, w.Body, http.StatusServiceUnavailable, "")
 			}
 		}
 		if w := get(t, handler, "/healthz", ""); w.Code != http.StatusOK {

@@ -102,7 +102,7 @@ func TestEqualRequestsAtOnceMakeOneWallet(t *testing.T) {
 		group.Wait()
 		for i, answer := range answers {
 			if !bytes.Equal(answer, answers[0]) {
-				t.Errorf("client %d got\n%s\nthe first\n%s", i, answer, answers[0])
+				t.Errorf("client %d got\n%s\nthe first\n%s, want %x", i, answer, answers[0], answers[0])
 			}
 		}
 		if n := r.count(); n != 1 {
@@ -117,7 +117,8 @@ func TestAKeyAnswersOnce(t *testing.T) {
 		r.first.clock.Advance(24 * time.Hour)
 		if status, again := r.post(r.second, "POST", "wallet", "k", order, false); status != http.StatusOK ||
 			!bytes.Equal(first, again) {
-			t.Errorf("a day later and from another replica: %d %s, first %s", status, again, first)
+			t.Errorf("a day later and from another replica: %d %s, first %s, want %v and %x", status, again, first,
+				http.StatusOK, again)
 		}
 		other := map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook", "metadata": "<& >"}
 		r.conflict(r.second, "POST", "wallet", "k", other)
@@ -158,7 +159,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 			Response struct{ Wallet wire.Wallet }
 		}
 		if err := json.Unmarshal(answer, &made); err != nil || status != http.StatusOK {
-			t.Fatalf("%d %s", status, answer)
+			t.Fatalf("%d %s, want %v", status, answer, http.StatusOK)
 		}
 		r.fund(made.Response.Wallet.WalletID, "1")
 		id := made.Response.Wallet.WalletID.String()
@@ -303,7 +304,7 @@ func TestTheSlowerOfTwoReplicasCommitsNothing(t *testing.T) {
 		}
 		status, first := r.post(r.first, "POST", "account/withdraw", "pay", pay, false)
 		if status != http.StatusOK || !bytes.Equal(first, second) {
-			t.Errorf("the slow one answered %d %s, the other %s", status, first, second)
+			t.Errorf("the slow one answered %d %s, the other %s, want %v and %x", status, first, second, http.StatusOK, second)
 		}
 		r.first.do(func(tx *store.Tx) error {
 			list, err := tx.Withdrawals().List(t.Context(), r.mine.AccountID, store.Page{Limit: 10})

@@ -97,7 +97,7 @@ func (b *books) statement(account, filter string, size int) (lines []string, ava
 		}
 		if err := json.Unmarshal(body, &answer); err != nil || response.StatusCode != 200 ||
 			len(answer.Response.Ledger) > size {
-			b.Fatalf("%d: %v: %s", response.StatusCode, err, body)
+			b.Fatalf("%d: %v: %s, want 200 and at most %v", response.StatusCode, err, body, size)
 		}
 		for _, raw := range answer.Response.Ledger {
 			var l struct{ Currency, Available, Held, Amount, Part string }
@@ -149,7 +149,8 @@ func TestTheLinesOfAStatementAddUpToTheBalance(t *testing.T) {
 				}
 				paged, _, _ := b.statement(account, "", 1+b.random.IntN(40))
 				if fmt.Sprint(paged) != fmt.Sprint(lines) || len(lines) < 20*(round+1) {
-					t.Fatalf("%d lines at once are %d in pages", len(lines), len(paged))
+					t.Fatalf("%d lines at once are %d in pages, want %v and at least %v", len(lines), len(paged), fmt.Sprint(lines),
+						20*(round+1))
 				}
 				parts := 0
 				for _, code := range []string{"BTC", "ETH", "USDT"} {
@@ -186,7 +187,8 @@ func (b *books) sums(account string, code bursar.CurrencyCode, in ledger.Account
 		got = new(big.Rat)
 	}
 	if got.Cmp(want) != 0 {
-		b.Fatalf("the lines of %s in %s add up to %s, the balance of %s is %s", account, code, got.FloatString(18), in,
+		b.Fatalf("the lines of %s in %s add up to %s, the balance of %s is %s, want 0", account, code, got.FloatString(18),
+			in,
 			want.FloatString(18))
 	}
 }
@@ -227,7 +229,7 @@ func TestTheLinesAndWhatIsArchivedAddUpToTheBalance(t *testing.T) {
 			b.sums(account, "BTC", ledger.Available(b.id(account)), available)
 			lines, available, _ := b.statement(account, "&since="+b.clock.Now().Add(time.Hour).Format(time.RFC3339), 100)
 			if len(lines) != 0 || len(available) != 0 {
-				t.Errorf("a list of what is younger has %v and sums of archived lines %v", lines, available)
+				t.Errorf("a list of what is younger has %v and sums of archived lines %v, want none", lines, available)
 			}
 			for _, filter := range []string{"&until=" + began.Format(time.RFC3339), "&kind=deposit_reversed"} {
 				if b.statement(account, filter, 100); b.archived != 0 {

@@ -77,7 +77,7 @@ func TestTestDeliveriesHaveALimitOfTheirOwn(t *testing.T) {
 	g.ask(here, testEvent, mine.APIKey, 200)
 	g.ask(there, testEvent, second.APIKey, 200)
 	if wait := g.ask(here, testEvent, mine.APIKey, 429); wait != 2*time.Second {
-		t.Errorf("come back in %v", wait)
+		t.Errorf("come back in %v, want %v", wait, 2*time.Second)
 	}
 	g.ask(here, change, mine.APIKey, 200)
 	g.ask(here, testEvent, other.APIKey, 200)
@@ -120,7 +120,7 @@ func TestEachKeyHasItsLimits(t *testing.T) {
 	g.ask(here, read, mine.APIKey, 200)
 	g.ask(there, read, mine.APIKey, 200) // a key is one client wherever it is
 	if wait := g.ask(here, read, mine.APIKey, 429); wait != 2*time.Second {
-		t.Errorf("come back in %v", wait)
+		t.Errorf("come back in %v, want %v", wait, 2*time.Second)
 	}
 	for _, key := range []string{other.APIKey, second.APIKey} {
 		g.ask(here, read, key, 200)
@@ -261,7 +261,7 @@ func TestTheDefaultsServeABusyShop(t *testing.T) {
 	for name, l := range map[string]api.Limit{"read": limits.Read, "change": limits.Change, "withdraw": limits.Withdraw,
 		"address": limits.Address, "failed": limits.Failed} {
 		if l.PerSecond < 20 || l.Burst < int(l.PerSecond) {
-			t.Errorf("%s is limited to %+v", name, l)
+			t.Errorf("%s is limited to %+v, want at least 20 and at least %v", name, l, int(l.PerSecond))
 		}
 	}
 	g := newGate(t, limits)

@@ -213,7 +213,7 @@ func TestListsShowOnesOwn(t *testing.T) {
 				for _, who := range []string{"other", "open"} {
 					answer := c.reply(c.encoded(e.method, e.path, "query", values), who, "")
 					if answer.status != http.StatusOK {
-						t.Errorf("%s %v: %+v", e.path, values, answer)
+						t.Errorf("%s %v: %+v, want %v", e.path, values, answer, http.StatusOK)
 					}
 					for _, text := range secret {
 						if strings.Contains(answer.body, text) {
@@ -224,7 +224,7 @@ func TestListsShowOnesOwn(t *testing.T) {
 			}
 		}
 		if cursors < 6 {
-			t.Errorf("%d lists had a second page", cursors)
+			t.Errorf("%d lists had a second page, want at least 6", cursors)
 		}
 	})
 }

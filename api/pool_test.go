@@ -65,7 +65,8 @@ func TestAnEmptyPoolIsUnavailable(t *testing.T) {
 			response, answer := ask(path, "SOL")
 			if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" ||
 				!strings.Contains(answer, `"unavailable"`) {
-				t.Errorf("%s: %d %s", path, response.StatusCode, answer)
+				t.Errorf("%s: %d %s, want %v and not %q and %q in it", path, response.StatusCode, answer,
+					http.StatusServiceUnavailable, "", `"unavailable"`)
 			}
 			if response, answer := ask(path, "BTC"); response.StatusCode != http.StatusOK {
 				t.Errorf("%s of BTC: %d %s, want %d", path, response.StatusCode, answer, http.StatusOK)

@@ -122,7 +122,8 @@ func TestAKeyUsedElsewhereIsLogged(t *testing.T) {
 	text := log.String()
 	if strings.Count(text, "not on its list") != 2 || !strings.Contains(text, mine.KeyID.String()) ||
 		!strings.Contains(text, "from=203.0.113.1") || strings.Contains(text, mine.APIKey) {
-		t.Errorf("the log has\n%s", text)
+		t.Errorf("the log has\n%s, want 2 and %v in it and %q in it and no %v", text, mine.KeyID.String(), "from=203.0.113.1",
+			mine.APIKey)
 	}
 }
 

@@ -47,12 +47,14 @@ func TestARemovedCurrencyHidesNothingElse(t *testing.T) {
 		})
 		if status, body := ask(after, http.MethodGet, "/api/v1/account/wallets"); status != http.StatusOK ||
 			!strings.Contains(body, made["BTC"]) || strings.Contains(body, made["ETH"]) {
-			t.Errorf("the list of wallets: %d %s", status, body)
+			t.Errorf("the list of wallets: %d %s, want %v and %v in it and no %v", status, body, http.StatusOK, made["BTC"],
+				made["ETH"])
 		}
 		if status, body := ask(after, http.MethodGet,
 			"/api/v1/wallet?walletID="+made["ETH"]); status != http.StatusServiceUnavailable || !strings.Contains(body,
 			"ETH is not configured at present") {
-			t.Errorf("the wallet of what was removed: %d %s", status, body)
+			t.Errorf("the wallet of what was removed: %d %s, want %v and %q in it", status, body, http.StatusServiceUnavailable,
+				"ETH is not configured at present")
 		}
 		if status, body := ask(after, http.MethodGet, "/api/v1/account"); status != http.StatusOK {
 			t.Errorf("the account: %d %s, want %d", status, body, http.StatusOK)

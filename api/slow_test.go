@@ -172,10 +172,10 @@ func TestTheServerHasEveryBound(t *testing.T) {
 	for name, bound := range map[string]time.Duration{"headers": s.ReadHeaderTimeout, "requests": s.ReadTimeout,
 		"answers": s.WriteTimeout, "idleness": s.IdleTimeout} {
 		if bound <= 0 || bound > 2*time.Minute {
-			t.Errorf("%s may take %v", name, bound)
+			t.Errorf("%s may take %v, want more than 0 and at most %v", name, bound, 2*time.Minute)
 		}
 	}
 	if s.MaxHeaderBytes <= 0 || s.MaxHeaderBytes > 64<<10 {
-		t.Errorf("headers may have %d bytes", s.MaxHeaderBytes)
+		t.Errorf("headers may have %d bytes, want more than 0 and at most %v", s.MaxHeaderBytes, 64<<10)
 	}
 }

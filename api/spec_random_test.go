@@ -78,7 +78,8 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 	}
 	for _, e := range endpoints {
 		if id := e.op.OperationID; carried[id] == 0 || refused[id] == 0 {
-			t.Errorf("%s was carried out %d times and refused %d times: the generator has lost its aim", id, carried[id],
+			t.Errorf("%s was carried out %d times and refused %d times: the generator has lost its aim, want not 0", id,
+				carried[id],
 				refused[id])
 		}
 		for _, encoding := range encodings {

@@ -258,8 +258,9 @@ func TestTheSpecHasEveryEndpoint(t *testing.T) {
 		names := slices.Sorted(maps.Keys(formOf(op).Properties))
 		keyed := op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil
 		if open != e.Open || scope != string(e.Scope) || secret != e.Secret || keyed != e.Change {
-			t.Errorf("%s %s: the spec has it open %v, scope %q, with secret %v, with Idempotency-Key %v; it is %+v", e.Method,
-				e.Path, open, scope, secret, keyed, e)
+			t.Errorf("%s %s: the spec has it open %v, scope %q, with secret %v, with Idempotency-Key %v; it is %+v, "+
+				"want %v and %v and %v and %v", e.Method,
+				e.Path, open, scope, secret, keyed, e, e.Open, string(e.Scope), e.Secret, e.Change)
 		}
 		slices.Sort(e.Params)
 		if e.Change && !slices.Equal(names, e.Params) {
@@ -270,7 +271,7 @@ func TestTheSpecHasEveryEndpoint(t *testing.T) {
 		found -= len(item.Operations())
 	}
 	if found != 0 {
-		t.Errorf("the spec has %d endpoints too many", -found)
+		t.Errorf("the spec has %d endpoints too many, want 0", -found)
 	}
 }
 
@@ -295,7 +296,8 @@ func TestTheDescriptionIsServed(t *testing.T) {
 		h := w.Header()
 		if w.Code != http.StatusOK || h.Get("Content-Type") != want.contentType ||
 			h.Get("Content-Security-Policy") != want.policy || !bytes.Equal(w.Body.Bytes(), want.body) {
-			t.Errorf("%s: %d %v", path, w.Code, h)
+			t.Errorf("%s: %d %v, want %v and %v and %v and %x", path, w.Code, h, http.StatusOK, want.contentType, want.policy,
+				want.body)
 		}
 		if err := theSpec(t).agrees(t.Context(), r, answered{w.Code, h, w.Body.Bytes()}); err != nil {
 			t.Errorf("%s: %v", path, err)

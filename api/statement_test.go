@@ -43,7 +43,7 @@ func (b *books) whole(account, query string, size int) (all statementPage) {
 		b.always(r, response, body)
 		var answer struct{ Response statementPage }
 		if err := json.Unmarshal(body, &answer); err != nil || response.StatusCode != 200 {
-			b.Fatalf("%s: %d: %v: %s", query, response.StatusCode, err, body)
+			b.Fatalf("%s: %d: %v: %s, want 200", query, response.StatusCode, err, body)
 		}
 		page := answer.Response
 		if cursor == "" {
@@ -307,7 +307,8 @@ func TestAStatementAsCSV(t *testing.T) {
 	}
 	n := len(whole.Currencies)
 	if len(rows) != 1+2*n+len(whole.Entries) || rows[0][0] != "time" || n == 0 || len(whole.Entries) < 8 {
-		t.Fatalf("%d rows of %d currencies and %d entries:\n%s", len(rows), n, len(whole.Entries), text.String())
+		t.Fatalf("%d rows of %d currencies and %d entries:\n%s, want %v of them and %q and not 0 and at least 8",
+			len(rows), n, len(whole.Entries), text.String(), 1+2*n+len(whole.Entries), "time")
 	}
 	for i, c := range whole.Currencies {
 		opening, closing := rows[1+i], rows[len(rows)-n+i]

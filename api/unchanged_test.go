@@ -29,7 +29,7 @@ func openLedgers(t testing.TB, url string) *ledgers {
 	t.Cleanup(func() { db.Close() })
 	l := &ledgers{db: db}
 	if l.tables, err = column(db, list); err != nil || len(l.tables) < 10 {
-		t.Fatalf("the database has the tables %v, %v", l.tables, err)
+		t.Fatalf("the database has the tables %v, %v, want at least 10", l.tables, err)
 	}
 	return l
 }

@@ -263,7 +263,7 @@ func TestABodyThatBreaksOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := w.all(); !slices.Equal(got, []string{"400 invalid_request", "end"}) {
-			t.Errorf("with %s: %q", framing, got)
+			t.Errorf("with %s: %q, want %+v", framing, got, []string{"400 invalid_request", "end"})
 		}
 	}
 	if after, err := books.read(); err != nil || after != before {

@@ -67,7 +67,7 @@ func BenchmarkArchiveOfTheBooks(b *testing.B) {
 			b.Fatal(err)
 		}
 		if n, err := archive.RemoveBooks(b.Context(), db, file); err != nil || n != links*each {
-			b.Fatalf("%d entries are archived, %v", n, err)
+			b.Fatalf("%d entries are archived, %v, want %v", n, err, links*each)
 		}
 		b.StopTimer()
 		if _, err := raw.Exec(`VACUUM FULL postings`); err != nil {

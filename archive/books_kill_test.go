@@ -45,7 +45,7 @@ func TestARunOfAnArchiveMayEndAnywhere(t *testing.T) {
 				moved = left
 				b.same(want, named...)
 				if all, rolling := b.found(); len(all)+len(rolling) > 0 {
-					t.Fatalf("killed at %d the books contradict themselves: %v %v", at, all, rolling)
+					t.Fatalf("killed at %d the books contradict themselves: %v %v, want none", at, all, rolling)
 				}
 			}
 			if err == nil {

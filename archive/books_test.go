@@ -201,7 +201,7 @@ func (b *books) found() (all, rolling []store.BookFault) {
 func (b *books) well() {
 	b.t.Helper()
 	if all, rolling := b.found(); len(all)+len(rolling) > 0 {
-		b.t.Errorf("the books contradict themselves: %v %v", all, rolling)
+		b.t.Errorf("the books contradict themselves: %v %v, want none", all, rolling)
 	}
 	if _, err := b.db.CheckHealth(b.t.Context()); err != nil {
 		b.t.Errorf("a backup of the books would be refused: %v", err)
@@ -244,7 +244,7 @@ func (b *books) attack(query string) {
 	done, err := raw.Exec(query)
 	b.Must(err)
 	if n, err := done.RowsAffected(); err != nil || n == 0 {
-		b.t.Fatalf("%s changed %d rows, %v", query, n, err)
+		b.t.Fatalf("%s changed %d rows, %v, want not 0", query, n, err)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestOldPostingsMoveIntoAFile(t *testing.T) {
 		again := b.db.Do(t.Context(), func(tx *store.Tx) error {
 			round, err := tx.Ledger().ReversalNumber(t.Context(), ledger.KindDepositReversed, d.ID.String())
 			if err != nil || round != 0 {
-				t.Errorf("its reversals count %d, %v", round, err)
+				t.Errorf("its reversals count %d, %v, want 0", round, err)
 			}
 			return tx.Ledger().Post(t.Context(), ledger.DepositCredited(d, tx.Now()))
 		})
@@ -291,7 +291,8 @@ func TestOldPostingsMoveIntoAFile(t *testing.T) {
 		_, err = archive.RemoveBooks(t.Context(), b.db, second)
 		b.Must(err)
 		if left := b.postings(); left != 0 || written.First < 100 {
-			t.Errorf("%d postings are left, the second archive begins with link %d", left, written.First)
+			t.Errorf("%d postings are left, the second archive begins with link %d, want 0 and at least 100", left,
+				written.First)
 		}
 		b.same(want, second, first)
 		b.well()
@@ -299,7 +300,7 @@ func TestOldPostingsMoveIntoAFile(t *testing.T) {
 		b.audit()
 		b.well()
 		if n, err := archive.RemoveBooks(t.Context(), b.db, first); n != 0 || err != nil {
-			t.Errorf("removing what was removed takes %d, %v", n, err)
+			t.Errorf("removing what was removed takes %d, %v, want 0", n, err)
 		}
 	})
 }
@@ -382,7 +383,7 @@ func TestOnlyOldAuditedBooksAreArchived(t *testing.T) {
 		}
 		b.attack(`UPDATE postings SET amount = '1000' WHERE entry = 2 AND place = 0`)
 		if _, written := b.write("d.gz", before); written.Entries != 0 || !strings.Contains(written.Stopped, "contradict") {
-			t.Errorf("books with a fault are archived: %+v", written)
+			t.Errorf("books with a fault are archived: %+v, want 0 and %q in it", written, "contradict")
 		}
 	})
 }
@@ -417,7 +418,7 @@ func TestADamagedArchiveOfTheBooksRemovesNothing(t *testing.T) {
 			t.Errorf("an archive of events gives %v, want %v", err, archive.ErrDamaged)
 		}
 		if b.postings() != count {
-			t.Error("something was removed")
+			t.Errorf("something was removed, want %v", count)
 		}
 		b.well()
 	})

@@ -138,13 +138,13 @@ func (b *books) halts() (list []store.Halt) {
 func (b *books) well() {
 	b.Helper()
 	if faults := b.found(); len(faults) > 0 {
-		b.Fatalf("the books are inconsistent: %v", faults)
+		b.Fatalf("the books are inconsistent: %v, want none", faults)
 	}
 	if _, all, err := b.auditor.VerifyAll(ctx); err != nil || len(all) > 0 {
-		b.Fatalf("the whole verification finds %v, %v", all, err)
+		b.Fatalf("the whole verification finds %v, %v, want none", all, err)
 	}
 	if halts := b.halts(); len(halts) > 0 {
-		b.Fatalf("something is halted: %v", halts)
+		b.Fatalf("something is halted: %v, want none", halts)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
 		}
 		order := b.withdraw(1000)
 		if why := b.owed(order); why == "" {
-			t.Error("a withdrawal is owed before its hold was audited")
+			t.Errorf("a withdrawal is owed before its hold was audited, want not %q", "")
 		}
 		if err := b.auditor.CatchUp(ctx); err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestAnUncheckedBalancePaysNothing(t *testing.T) {
 			return tx.Ledger().PutPosted(ctx, map[ledger.Key]store.Posted{k: sum})
 		})
 		if why := b.owed(b.order); !strings.Contains(why, "balance") {
-			t.Errorf("it is owed before its balance was compared: %q", why)
+			t.Errorf("it is owed before its balance was compared: %q, want %q in it", why, "balance")
 		}
 		b.well()
 		if why := b.owed(b.order); why != "" {
@@ -98,7 +98,7 @@ func TestPaymentsDoNotWaitForTheTrialBalance(t *testing.T) {
 			faults, err := tx.BookFaults().List(ctx, 10)
 			at, _ := tx.Audits().Get(ctx)
 			if len(faults) > 0 || at.TrialAt.Unix() > 0 {
-				t.Errorf("it was computed before a payment: %v, %s", faults, at.TrialAt)
+				t.Errorf("it was computed before a payment: %v, %s, want none and at most 0", faults, at.TrialAt)
 			}
 			return err
 		})
@@ -149,7 +149,7 @@ func TestAReplicaOfAnOlderVersionBooksNothing(t *testing.T) {
 			}
 		}
 		if err == nil || !strings.Contains(err.Error(), "line") {
-			t.Errorf("an old replica may book: %v", err)
+			t.Errorf("an old replica may book: %v, want an error and %q in it", err, "line")
 		}
 		if err := raw.Rollback(); err != nil { // as its store does after any error
 			t.Fatal(err)

@@ -89,7 +89,7 @@ func load(t *testing.T, url, text string) map[ledger.Key]ledger.Balance {
 		was[k] = b
 	}
 	if err := rows.Err(); err != nil || len(was) < 8 {
-		t.Fatalf("%d balances: %v", len(was), err)
+		t.Fatalf("%d balances: %v, want at least 8", len(was), err)
 	}
 	return was
 }
@@ -98,10 +98,10 @@ func load(t *testing.T, url, text string) map[ledger.Key]ledger.Balance {
 func (b *books) faultless() {
 	b.Helper()
 	if faults := b.found(); len(faults) > 0 {
-		b.Fatalf("the books are inconsistent: %v", faults)
+		b.Fatalf("the books are inconsistent: %v, want none", faults)
 	}
 	if _, all, err := b.auditor.VerifyAll(ctx); err != nil || len(all) > 0 {
-		b.Fatalf("the whole verification finds %v, %v", all, err)
+		b.Fatalf("the whole verification finds %v, %v, want none", all, err)
 	}
 }
 
@@ -129,14 +129,14 @@ func TestADatabaseOfAnOlderVersionContinues(t *testing.T) {
 			return err
 		})
 		if !maps.Equal(was, now) {
-			b.Errorf("the balances were %v and are %v", was, now)
+			b.Errorf("the balances were %v and are %v, want %+v", was, now, now)
 		}
 		halts := b.halts()
 		if len(halts) != 1 || halts[0].Kind != store.HaltByReversal {
-			b.Errorf("halted are %v", halts)
+			b.Errorf("halted are %v, want 1 of them and %v", halts, store.HaltByReversal)
 		}
 		if len(waiting) != 2 {
-			b.Fatalf("under way are %v", waiting)
+			b.Fatalf("under way are %v, want 2 of them", waiting)
 		}
 		for _, w := range waiting {
 			if why := b.owed(w); why != "" {

@@ -93,20 +93,20 @@ func TestABackupOfABusyDatabaseIsConsistent(t *testing.T) {
 			t.Errorf("looking again gives %+v, %v", again, err)
 		}
 		if info, err := os.Stat(c.File); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("the file is %v, %v", info.Mode(), err)
+			t.Errorf("the file is %v, %v, want 0o600", info.Mode(), err)
 		}
 	}
 	group.Wait()
 	if entries[0] < 50 || entries[3] > 450 || entries[3] < entries[0] {
-		t.Errorf("the backups contain %v entries", entries)
+		t.Errorf("the backups contain %v entries, want at least 50 and at most 450 and at least %v", entries, entries[0])
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 8 {
-		t.Errorf("beside the backups and their sums there are %v", left)
+		t.Errorf("beside the backups and their sums there are %v, want 8 of them", left)
 	}
 	if last := save(t, url); last.Contents.Entries != 450 || last.Contents.Seed != "s" ||
 		last.Contents.Network != "regtest" {
-		t.Errorf("the last contains %+v", last.Contents)
+		t.Errorf("the last contains %+v, want 450 and %q and %q", last.Contents, "s", "regtest")
 	}
 }
 
@@ -120,11 +120,11 @@ func TestABackupOverwritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := backup.Save(ctx, url, filepath.Join(dir, "copy.db"), false); !errors.Is(err, backup.ErrExists) {
-			t.Errorf("with %s there: %v", taken, err)
+			t.Errorf("with %s there: %v, want %v", taken, err, backup.ErrExists)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, taken))
 		if left, _ := os.ReadDir(dir); err != nil || string(text) != "precious" || len(left) != 1 {
-			t.Errorf("%s is %q afterwards, %v; there are %v", taken, text, err, left)
+			t.Errorf("%s is %q afterwards, %v; there are %v, want %q and 1 of them", taken, text, err, left, "precious")
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestAMissingDatabaseIsNotBackedUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mistyped.db")
 	_, err := backup.Save(ctx, "sqlite:"+path, filepath.Join(t.TempDir(), "copy.db"), false)
 	if _, made := os.Stat(path); !errors.Is(err, os.ErrNotExist) || !errors.Is(made, os.ErrNotExist) {
-		t.Errorf("backing it up gives %v, then it is there: %v", err, made)
+		t.Errorf("backing it up gives %v, then it is there: %v, want %v", err, made, os.ErrNotExist)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestDamageIsFound(t *testing.T) {
 		}
 		execute(t, path, c.statement)
 		if _, err := backup.Check(ctx, "", path, false); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
 }
@@ -190,20 +190,20 @@ func TestAFlippedBitIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := backup.Check(ctx, "", c.File, false); err == nil {
-		t.Error("a file with another bit passes")
+		t.Error("a file with another bit passes, want an error")
 	}
 	if err := os.WriteFile(c.File, text[:len(text)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := backup.Check(ctx, "", c.File, false); !errors.Is(err, store.ErrDamaged) {
-		t.Errorf("half a file: %v", err)
+		t.Errorf("half a file: %v, want %v", err, store.ErrDamaged)
 	}
 	for name, text := range map[string]string{"empty": "", "text": "this is a shopping list, not a database"} {
 		if err := os.WriteFile(c.File, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := backup.Check(ctx, "", c.File, false); !errors.Is(err, store.ErrForeign) {
-			t.Errorf("a file that is %s: %v", name, err)
+			t.Errorf("a file that is %s: %v, want %v", name, err, store.ErrForeign)
 		}
 	}
 }

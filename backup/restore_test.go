@@ -53,7 +53,7 @@ func hold(t *testing.T, url string) (kill func()) {
 	kill = func() { _, _ = c.Process.Kill(), c.Wait() }
 	t.Cleanup(kill)
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "open\n" {
-		t.Fatalf("the other process says %q, %v", line, err)
+		t.Fatalf("the other process says %q, %v, want %q", line, err, "open\n")
 	}
 	return kill
 }
@@ -90,7 +90,7 @@ func TestARestoreRefusesAnOpenDatabase(t *testing.T) {
 	}
 	kill := hold(t, url)
 	if _, err := backup.Restore(ctx, url, c.File, moment); !errors.Is(err, backup.ErrInUse) {
-		t.Fatalf("restoring under an open database: %v", err)
+		t.Fatalf("restoring under an open database: %v, want %v", err, backup.ErrInUse)
 	}
 	kill()
 	r, err := backup.Restore(ctx, url, c.File, moment)
@@ -98,13 +98,13 @@ func TestARestoreRefusesAnOpenDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if entries, restored := read(t, url); entries != 5 || restored != "2026-01-31T12:00:00Z" {
-		t.Errorf("restored are %d entries, marked %q", entries, restored)
+		t.Errorf("restored are %d entries, marked %q, want 5 and %q", entries, restored, "2026-01-31T12:00:00Z")
 	}
 	if entries, restored := read(t, "sqlite:"+r.Previous); entries != 10 || restored != "" {
-		t.Errorf("kept are %d entries, marked %q", entries, restored)
+		t.Errorf("kept are %d entries, marked %q, want 10 and %q", entries, restored, "")
 	}
 	if info, err := os.Stat(file(url)); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the database is %v, %v", info.Mode(), err)
+		t.Errorf("the database is %v, %v, want 0o600", info.Mode(), err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestTheLogOfTheOldDatabaseStaysWithIt(t *testing.T) {
 		}
 	}
 	if _, err := backup.Restore(ctx, url, dead, moment); err == nil || !strings.Contains(err.Error(), "log beside it") {
-		t.Errorf("a file with a log is taken for a backup: %v", err)
+		t.Errorf("a file with a log is taken for a backup: %v, want an error and %q in it", err, "log beside it")
 	}
 	r, err := backup.Restore(ctx, "sqlite:"+dead, c.File, moment)
 	if err != nil {
@@ -163,7 +163,7 @@ func TestADamagedDatabaseIsReplacedAndKept(t *testing.T) {
 		t.Errorf("restored are %d entries, want 5", entries)
 	}
 	if text, err := os.ReadFile(r.Previous); err != nil || string(text) != "gone" {
-		t.Errorf("kept is %q, %v", text, err)
+		t.Errorf("kept is %q, %v, want %q", text, err, "gone")
 	}
 }
 
@@ -210,10 +210,10 @@ func TestABackupOfAnotherDatabaseIsRefused(t *testing.T) {
 	}
 	after, err := os.ReadFile(file(url))
 	if err != nil || string(before) != string(after) {
-		t.Errorf("the database was touched: %v", err)
+		t.Errorf("the database was touched: %v, want %v", err, string(after))
 	}
 	if left, _ := filepath.Glob(file(url) + ".replaced*"); len(left) > 0 {
-		t.Errorf("there is %v", left)
+		t.Errorf("there is %v, want none", left)
 	}
 }
 
@@ -240,17 +240,17 @@ func TestPostgresIsDumpedCheckedAndRestored(t *testing.T) {
 		t.Errorf("without a server it is %+v, %v", quick, err)
 	}
 	if _, err := backup.Restore(ctx, url, path, moment); !errors.Is(err, backup.ErrNotEmpty) {
-		t.Errorf("restoring over what is there: %v", err)
+		t.Errorf("restoring over what is there: %v, want %v", err, backup.ErrNotEmpty)
 	}
 	if _, err := backup.Restore(ctx, storetest.SQLite(t), path, moment); err == nil {
-		t.Error("a dump was restored into SQLite")
+		t.Error("a dump was restored into SQLite, want an error")
 	}
 	other := storetest.EmptyPostgres(t)
 	if _, err := backup.Restore(ctx, other, path, moment); err != nil {
 		t.Fatal(err)
 	}
 	if entries, restored := read(t, other); entries != 5 || restored != "2026-01-31T12:00:00Z" {
-		t.Errorf("restored are %d entries, marked %q", entries, restored)
+		t.Errorf("restored are %d entries, marked %q, want 5 and %q", entries, restored, "2026-01-31T12:00:00Z")
 	}
 	credit(t, storetest.Open(t, other), 2, 5) // the sequences continue after the restored values
 }
@@ -267,15 +267,15 @@ func TestADumpOfDamagedBooksIsRefused(t *testing.T) {
 	corrupt(t, url)
 	path := filepath.Join(t.TempDir(), "bursar.dump")
 	if _, err := backup.Save(ctx, url, path, true); !errors.Is(err, store.ErrDamaged) {
-		t.Errorf("dumping with --verify: %v", err)
+		t.Errorf("dumping with --verify: %v, want %v", err, store.ErrDamaged)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a damaged dump has a name: %v", err)
+		t.Errorf("a damaged dump has a name: %v, want %v", err, os.ErrNotExist)
 	}
 	if err := os.WriteFile(path, []byte("PGDMP and then nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := backup.Check(ctx, url, path, false); err == nil || !strings.Contains(err.Error(), "pg_restore") {
-		t.Errorf("half a dump: %v", err)
+		t.Errorf("half a dump: %v, want an error and %q in it", err, "pg_restore")
 	}
 }

@@ -36,7 +36,8 @@ func TestDriveCountsEveryRequest(t *testing.T) {
 	var got atomic.Int64
 	l, err := served(t, 100, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost || r.URL.Path != "/path" || r.ContentLength != 7 || r.Header.Get("X-Turn") == "" {
-			t.Errorf("the request is %s %s with %d bytes", r.Method, r.URL, r.ContentLength)
+			t.Errorf("the request is %s %s with %d bytes, want %v and %q and 7 and not %q", r.Method, r.URL,
+				r.ContentLength, http.MethodPost, "/path", "")
 		}
 		got.Add(1)
 		fmt.Fprint(w, `{"success":true}`)
@@ -45,7 +46,7 @@ func TestDriveCountsEveryRequest(t *testing.T) {
 		t.Errorf("%d requests were counted, the server had %d, %v", l.Requests, got.Load(), err)
 	}
 	if l.PerSecond <= 0 || l.P50 <= 0 || l.P99 < l.P50 {
-		t.Errorf("the load is %+v", l)
+		t.Errorf("the load is %+v, want more than 0 and at least %v", l, l.P50)
 	}
 }
 
@@ -69,7 +70,7 @@ func TestDriveFailsOnAnotherAnswerThan200(t *testing.T) {
 			fmt.Fprint(w, body)
 		})
 		if err == nil || !strings.Contains(err.Error(), "409") || !strings.Contains(err.Error(), body[:5]) {
-			t.Errorf("the error is %v", err)
+			t.Errorf("the error is %v, want an error and %q in it and %v in it", err, "409", body[:5])
 		}
 	}
 }
@@ -91,7 +92,7 @@ func TestALoadThatDoesNotEndIsEnded(t *testing.T) {
 		within:    50 * time.Millisecond,
 	})
 	if err == nil || !strings.Contains(err.Error(), "not ended within 50ms") || strings.Contains(err.Error(), "closed") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("the error is %v, want an error and %q in it and no %q", err, "not ended within 50ms", "closed")
 	}
 }
 
@@ -155,6 +156,6 @@ func TestProcessorTime(t *testing.T) {
 		t.Errorf("the processor time is %s, %v; want 2s", got, err)
 	}
 	if _, err := processorTime("42 (name) S 1"); err == nil {
-		t.Error("a line that is cut off was read")
+		t.Error("a line that is cut off was read, want an error")
 	}
 }

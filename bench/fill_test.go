@@ -79,7 +79,7 @@ func TestFilledWalletsAreWalletsOfTheService(t *testing.T) {
 			}
 			page, err := tx.Wallets().List(ctx, hot, "BTC", store.Page{Limit: 100})
 			if err != nil || len(page) != 100 {
-				t.Errorf("a page of the hot account has %d wallets, %v", len(page), err)
+				t.Errorf("a page of the hot account has %d wallets, %v, want 100 of them", len(page), err)
 			}
 			return err
 		})
@@ -119,7 +119,7 @@ func TestFilledEntriesAreConsistentBooks(t *testing.T) {
 			}
 		}
 		if n := f.count(t, `SELECT COUNT(*) FROM book_faults`); n > 0 {
-			t.Errorf("the audit finds %d faults", n)
+			t.Errorf("the audit finds %d faults, want 0", n)
 		}
 		if n := f.count(t, `SELECT COUNT(*) FROM posted WHERE seal IS NULL`); n > 0 {
 			t.Errorf("the audit did not take over %d sums", n)
@@ -153,7 +153,7 @@ func TestFilledEventsAreDue(t *testing.T) {
 			}
 			for _, d := range due {
 				if d.AccountID != hot || len(d.Body) == 0 {
-					t.Errorf("a due event is %+v", d)
+					t.Errorf("a due event is %+v, want %v and some", d, hot)
 				}
 			}
 			return err
@@ -178,6 +178,6 @@ func TestEachCoversAllNumbersOnce(t *testing.T) {
 		return nil
 	})
 	if err != nil || sum != 2*chunk+7 || last != 2*chunk+10 {
-		t.Errorf("%d numbers up to %d, %v", sum, last, err)
+		t.Errorf("%d numbers up to %d, %v, want %v and %v", sum, last, err, 2*chunk+7, 2*chunk+10)
 	}
 }

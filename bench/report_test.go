@@ -105,7 +105,7 @@ func TestAReportKeepsWhatWasNotMeasuredAgain(t *testing.T) {
 	}
 	var table bytes.Buffer
 	if err := merged.print(&table); err != nil || !strings.Contains(table.String(), "GET account") {
-		t.Errorf("the table is %s, %v", &table, err)
+		t.Errorf("the table is %s, %v, want %q in it", &table, err, "GET account")
 	}
 	if none, err := readReport(filepath.Join(t.TempDir(), "none.json")); err != nil || len(none.Parts) > 0 {
 		t.Errorf("a file that does not exist gives %v, %v", none, err)
@@ -131,7 +131,7 @@ func TestFlags(t *testing.T) {
 	for _, args := range [][]string{{"more"}, {"--database", "mysql"}, {"--only", "("}, {"--render"}, {"--wallets", "1"},
 		{"--peer", "blnk"}, {"--peer", "other=http://127.0.0.1:1"}, {"--peer", "blnk=127.0.0.1:1"}} {
 		if _, err := parseFlags(args, io.Discard); err == nil {
-			t.Errorf("%q is accepted", args)
+			t.Errorf("%q is accepted, want an error", args)
 		}
 	}
 }

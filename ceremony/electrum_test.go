@@ -65,7 +65,7 @@ func (b *bench) electrum(psbts ...[]byte) electrumSays {
 	}
 	var says electrumSays
 	if err := json.Unmarshal(out, &says); err != nil || len(says.Answers) != len(psbts) {
-		b.Fatalf("electrum says %s (%v)", out, err)
+		b.Fatalf("electrum says %s (%v), want %v of them", out, err, len(psbts))
 	}
 	return says
 }

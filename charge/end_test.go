@@ -35,7 +35,7 @@ func TestMoneyThatComesLate(t *testing.T) {
 		r.is(c, false, true, 0, 1)
 		if e := r.heard("deposit")[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() ||
 			e.Charge.Amount != "0.00100000" {
-			t.Errorf("the event is %+v", e)
+			t.Errorf("the event is %+v, want %q and %v and %q", e, "charge", c.ID.String(), "0.00100000")
 		}
 		r.holds("BTC", 99_000)
 	})
@@ -153,6 +153,6 @@ func TestInvalidChargesAreRefused(t *testing.T) {
 		}
 	}
 	if list, err := r.Charges.List(ctx, r.account, page); err != nil || len(list) != 3 {
-		t.Errorf("there are %d charges, %v", len(list), err)
+		t.Errorf("there are %d charges, %v, want 3 of them", len(list), err)
 	}
 }

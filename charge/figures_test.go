@@ -54,7 +54,7 @@ func TestValuesInUSDTOfAToken(t *testing.T) {
 		r.mine(bursar.Ethereum, 2)
 		if e := r.heard("paid")[0]; e.Charge.AmountUSDT != "2.000998" || e.Charge.FeeUSDT != "0.00" ||
 			e.Charge.RateUSDT != "1.0005" {
-			t.Errorf("the event is %+v", e)
+			t.Errorf("the event is %+v, want %q and %q and %q", e, "2.000998", "0.00", "1.0005")
 		}
 	})
 }

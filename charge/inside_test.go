@@ -24,7 +24,7 @@ func (r *harness) transfer(c bursar.Charge, units uint64) string {
 	w, err := r.order(c.Address, units)
 	r.must(err)
 	if w.Status != bursar.WithdrawalConfirmed {
-		r.t.Fatalf("the transfer is %+v", w)
+		r.t.Fatalf("the transfer is %+v, want %v", w, bursar.WithdrawalConfirmed)
 	}
 	return w.TxID
 }
@@ -41,7 +41,7 @@ func TestAChargeIsPaidFromWithin(t *testing.T) {
 		events := r.heard("deposit", "paid", "deposit")
 		if e := events[1]; e.Deposit.HashID != hash || e.Charge.ChargeID != c.ID.String() || e.Deposit.Fee != "0.00001000" ||
 			e.Type != "charge" {
-			t.Errorf("the event is %+v", e)
+			t.Errorf("the event is %+v, want %v and %v and %q and %q", e, hash, c.ID.String(), "0.00001000", "charge")
 		}
 		r.holds("BTC", 98_999+99_000+99_000)
 

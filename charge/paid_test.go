@@ -42,7 +42,7 @@ func TestAChargeIsPaidOnce(t *testing.T) {
 		events := r.heard("paid", "deposit")
 		if events[0].Deposit.HashID != first || events[0].Charge.Amount != "0.00250000" || events[1].Type != "charge" ||
 			events[1].Charge.ChargeID != c.ID.String() {
-			t.Errorf("the events are %+v", events)
+			t.Errorf("the events are %+v, want %v and %q and %q and %v", events, first, "0.00250000", "charge", c.ID.String())
 		}
 		r.holds("BTC", 247_500+99_000)
 		if _, err := r.follower(bursar.Bitcoin).Rescan(ctx, 1, 6); err != nil {
@@ -80,7 +80,7 @@ func TestTwoPaymentsInOneTransactionPayOnce(t *testing.T) {
 		r.is(c, true, false, 3420, 3)
 		events := r.heard("deposit", "paid", "deposit")
 		if events[1].Deposit.OutputIndex != 1 || events[0].Deposit.HashID != events[2].Deposit.HashID {
-			t.Errorf("the events are %+v", events)
+			t.Errorf("the events are %+v, want 1 and %v", events, events[2].Deposit.HashID)
 		}
 	})
 }
@@ -164,10 +164,10 @@ func TestAPendingPaymentIsAnnounced(t *testing.T) {
 		events := r.heard("deposit_pending", "paid")
 		if e := events[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() || e.Charge.AmountUSDT != "" ||
 			e.Deposit.Status != "pending" {
-			t.Errorf("pending is %+v", e)
+			t.Errorf("pending is %+v, want %q and %v and %q and %q", e, "charge", c.ID.String(), "", "pending")
 		}
 		if events[1].Charge.AmountUSDT != "0.001" {
-			t.Errorf("paid is %+v", events[1])
+			t.Errorf("paid is %+v, want %q", events[1], "0.001")
 		}
 	})
 }

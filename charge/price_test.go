@@ -41,13 +41,13 @@ func TestAPriceIsPaidInSeveralCurrencies(t *testing.T) {
 		r.send(d, "BTC", "BTC", 100_000)
 		r.mine(bursar.Bitcoin, 3)
 		if v = r.shows(d, "open partial"); v.Received != "50.00" || v.Due != "50.00" || *v.Options[1].Due != "55.56" {
-			t.Fatalf("half of it makes %+v", v)
+			t.Fatalf("half of it makes %+v, want %q and %q", v, "50.00", "55.56")
 		}
 		r.must(r.quote(d, "TOK"))
 		r.send(d, "TOK", "TOK", 55_560_000)
 		r.mine(bursar.Ethereum, 2)
 		if v = r.shows(d, "paid"); v.Received != "100.004" || *v.Payments[1].Rate != "0.9" {
-			t.Fatalf("all of it makes %+v", v)
+			t.Fatalf("all of it makes %+v, want %q and %q", v, "100.004", "0.9")
 		}
 		r.heardOf("paid")
 		if err := refusal(r.quote(d, "ETH")); err == nil || err.Code != bursar.CodeChargeClosed {

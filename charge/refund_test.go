@@ -35,7 +35,8 @@ func TestARefundIsAWithdrawal(t *testing.T) {
 		}
 		if v := r.shows(d, "paid over part_refunded"); len(v.Refunds) != 1 || v.Refunds[0].WithdrawalID != w.ID ||
 			v.Payments[0].Refundable != "0.00098400" || *v.Payments[0].Resolution != bursar.ResolveRefund {
-			t.Fatalf("after it the charge is %+v", v)
+			t.Fatalf("after it the charge is %+v, want 1 of them and %v and %q and %v", v, w.ID, "0.00098400",
+				bursar.ResolveRefund)
 		}
 		r.holds("BTC", 98_400)
 		for name, change := range map[string]func(*charge.Refund){
@@ -68,7 +69,7 @@ func TestARefundThatIsTakenBack(t *testing.T) {
 		_, err = r.Withdrawals.Cancel(ctx, w.ID)
 		r.must(err)
 		if v := r.shows(d, "expired partial !"); v.Version != version+1 || v.Payments[0].Refundable != "0.00049500" {
-			t.Fatalf("after it was taken back the charge is %+v", v)
+			t.Fatalf("after it was taken back the charge is %+v, want %v and %q", v, version+1, "0.00049500")
 		}
 		r.heardOf("attention", "attention") // the second one, because it waits again
 		_, err = r.refund(d, 0, nil)

@@ -84,7 +84,7 @@ func TestAnotherPaymentTakesItsPlace(t *testing.T) {
 			t.Errorf("the last event is %+v", last)
 		}
 		if before := events[len(events)-2]; before.Event != "deposit_reversed" || before.Deposit.HashID != first {
-			t.Errorf("the event before is %+v", before)
+			t.Errorf("the event before is %+v, want %q and %v", before, "deposit_reversed", first)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func TestTheFirstPaymentToComeBackPaysTheCharge(t *testing.T) {
 		r.is(c, true, false, 3000, 2)
 		events := r.heard("paid", "deposit_reversed", "paid", "deposit")
 		if events[2].Deposit.HashID != second || events[3].Deposit.HashID != first {
-			t.Errorf("the events are %+v", events)
+			t.Errorf("the events are %+v, want %v and %v", events, second, first)
 		}
 		r.holds("BTC", 198_000)
 	})
@@ -235,7 +235,7 @@ func TestRandomHistoriesOfCharges(t *testing.T) {
 					heard[e.Event]++
 				}
 				if heard["paid"] < 5 || heard["deposit"] < 5 || heard["deposit_reversed"] < 5 {
-					t.Errorf("this history has %v", heard)
+					t.Errorf("this history has %v, want at least 5", heard)
 				}
 			})
 		})

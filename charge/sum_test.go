@@ -23,11 +23,11 @@ func TestTwoPartsAddUp(t *testing.T) {
 		r.send(d, "BTC", "BTC", 40_000)
 		r.mine(bursar.Bitcoin, 1)
 		if v := r.shows(d, "open"); v.Pending != "0.00040000" || v.Due != "0.00060000" || v.Received != "0.00000000" {
-			t.Fatalf("a part in a block makes it %+v", v)
+			t.Fatalf("a part in a block makes it %+v, want %q and %q and %q", v, "0.00040000", "0.00060000", "0.00000000")
 		}
 		r.mine(bursar.Bitcoin, 2)
 		if v := r.shows(d, "open partial"); v.Received != "0.00040000" || *v.Options[0].Due != "0.00060000" {
-			t.Fatalf("a part makes it %+v", v)
+			t.Fatalf("a part makes it %+v, want %q and %q", v, "0.00040000", "0.00060000")
 		}
 		r.send(d, "BTC", "BTC", 60_000)
 		r.mine(bursar.Bitcoin, 1)
@@ -57,7 +57,7 @@ func TestTheEventsThatAreAlwaysSent(t *testing.T) {
 		r.shows(d, "paid over !")
 		charges := r.heardOf("paid", "attention")
 		if charges[0].Version >= charges[1].Version || charges[1].Over != "0.00001000" {
-			t.Errorf("the events are %+v", charges)
+			t.Errorf("the events are %+v, want less than %v and %q", charges, charges[1].Version, "0.00001000")
 		}
 		r.must(r.resolve(d, 2, bursar.ResolveCredit))
 		r.shows(d, "paid over")
@@ -120,7 +120,7 @@ func TestToleranceCountsBothWays(t *testing.T) {
 			t.Tolerance.Over = charge.Tolerance{Millionths: 20_000, HasShare: true}
 		})
 		if v := r.view(d); v.Tolerance.Under != "0.00001000" || v.Tolerance.Over != "0.00002000" {
-			t.Fatalf("the tolerance is %+v", v.Tolerance)
+			t.Fatalf("the tolerance is %+v, want %q and %q", v.Tolerance, "0.00001000", "0.00002000")
 		}
 		r.send(d, "BTC", "BTC", 98_999)
 		r.mine(bursar.Bitcoin, 3)

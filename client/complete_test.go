@@ -124,7 +124,7 @@ func TestTheClientReadsEveryField(t *testing.T) {
 		}
 		slices.Sort(has)
 		if described := slices.Sorted(maps.Keys(d.Components.Schemas[name].Properties)); !slices.Equal(has, described) {
-			t.Errorf("%s has the fields %v, the API has %v", name, has, described)
+			t.Errorf("%s has the fields %v, the API has %v, want %+v", name, has, described, described)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestARetryDoesNothingTwice(t *testing.T) {
 	s.need(err)
 	list, err := c.Wallets(ctx, client.Page{})
 	if s.need(err); len(list.Items) != 1 || list.Items[0] != wallet || line.tries != 5 {
-		t.Errorf("after %d tries there are %+v", line.tries, list)
+		t.Errorf("after %d tries there are %+v, want 1 of them and %v and 5", line.tries, list, wallet)
 	}
 	s.pay(wallet.Address, 500_000_000)
 	s.eventually("it is credited", func() bool {
@@ -194,20 +194,20 @@ func TestARetryDoesNothingTwice(t *testing.T) {
 	s.need(err)
 	charges, err := c.Charges(ctx, client.Page{})
 	if s.need(err); len(charges.Items) != 1 || charges.Items[0].ChargeID != charge.ChargeID {
-		t.Errorf("there are the charges %+v", charges)
+		t.Errorf("there are the charges %+v, want 1 of them and %v", charges, charge.ChargeID)
 	}
 	line.lost = 3
 	paid, err := c.Withdraw(ctx, client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: s.node.Named("outside")})
 	s.need(err)
 	payments, err := c.Withdrawals(ctx, client.Page{})
 	if s.need(err); len(payments.Items) != 1 || payments.Items[0].WithdrawalID != paid.WithdrawalID {
-		t.Errorf("there are the withdrawals %+v", payments)
+		t.Errorf("there are the withdrawals %+v, want 1 of them and %v", payments, paid.WithdrawalID)
 	}
 	line.lost = 4
 	_, err = c.Withdraw(ctx, client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: s.node.Named("outside"),
 		IdempotencyKey: "payment 9"})
 	if err == nil || client.CodeOf(err) != "" {
-		t.Fatalf("when every answer gets lost: %v", err)
+		t.Fatalf("when every answer gets lost: %v, want an error and %q", err, "")
 	}
 	known, err := c.Withdraw(ctx, client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: s.node.Named("outside"),
 		IdempotencyKey: "payment 9"})

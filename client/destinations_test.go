@@ -41,7 +41,7 @@ func TestDestinations(t *testing.T) {
 	}
 	_, err = s.Withdraw(ctx, client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: s.node.Named("elsewhere")})
 	if client.CodeOf(err) != client.DestinationRefused {
-		t.Errorf("elsewhere: %v", err)
+		t.Errorf("elsewhere: %v, want %v", err, client.DestinationRefused)
 	}
 	_, err = s.Withdraw(ctx, client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: s.node.Named("bank")})
 	if client.CodeOf(err) != client.InsufficientBalance {

@@ -330,16 +330,16 @@ func TestAnInvalidKeyIsRefused(t *testing.T) {
 	c, err := client.New(client.Config{BaseURL: s.service.Address("api") + "/", Key: s.issued.APIKey[:45] + "x"})
 	s.need(err)
 	if _, err := c.Account(t.Context()); client.CodeOf(err) != client.Unauthorized {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, client.Unauthorized)
 	}
 	c, err = client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey})
 	s.need(err)
 	if _, err := c.Withdraw(t.Context(), client.NewWithdrawal{Currency: "COIN", Amount: "1",
 		Address: "x"}); client.CodeOf(err) != client.SecretRequired {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, client.SecretRequired)
 	}
 	if _, err := c.Wallet(t.Context(), s.issued.AccountID.String()); client.CodeOf(err) != client.NotFound {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, client.NotFound)
 	}
 }
 
@@ -369,6 +369,6 @@ func TestEveryCodeHasAName(t *testing.T) {
 	slices.Sort(named)
 	slices.Sort(described)
 	if !slices.Equal(named, described) {
-		t.Errorf("the client has %v, the API %v", named, described)
+		t.Errorf("the client has %v, the API %v, want %+v", named, described, described)
 	}
 }

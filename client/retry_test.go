@@ -142,7 +142,8 @@ func TestTransientFailuresAreRetried(t *testing.T) {
 					got, err := l.try(t, change)
 					took := time.Since(start)
 					if took < c.least || took > c.most || len(l.asked) != c.attempts {
-						t.Errorf("%d attempts within %v", len(l.asked), took)
+						t.Errorf("%d attempts within %v, want at least %v and at most %v and %v of them", len(l.asked), took, c.least,
+							c.most, c.attempts)
 					}
 					if (err == nil) != (c.code == "") || err == nil && got != "w" || c.code != "-" && client.CodeOf(err) != c.code {
 						t.Errorf("gives %q, %v", got, err)
@@ -171,7 +172,7 @@ func (l *line) same(t *testing.T, change bool) {
 	first := l.asked[0]
 	key := first.header.Get("Idempotency-Key")
 	if (key != "") != change || first.header.Get("X-API-KEY") != "bk_hidden" || first.header.Get("X-API-SECRET") != "" {
-		t.Errorf("asked with %v", first.header)
+		t.Errorf("asked with %v, want %v and %q and %q", first.header, change, "bk_hidden", "")
 	}
 	if !change && first.url != "https://pay.example/api/v1/wallet?walletID=a%26b" ||
 		change && first.body != `{"currency":"BTC","metadata":"","webhook":"https://shop.example"}` {
@@ -179,7 +180,7 @@ func (l *line) same(t *testing.T, change bool) {
 	}
 	for _, a := range l.asked {
 		if a.header.Get("Idempotency-Key") != key || a.url != first.url || a.body != first.body {
-			t.Errorf("asked %+v, first %+v", a, first)
+			t.Errorf("asked %+v, first %+v, want %v and %v and %v", a, first, key, first.url, first.body)
 		}
 	}
 }
@@ -211,10 +212,10 @@ func TestTheCallEndsWithItsContext(t *testing.T) {
 		start := time.Now()
 		_, err := l.client(t).Wallet(ctx, "w")
 		if took := time.Since(start); took != 3*time.Second || len(l.asked) != 1 {
-			t.Errorf("ended after %v and %d attempts", took, len(l.asked))
+			t.Errorf("ended after %v and %d attempts, want %v and 1 of them", took, len(l.asked), 3*time.Second)
 		}
 		if !errors.Is(err, context.DeadlineExceeded) || client.CodeOf(err) != client.Unavailable {
-			t.Errorf("ended with %v", err)
+			t.Errorf("ended with %v, want %v and %v", err, context.DeadlineExceeded, client.Unavailable)
 		}
 	})
 }
@@ -260,7 +261,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("started", "config", config, "client", c)
 	all := log.String() + fmt.Sprintf("%v %+v %#v %s %v %+v %#v %+v", config, config, config, config, c, c, c, *c)
 	if strings.Contains(all, "hidden") {
-		t.Errorf("printed %s", all)
+		t.Errorf("printed %s, want no %q", all, "hidden")
 	}
 }
 
@@ -272,7 +273,7 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 		{BaseURL: "https://pay.example?x", Key: "k"},
 		{BaseURL: "https://pay.example", Key: "k", Attempts: -1}, {BaseURL: "https://pay.example", Key: "k", MaxWait: -1}} {
 		if _, err := client.New(config); err == nil || strings.Contains(err.Error(), "a:b") {
-			t.Errorf("%+v gives %v", config, err)
+			t.Errorf("%+v gives %v, want an error and no %q", config, err, "a:b")
 		}
 	}
 }
@@ -290,7 +291,8 @@ func TestAListEndsWithItsError(t *testing.T) {
 	}
 	if strings.Join(got, " ") != "1 2 1 2 " || client.CodeOf(last) != client.NotFound ||
 		l.asked[1].url != "https://pay.example/api/v1/account/wallets?cursor=n" {
-		t.Errorf("listed %q, %v", got, last)
+		t.Errorf("listed %q, %v, want %q and %v and %q", got, last, "1 2 1 2 ", client.NotFound,
+			"https://pay.example/api/v1/account/wallets?cursor=n")
 	}
 	for range client.All(t.Context(), c.Wallets) {
 		break

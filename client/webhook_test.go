@@ -131,7 +131,7 @@ func TestASignedBodyThatIsNoEvent(t *testing.T) {
 	t.Parallel()
 	if event, err := client.VerifyWebhook(hookSecret, hookHeader(hookTime, sign(t, hookSecret, hookTime, "[")),
 		[]byte("["), hookTime); err == nil {
-		t.Errorf("it is %+v", event)
+		t.Errorf("it is %+v, want an error", event)
 	}
 }
 

@@ -42,7 +42,7 @@ withdrawals: {destination_hold: 72h}
 	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.0.0/16"),
 		netip.MustParsePrefix("fd00::/8")}
 	if !slices.Equal(cfg.Proxies, want) || cfg.ProxyHeader != config.Forwarded {
-		t.Errorf("proxies are %v with %s", cfg.Proxies, cfg.ProxyHeader)
+		t.Errorf("proxies are %v with %s, want %+v and %v", cfg.Proxies, cfg.ProxyHeader, want, config.Forwarded)
 	}
 	if !slices.Equal(cfg.ClientNetworks, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}) ||
 		cfg.Withdrawals.DestinationHold != 72*time.Hour {

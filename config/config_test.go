@@ -51,10 +51,11 @@ func TestAnEmptyFileGivesTheDefaults(t *testing.T) {
 	cfg := parse(t, "")
 	if cfg.Listen != "127.0.0.1:8080" || cfg.AdminListen != "127.0.0.1:8081" || cfg.Network != config.Mainnet ||
 		cfg.PollInterval != 0 {
-		t.Errorf("the defaults are %+v", cfg)
+		t.Errorf("the defaults are %+v, want %q and %q and %v and 0", cfg, "127.0.0.1:8080", "127.0.0.1:8081", config.Mainnet)
 	}
 	if cfg.Database.Reveal() != "sqlite:bursar.db" || cfg.SeedFile != "seed.age" {
-		t.Errorf("the files are %s and %s", cfg.Database.Reveal(), cfg.SeedFile)
+		t.Errorf("the files are %s and %s, want %q and %q", cfg.Database.Reveal(), cfg.SeedFile, "sqlite:bursar.db",
+			"seed.age")
 	}
 	if !reflect.DeepEqual(withoutLinks(cfg.Registry.All()), bursar.Standard()) {
 		t.Error("the registry is not the standard one")
@@ -91,11 +92,11 @@ func TestDefaultsOfChains(t *testing.T) {
 				off = append(off, code)
 			}
 			if slices.Sort(off); !slices.Equal(off, test.off) {
-				t.Errorf("off are %v", off)
+				t.Errorf("off are %v, want %+v", off, test.off)
 			}
 			btc, ltc, eth := cfg.Chains["bitcoin"], cfg.Chains["litecoin"], cfg.Chains["ethereum"]
 			if btc.Confirmations != 3 || ltc.Confirmations != 24 || eth.FinalityBlocks != 0 || eth.StartHeight != nil {
-				t.Errorf("finality is %+v, %+v, %+v", btc, ltc, eth)
+				t.Errorf("finality is %+v, %+v, %+v, want 3 and 24 and 0 and nil", btc, ltc, eth)
 			}
 			if btc.MaxFeeRate != bursar.Units(500) || eth.MaxFeeRate != amount(t, "300", 9) ||
 				btc.MaxFee != amount(t, "0.05", 8) {
@@ -123,7 +124,7 @@ func TestTheExampleFile(t *testing.T) {
 		t.Errorf("bsc's URLs are %v", got)
 	}
 	if got := cfg.Chains["polygon"].URLs(); !slices.Equal(got, []string{"http://127.0.0.1:8547"}) {
-		t.Errorf("polygon's URLs are %v", got)
+		t.Errorf("polygon's URLs are %v, want %+v", got, []string{"http://127.0.0.1:8547"})
 	}
 	added := bursar.Currency{Code: "USDC-BSC", Chain: "bsc", Contract: "0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d",
 		Decimals: 18, Places: 2,
@@ -131,10 +132,11 @@ func TestTheExampleFile(t *testing.T) {
 		WithdrawalFee: bursar.Fee{Fixed: amount(t, "0.5", 18)},
 		Link:          bursar.WalletLink{Form: "ethereum:{contract}@56/transfer?address={address}&uint256={units}"}}
 	if got := currency(t, cfg, "USDC-BSC"); !reflect.DeepEqual(got, added) {
-		t.Errorf("the new currency is %+v", got)
+		t.Errorf("the new currency is %+v, want %+v", got, added)
 	}
 	if len(cfg.Registry.All()) != 12 || len(cfg.Off) != 0 || len(cfg.Chains) != 8 {
-		t.Errorf("%d currencies, off %v, %d chains", len(cfg.Registry.All()), cfg.Off, len(cfg.Chains))
+		t.Errorf("%d currencies, off %v, %d chains, want 12 of them and none and 8 of them", len(cfg.Registry.All()), cfg.Off,
+			len(cfg.Chains))
 	}
 }
 
@@ -155,7 +157,8 @@ currencies:
 	btc := currency(t, cfg, "BTC")
 	if btc.Minimum != bursar.Units(20000) || btc.WithdrawalMaximum != bursar.Units(2_0000_0000) ||
 		btc.ApprovalAbove != bursar.Units(1_5000_0000) {
-		t.Errorf("BTC's limits are %+v", btc)
+		t.Errorf("BTC's limits are %+v, want %v and %v and %v", btc, bursar.Units(20000), bursar.Units(2_0000_0000),
+			bursar.Units(1_5000_0000))
 	}
 	if cfg.Approvers("BTC", bursar.Units(5000_0000)) != 1 || cfg.Approvers("BTC", bursar.Units(5000_0001)) != 2 {
 		t.Errorf("BTC's bands of approvers are %+v, want 2 above 0.5", cfg.Bands["BTC"])
@@ -190,7 +193,7 @@ func TestOtherSettings(t *testing.T) {
 			"'[::1]:0'\ndatabase: postgres://u:p@h/db\nseed_file: /run/seed\ndatabase_failover: synchronous\nlease: 12s")
 	if want := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"),
 		netip.MustParsePrefix("fd00::/8")}; !slices.Equal(cfg.Webhooks.AllowNetworks, want) {
-		t.Errorf("networks are %v", cfg.Webhooks.AllowNetworks)
+		t.Errorf("networks are %v, want %+v", cfg.Webhooks.AllowNetworks, want)
 	}
 	if cfg.PollInterval != 200*time.Millisecond || cfg.AdminListen != "" || !cfg.AdminPprof || cfg.Listen != "[::1]:0" ||
 		cfg.Database.Reveal() != "postgres://u:p@h/db?sslmode=verify-full" || cfg.SeedFile != "/run/seed" {
@@ -203,7 +206,7 @@ func TestOtherSettings(t *testing.T) {
 		t.Errorf("failovers are %q, and %q where nothing is said", cfg.Failover, none.Failover)
 	}
 	if got := parse(t, "webhooks: {allow_networks: 10.0.0.0/8}").Webhooks.AllowNetworks; len(got) != 1 {
-		t.Errorf("a single network is %v", got)
+		t.Errorf("a single network is %v, want 1 of them", got)
 	}
 }
 
@@ -219,7 +222,7 @@ func TestLoadReportsWhatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := config.Load(large, nil); err == nil || !strings.Contains(err.Error(), "more than 1048576 bytes") {
-		t.Errorf("a large file gives %v", err)
+		t.Errorf("a large file gives %v, want an error and %q in it", err, "more than 1048576 bytes")
 	}
 }
 
@@ -236,10 +239,10 @@ func TestNoURLIsEverPrinted(t *testing.T) {
 	all := fmt.Sprintf("%v %+v %#v %q %x %d %v %+v %#v", cfg, cfg, cfg, cfg.Database, cfg.Database, cfg.Database, holder,
 		holder, &holder) + log.String() + string(encoded)
 	if strings.Contains(all, "hunter2") || strings.Contains(all, fmt.Sprintf("%x", "hunter2")) {
-		t.Errorf("a password is printed: %s", all)
+		t.Errorf("a password is printed: %s, want no %q and no %v", all, "hunter2", fmt.Sprintf("%x", "hunter2"))
 	}
 	if !strings.Contains(string(encoded), "[secret]") {
-		t.Errorf("encoded to %s", encoded)
+		t.Errorf("encoded to %s, want %q in it", encoded, "[secret]")
 	}
 	if zero := (config.Secret{}); zero.Reveal() != "" {
 		t.Error("the zero secret is not empty")
@@ -251,10 +254,10 @@ func TestTheHourlyLimitBoundsAWithdrawal(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "currencies: {BTC: {hourly_limit: 2}, LTC: {hourly_limit: 2, withdrawal_maximum: 1}}")
 	if got := currency(t, cfg, "BTC"); got.HourlyLimit != bursar.Units(2e8) || got.WithdrawalMaximum != bursar.Units(2e8) {
-		t.Errorf("BTC is %+v", got)
+		t.Errorf("BTC is %+v, want %v", got, bursar.Units(2e8))
 	}
 	if got := currency(t, cfg, "LTC"); got.HourlyLimit != bursar.Units(2e8) || got.WithdrawalMaximum != bursar.Units(1e8) {
-		t.Errorf("LTC is %+v", got)
+		t.Errorf("LTC is %+v, want %v and %v", got, bursar.Units(2e8), bursar.Units(1e8))
 	}
 }
 
@@ -264,10 +267,10 @@ func TestEveryLimitBoundsAWithdrawal(t *testing.T) {
 	cfg := parse(t, "currencies: {BTC: {daily_limit: 3, weekly_limit: 9}, LTC: {hourly_limit: 2, daily_limit: 5}}")
 	if got := currency(t, cfg, "BTC"); got.DailyLimit != bursar.Units(3e8) || got.WeeklyLimit != bursar.Units(9e8) ||
 		got.WithdrawalMaximum != bursar.Units(3e8) {
-		t.Errorf("BTC is %+v", got)
+		t.Errorf("BTC is %+v, want %v and %v", got, bursar.Units(3e8), bursar.Units(9e8))
 	}
 	if got := currency(t, cfg, "LTC"); got.DailyLimit != bursar.Units(5e8) || got.WithdrawalMaximum != bursar.Units(2e8) {
-		t.Errorf("LTC is %+v", got)
+		t.Errorf("LTC is %+v, want %v and %v", got, bursar.Units(5e8), bursar.Units(2e8))
 	}
 }
 
@@ -323,7 +326,7 @@ func TestUnlimitedCurrencies(t *testing.T) {
 		t.Errorf("without a limit are %s", got)
 	}
 	if list := parse(t, text+"network: regtest").Unlimited(); len(list) > 0 {
-		t.Errorf("on a private network %d need one", len(list))
+		t.Errorf("on a private network %d need one, want none", len(list))
 	}
 }
 
@@ -367,18 +370,18 @@ func TestWhoMayUseTheSigner(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "signer: {address: unix:/run/s, users: [bursar, 1001]}")
 	if !reflect.DeepEqual(cfg.Signer.Users, []string{"bursar", "1001"}) {
-		t.Errorf("the users are %q", cfg.Signer.Users)
+		t.Errorf("the users are %q, want %+v", cfg.Signer.Users, []string{"bursar", "1001"})
 	}
 	cfg = parse(t, "signer: {address: 'https://a:1', ca: a, cert: b, key: c, clients: service}")
 	if !reflect.DeepEqual(cfg.Signer.Clients, []string{"service"}) {
-		t.Errorf("the clients are %q", cfg.Signer.Clients)
+		t.Errorf("the clients are %q, want %+v", cfg.Signer.Clients, []string{"service"})
 	}
 	for text, want := range map[string]string{
 		"signer: {address: unix:/run/s, clients: [service]}":                        "users names who may use a socket",
 		"signer: {address: 'https://a:1', ca: a, cert: b, key: c, users: [bursar]}": "clients names the certificates",
 	} {
 		if _, err := config.Parse("bursar.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: %v, want an error and %v in it", text, err, want)
 		}
 	}
 }

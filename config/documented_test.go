@@ -24,7 +24,7 @@ func TestDocumentedConfigurationsAreRead(t *testing.T) {
 	loaded := 0
 	pages, err := filepath.Glob("../docs/operations/*.md")
 	if err != nil || len(pages) < 8 {
-		t.Fatalf("%d pages of chains, %v", len(pages), err)
+		t.Fatalf("%d pages of chains, %v, want at least 8", len(pages), err)
 	}
 	for _, path := range slices.Concat(documents, pages, []string{"../README.md"}) {
 		text, err := os.ReadFile(path)

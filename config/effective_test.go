@@ -28,7 +28,7 @@ rates: {source: http, url: "https://rates.example/hunter2", pointers: {BTC: /hun
 	}
 	all := fmt.Sprint(cfg.Effective())
 	if strings.Contains(all, "hunter2") {
-		t.Errorf("a secret is shown in %s", all)
+		t.Errorf("a secret is shown in %s, want no %q", all, "hunter2")
 	}
 	for _, want := range []string{"{network regtest bursar.yaml:1}", "{listen 127.0.0.1:8080 bursar.yaml:2}",
 		"{database  bursar.yaml:3}", "{chains.bitcoin.confirmations 3 bursar.yaml:5}",

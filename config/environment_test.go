@@ -35,7 +35,7 @@ currencies:
 	}
 	if got := cfg.Chains["bitcoin"]; !slices.Equal(got.URLs(), []string{"http://a:1", "http://b:2"}) ||
 		got.Confirmations != 5 {
-		t.Errorf("bitcoin is %+v with %v", got, got.URLs())
+		t.Errorf("bitcoin is %+v with %v, want %+v and 5", got, got.URLs(), []string{"http://a:1", "http://b:2"})
 	}
 	if got := cfg.Chains["litecoin"].HeadersInClear(); !maps.Equal(got,
 		map[string]string{"X-Key": "a b", "X-Other": "c"}) {
@@ -46,20 +46,20 @@ currencies:
 	}
 	if cfg.Chains["my-evm"].ChainID != 8 || cfg.Chains["new-one"].ChainID != 9 || len(cfg.Chains["litecoin"].RPC) != 1 ||
 		len(cfg.Chains) != 4 {
-		t.Errorf("chains are %+v", cfg.Chains)
+		t.Errorf("chains are %+v, want 8 and 9 and 1 of them and 4 of them", cfg.Chains)
 	}
 	if got := currency(t, cfg, "USDT-MATIC"); got.WithdrawalMinimum != bursar.Units(3e6) ||
 		got.Minimum != bursar.Units(1e6) {
-		t.Errorf("USDT-MATIC is %+v", got)
+		t.Errorf("USDT-MATIC is %+v, want %v and %v", got, bursar.Units(3e6), bursar.Units(1e6))
 	}
 	if got := currency(t, cfg, "USDC-BSC").Minimum; got != bursar.Units(5e17) {
-		t.Errorf("USDC-BSC's minimum is %s", got)
+		t.Errorf("USDC-BSC's minimum is %s, want %v", got, bursar.Units(5e17))
 	}
 	if got := currency(t, cfg, "ABC-D"); got.Minimum != bursar.Units(2e6) || got.Chain != "tron" {
-		t.Errorf("ABC-D is %+v", got)
+		t.Errorf("ABC-D is %+v, want %v and %q", got, bursar.Units(2e6), "tron")
 	}
 	if len(cfg.Webhooks.AllowNetworks) != 2 || cfg.PollInterval.Milliseconds() != 200 {
-		t.Errorf("webhooks %v, poll %s", cfg.Webhooks, cfg.PollInterval)
+		t.Errorf("webhooks %v, poll %s, want 2 of them and 200", cfg.Webhooks, cfg.PollInterval)
 	}
 }
 

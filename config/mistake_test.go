@@ -241,7 +241,7 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", err, test.want)
 			}
 			if strings.Contains(err.Error(), "hunter2") {
-				t.Error("a secret is quoted")
+				t.Errorf("a secret is quoted, want no %q", "hunter2")
 			}
 		})
 	}
@@ -251,7 +251,7 @@ func TestMistakesAreBounded(t *testing.T) {
 	t.Parallel()
 	_, err := config.Parse("f", []byte(manyUnknown(42)), nil)
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 21 || lines[20] != "and 22 more" {
-		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+		t.Errorf("%d lines, the last %q, want 21 of them and %q", len(lines), lines[len(lines)-1], "and 22 more")
 	}
 }
 
@@ -285,12 +285,12 @@ func FuzzParse(f *testing.F) {
 		}
 		for id, c := range cfg.Chains {
 			if c.ID != id || len(c.RPC) == 0 || c.MaxFee.IsZero() {
-				t.Fatalf("an incomplete chain passed: %+v", c)
+				t.Fatalf("an incomplete chain passed: %+v, want %v and some and not zero", c, id)
 			}
 		}
 		for _, c := range cfg.Registry.All() {
 			if c.Minimum.IsZero() || c.WithdrawalMinimum.IsZero() || c.Places > c.Decimals {
-				t.Fatalf("an incomplete currency passed: %+v", c)
+				t.Fatalf("an incomplete currency passed: %+v, want not zero and at most %v", c, c.Decimals)
 			}
 		}
 	})

@@ -47,7 +47,8 @@ func TestNodeSettings(t *testing.T) {
 	}
 	if c.Trace != config.TraceParity || c.MinTip != bursar.Units(500_000_000) ||
 		!slices.Equal(c.PushURLs(), []string{"wss://node.example/hunter2"}) {
-		t.Errorf("polygon is %+v", c)
+		t.Errorf("polygon is %+v, want %v and %v and %+v", c, config.TraceParity, bursar.Units(500_000_000),
+			[]string{"wss://node.example/hunter2"})
 	}
 	bitcoin, solana, xrpl := cfg.Chains["bitcoin"], cfg.Chains["solana"], cfg.Chains["xrpl"]
 	if got := bitcoin.PushURLs(); !slices.Equal(got, []string{"tcp://127.0.0.1:28332", "tcp://me:hunter2@[::1]:28333"}) {
@@ -59,7 +60,7 @@ func TestNodeSettings(t *testing.T) {
 	}
 	encoded, err := json.Marshal(cfg.Chains)
 	if err != nil || strings.Contains(string(encoded)+fmt.Sprintf("%v %+v %#v", cfg, cfg, cfg), "hunter2") {
-		t.Errorf("a URL of push is printed, %v", err)
+		t.Errorf("a URL of push is printed, %v, want no %q", err, "hunter2")
 	}
 }
 
@@ -70,10 +71,10 @@ func TestConfirmationsOfADeposit(t *testing.T) {
 	want := config.Credit{Above: []config.CreditStep{{Amount: "0.5", Confirmations: 6}, {Amount: "10", Confirmations: 30}},
 		Quorum: config.Quorum{Endpoints: 2, Above: "5"}}
 	if bitcoin.Confirmations != 2 || !reflect.DeepEqual(bitcoin.Credit, want) {
-		t.Errorf("bitcoin needs %d, %+v", bitcoin.Confirmations, bitcoin.Credit)
+		t.Errorf("bitcoin needs %d, %+v, want 2 and %+v", bitcoin.Confirmations, bitcoin.Credit, want)
 	}
 	if solana.Confirmations != 0 || solana.Credit.Confirmations != 40 {
-		t.Errorf("solana needs %d, %+v", solana.Confirmations, solana.Credit)
+		t.Errorf("solana needs %d, %+v, want 0 and 40", solana.Confirmations, solana.Credit)
 	}
 }
 
@@ -92,7 +93,7 @@ func TestConfirmationsInEachCurrency(t *testing.T) {
 		}
 		if got := []int{c.Confirmations.For(bursar.Units(1)), c.Confirmations.For(bursar.Units(2)),
 			c.Confirmations.For(exact), c.Confirmations.For(more)}; !slices.Equal(got, []int{20, 25, 25, 40}) {
-			t.Errorf("%s needs %v", code, got)
+			t.Errorf("%s needs %v, want %+v", code, got, []int{20, 25, 25, 40})
 		}
 		if c.CreditQuorum.Asks(bursar.Units(1_500_000)) || !c.CreditQuorum.Asks(bursar.Units(1_500_001)) {
 			t.Errorf("%s has the quorum %+v", code, c.CreditQuorum)
@@ -104,7 +105,7 @@ func TestConfirmationsInEachCurrency(t *testing.T) {
 		t.Errorf("BTC needs %+v, %+v", btc.Confirmations, btc.CreditQuorum)
 	}
 	if eth.Confirmations.For(bursar.Units(1)) != 0 || eth.CreditQuorum.Endpoints != 0 {
-		t.Errorf("ETH needs %+v", eth.Confirmations)
+		t.Errorf("ETH needs %+v, want 0", eth.Confirmations)
 	}
 }
 
@@ -120,13 +121,13 @@ func TestSettingsBelowAChainHaveVariables(t *testing.T) {
 	bitcoin, litecoin, mine := cfg.Chains["bitcoin"], cfg.Chains["litecoin"], cfg.Chains["my-evm"]
 	if want := []config.CreditStep{{Amount: "1", Confirmations: 6},
 		{Amount: "10", Confirmations: 30}}; bitcoin.Confirmations != 2 || !slices.Equal(bitcoin.Credit.Above, want) {
-		t.Errorf("bitcoin needs %d, %+v", bitcoin.Confirmations, bitcoin.Credit)
+		t.Errorf("bitcoin needs %d, %+v, want 2 and %+v", bitcoin.Confirmations, bitcoin.Credit, want)
 	}
 	if mine.Nodes.Quota != (config.Quota{PerSecond: 3, PerDay: 4, Batch: 5}) {
 		t.Errorf("the quota is %+v", mine.Nodes.Quota)
 	}
 	if litecoin.Confirmations != 12 || litecoin.Credit.Quorum != (config.Quorum{Endpoints: 3, Above: "0"}) ||
 		len(litecoin.Push) != 2 {
-		t.Errorf("litecoin is %+v", litecoin)
+		t.Errorf("litecoin is %+v, want 12 and %+v and 2 of them", litecoin, config.Quorum{Endpoints: 3, Above: "0"})
 	}
 }

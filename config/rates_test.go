@@ -30,7 +30,8 @@ currencies:
 `).Rates
 	if asked.URL.Reveal() != "https://rates.example/?key=hunter2" || asked.Refresh != time.Minute ||
 		asked.MaxAge != 10*time.Minute || strings.Contains(fmt.Sprintf("%+v", asked), "hunter2") {
-		t.Errorf("asked are %+v", asked)
+		t.Errorf("asked are %+v, want %q and %v and %v and no %q", asked, "https://rates.example/?key=hunter2", time.Minute,
+			10*time.Minute, "hunter2")
 	}
 	if p := asked.Pointers; p["BTC"] != "/bitcoin/usdt" || p["ABC"] != "/data/0/price" ||
 		p["USDT-MATIC"] != "/USDT-MATIC" || p["USDT"] != "" || len(p) != len(bursar.Standard()) {
@@ -38,7 +39,7 @@ currencies:
 	}
 	often := parse(t, "rates: {source: http, url: 'http://127.0.0.1:1', refresh: 5s, max_age: 24h}").Rates
 	if often.Refresh != 5*time.Second || often.MaxAge != 24*time.Hour {
-		t.Errorf("often are %+v", often)
+		t.Errorf("often are %+v, want %v and %v", often, 5*time.Second, 24*time.Hour)
 	}
 }
 
@@ -50,13 +51,13 @@ func TestRatesOfTheEnvironment(t *testing.T) {
 		"BURSAR_RATES_STATIC_BTC=2", "BURSAR_RATES_STATIC_USDT_MATIC=3.5", "BURSAR_RATES_STATIC_USDC_BSC=4").Rates
 	if got.Static["BTC"].String() != "2" || got.Static["USDT-MATIC"].String() != "3.5" ||
 		got.Static["USDC-BSC"].String() != "4" {
-		t.Errorf("fixed are %v", got.Static)
+		t.Errorf("fixed are %v, want %q and %q and %q", got.Static, "2", "3.5", "4")
 	}
 	got = parse(t, "", "BURSAR_RATES_SOURCE=http", "BURSAR_RATES_URL=https://a", "BURSAR_RATES_REFRESH=30s",
 		"BURSAR_RATES_MAX_AGE=1h", "BURSAR_RATES_POINTERS_ETH=/e").Rates
 	if got.URL.Reveal() != "https://a" || got.Refresh != 30*time.Second || got.MaxAge != time.Hour ||
 		got.Pointers["ETH"] != "/e" {
-		t.Errorf("asked are %+v", got)
+		t.Errorf("asked are %+v, want %q and %v and %v and %q", got, "https://a", 30*time.Second, time.Hour, "/e")
 	}
 }
 

@@ -74,6 +74,6 @@ func TestHello(t *testing.T) {
 	t.Parallel()
 	c := opened(t, storetest.Open(t, storetest.Reused(t)), operator.Viewer)
 	if w := got(t, c, "/console/"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "<h1>Home</h1>") {
-		t.Errorf("the first page answers %d: %s", w.Code, w.Body)
+		t.Errorf("the first page answers %d: %s, want %v and %q in it", w.Code, w.Body, http.StatusOK, "<h1>Home</h1>")
 	}
 }

@@ -35,7 +35,7 @@ func TestAnAlteredDepositIsNotCredited(t *testing.T) {
 		}
 		if got := messages(read(), "ERROR"); len(got) == 0 ||
 			got[0] != "deposits not credited: their rows were altered" {
-			t.Errorf("errors are %q", got)
+			t.Errorf("errors are %q, want some and %q", got, "deposits not credited: their rows were altered")
 		}
 	})
 }

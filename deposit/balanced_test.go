@@ -41,7 +41,7 @@ func TestABalancerWithBackendsThatAreBehind(t *testing.T) {
 			f.CatchUp()
 		}
 		if got := credited(f, "COIN"); got != bursar.Units(1000*paid) {
-			t.Errorf("%s units are credited of %d: %s", got, 1000*paid, f.State())
+			t.Errorf("%s units are credited of %d: %s, want %v", got, 1000*paid, f.State(), bursar.Units(1000*paid))
 		}
 		f.WantNoAlarm()
 	})

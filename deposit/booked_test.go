@@ -65,7 +65,7 @@ func TestAZeroValueTransferIsNoDeposit(t *testing.T) {
 		r.Chain.Mine(3)
 		r.Step()
 		if got := r.Available(0); got != bursar.Units(99_000_000) {
-			t.Errorf("%s is credited", got)
+			t.Errorf("%s is credited, want %v", got, bursar.Units(99_000_000))
 		}
 		r.View(func(tx *store.Tx) error {
 			list, err := tx.Deposits().List(ctx, r.Accounts[0], w.ID, store.Page{Limit: 10})

@@ -131,10 +131,10 @@ func TestATransferWithinTheServicePaysACharge(t *testing.T) {
 		f.Deposits.Rates = rated{"COIN": bursar.Par()}
 		d := inside(f, 50_000)
 		if d.Purpose != bursar.ForCharge || paidBy(f) != d.ID {
-			t.Errorf("the charge is paid by %s, the deposit is %+v", paidBy(f), d)
+			t.Errorf("the charge is paid by %s, the deposit is %+v, want %v and %v", paidBy(f), d, bursar.ForCharge, d.ID)
 		}
 		if h := notified(f)[0]; h.Type != "charge" || h.Event != "paid" || h.Charge.AmountUSDT != "0.0005" {
-			t.Errorf("the events are %+v", h)
+			t.Errorf("the events are %+v, want %q and %q and %q", h, "charge", "paid", "0.0005")
 		}
 	})
 }

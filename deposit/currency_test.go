@@ -38,7 +38,8 @@ func TestAnUnknownAssetIsIgnored(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 3, 2000 credited, map[confirmed:1], 2 events")
 		if got := credited(f, "TOKEN"); got != bursar.Units(3000) || f.Deposits.Ignored() != 1 {
-			t.Errorf("%s units of TOKEN are credited, %d transfers ignored", got, f.Deposits.Ignored())
+			t.Errorf("%s units of TOKEN are credited, %d transfers ignored, want %v and 1", got, f.Deposits.Ignored(),
+				bursar.Units(3000))
 		}
 	})
 }
@@ -62,7 +63,7 @@ func TestASuspendedCurrencyHoldsUpNobody(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 4, 5000 credited, map[confirmed:1], 1 events")
 		if got := credited(f, "TOKEN"); !got.IsZero() {
-			t.Errorf("%s units of the suspended currency are credited", got)
+			t.Errorf("%s units of the suspended currency are credited, want zero", got)
 		}
 		suspended = false
 		f.CatchUp()

@@ -144,7 +144,7 @@ func TestWhatAnEndpointDeniesByLeavingItOut(t *testing.T) {
 							strings.Contains(a, "of 0.06 TOKEN in transaction "+left))
 				})
 				if denied != c.denied {
-					t.Errorf("the alarms are %q", open)
+					t.Errorf("the alarms are %q, want %v", open, c.denied)
 				}
 				for _, d := range inBlock(f, 1) {
 					if d.TxID == left && d.Status != bursar.DepositPending {

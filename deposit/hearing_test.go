@@ -150,11 +150,11 @@ func TestNoEndpointIsAskedWhereNoSecondOpinionIsNeeded(t *testing.T) {
 				go func() { ended <- o.Run(ctx, store.Lease{}) }()
 				synctest.Wait()
 				if len(ended) > 0 {
-					t.Fatalf("it ends by itself with %v", <-ended)
+					t.Fatalf("it ends by itself with %v, want none", <-ended)
 				}
 				cancel()
 				if err := <-ended; !errors.Is(err, context.Canceled) {
-					t.Errorf("it ends with %v", err)
+					t.Errorf("it ends with %v, want %v", err, context.Canceled)
 				}
 			})
 		})

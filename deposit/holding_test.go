@@ -39,7 +39,7 @@ func TestASweepIsDueAtTheMinimum(t *testing.T) {
 		f.Sim.Mine(2)
 		f.CatchUp()
 		if list := holdings(f); len(list) != 0 {
-			t.Errorf("before it is final addresses hold %+v", list)
+			t.Errorf("before it is final addresses hold %+v, want none", list)
 		}
 		f.Sim.Mine(1)
 		f.CatchUp()
@@ -132,7 +132,7 @@ func TestNothingIsHeldWhereNothingIsSwept(t *testing.T) {
 				leaves(f, id)
 				books(f, account, 0)
 				if list := holdings(f); len(list) != 0 {
-					t.Errorf("addresses hold %+v", list)
+					t.Errorf("addresses hold %+v, want none", list)
 				}
 			})
 		})

@@ -73,7 +73,7 @@ func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 3, 0 credited, map[pending:201], 0 events")
 		if open := f.Alarms(); len(open) != 2 || !strings.Contains(open[0]+open[1], "the transfer of 0.00070000 COIN") {
-			t.Errorf("the alarms are %q", open)
+			t.Errorf("the alarms are %q, want 2 of them and %q in it", open, "the transfer of 0.00070000 COIN")
 		}
 	})
 }
@@ -154,10 +154,10 @@ func TestALostLeaseJudgesNothing(t *testing.T) {
 			return err
 		}))
 		if _, err := f.Opinions.Step(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("it ends with %v", err)
+			t.Errorf("it ends with %v, want %v", err, store.ErrLeaseLost)
 		}
 		if err := f.Deposits.JudgePending(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("judging what is pending ends with %v", err)
+			t.Errorf("judging what is pending ends with %v, want %v", err, store.ErrLeaseLost)
 		}
 		f.CatchUp()
 		f.Want("block 3, 0 credited, map[pending:1], 0 events")
@@ -187,7 +187,7 @@ func TestOpinionsAreAskedForWhileTheChainIsFollowed(t *testing.T) {
 		cancel()
 		for range 2 {
 			if err := <-ended; !errors.Is(err, context.Canceled) {
-				t.Errorf("it ends with %v", err)
+				t.Errorf("it ends with %v, want %v", err, context.Canceled)
 			}
 		}
 		f.Want("block 3, 60000 credited, map[confirmed:1], 1 events")
@@ -219,7 +219,7 @@ func TestAPanicOfAnAdapterIsAnError(t *testing.T) {
 		f.Chain = panics{f.Sim}
 		if _, err := f.Step(ctx, f.Lease); err == nil ||
 			!strings.Contains(err.Error(), "panicked: a block of an unknown form") {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step ends with %v, want an error and %q in it", err, "panicked: a block of an unknown form")
 		}
 	})
 }

@@ -71,7 +71,7 @@ func TestTheLogSaysWhatBecameOfADeposit(t *testing.T) {
 			}
 		}
 		if got := messages(lines, "ERROR"); !slices.Equal(got, []string{"deposit reversed"}) {
-			t.Errorf("errors are %q", got)
+			t.Errorf("errors are %q, want %+v", got, []string{"deposit reversed"})
 		}
 	})
 }

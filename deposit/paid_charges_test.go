@@ -30,12 +30,12 @@ func TestChargesArePaidByDeposits(t *testing.T) {
 				kinds[e.Kind]++
 			}
 			if kinds[bursar.EventPaid] != 1 || kinds[bursar.EventDeposit] != 2 {
-				t.Errorf("the events are %v", kinds)
+				t.Errorf("the events are %v, want 1 and 2", kinds)
 			}
 			return err
 		})
 		if got := r.Available(0); got != bursar.Units(105_929_999) { // 106,999,999 less 1 %, each fee rounded up
-			t.Errorf("available is %s", got)
+			t.Errorf("available is %s, want %v", got, bursar.Units(105_929_999))
 		}
 	})
 }

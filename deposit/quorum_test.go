@@ -266,7 +266,7 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 		f.Must(err)
 		if view := wire.NewDeposit(f.DepositOf(id), currency,
 			wire.ConfirmationContext{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
-			t.Errorf("a client sees %d of %d", view.Confirmations, view.RequiredConfirmations)
+			t.Errorf("a client sees %d of %d, want 4 and 5", view.Confirmations, view.RequiredConfirmations)
 		}
 		restart(f, bursar.Confirmations{})
 		f.CatchUp()

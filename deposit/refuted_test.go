@@ -43,7 +43,7 @@ func TestEverythingForgedIsRefuted(t *testing.T) {
 		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 			coins, err := tx.UTXOs().Spendable(ctx, bursar.Ethereum, 4, 4, bursar.ID{}, 10)
 			if len(coins) != 1 || coins[0].Amount != bursar.Units(70_000) {
-				t.Errorf("%+v can be spent", coins)
+				t.Errorf("%+v can be spent, want 1 of them and %v", coins, bursar.Units(70_000))
 			}
 			return err
 		}))

@@ -51,7 +51,7 @@ func TestAnAccountIsFrozenUntilItsLastDepositIsBack(t *testing.T) {
 		}
 		if open := f.Alarms(); len(open) != 2 || !strings.HasPrefix(open[0], "deposit_reversed: ") ||
 			!strings.HasPrefix(open[1], "deposit_reversed: ") {
-			t.Errorf("the alarms are %q", open)
+			t.Errorf("the alarms are %q, want 2 of them and %q first", open, "deposit_reversed: ")
 		}
 		list := notified(f)
 		if got := events(f); !slices.Equal(got, []string{"deposit", "deposit", "deposit_reversed",
@@ -110,7 +110,7 @@ func TestAPendingDepositIsNotifiedEachTimeItIsSeen(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		if got := events(f); len(got) != 3 {
-			t.Errorf("the events are %v", got)
+			t.Errorf("the events are %v, want 3 of them", got)
 		}
 	})
 }

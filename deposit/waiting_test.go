@@ -123,7 +123,7 @@ func TestANewLeaseHolderRestartsTheWait(t *testing.T) {
 			}
 		}}
 		if err := f.Opinions.Run(running, f.Lease); !errors.Is(err, context.Canceled) {
-			t.Errorf("it ends with %v", err)
+			t.Errorf("it ends with %v, want %v", err, context.Canceled)
 		}
 		f.WantNoAlarm()
 	})
@@ -176,7 +176,8 @@ func TestADisagreementHidesNoDepositThatWaits(t *testing.T) {
 		slices.Sort(open)
 		if len(open) != 2 || !strings.HasPrefix(open[0], "endpoints_disagree: ") ||
 			!strings.HasPrefix(open[1], "quorum_unreached: 2 deposits") {
-			t.Errorf("the alarms are %q", open)
+			t.Errorf("the alarms are %q, want 2 of them and %q first and %q first", open, "endpoints_disagree: ",
+				"quorum_unreached: 2 deposits")
 		}
 	})
 }

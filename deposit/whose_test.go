@@ -34,7 +34,7 @@ func TestAnotherAssetThanTheWalletsIsUnattributed(t *testing.T) {
 			t.Errorf("it is recorded as %+v", list)
 		}
 		if got := credited(f, "TOKEN"); !got.IsZero() {
-			t.Errorf("%s units are credited", got)
+			t.Errorf("%s units are credited, want zero", got)
 		}
 	})
 }
@@ -49,7 +49,8 @@ func TestATransferToTheHotWalletIsOperatorFunds(t *testing.T) {
 		f.WantNoAlarm()
 		if list := inBlock(f, 1); len(list) != 1 || list[0].Purpose != bursar.ForOperatorFunds ||
 			list[0].Status != bursar.DepositConfirmed {
-			t.Errorf("it is recorded as %+v", list)
+			t.Errorf("it is recorded as %+v, want 1 of them and %v and %v", list, bursar.ForOperatorFunds,
+				bursar.DepositConfirmed)
 		}
 	})
 }
@@ -65,7 +66,7 @@ func TestATransferToAnExternalAddressIsNoDeposit(t *testing.T) {
 		f.CatchUp()
 		f.WantNoAlarm()
 		if list := inBlock(f, 1); len(list) != 0 {
-			t.Errorf("recorded is %+v", list)
+			t.Errorf("recorded is %+v, want none", list)
 		}
 	})
 }

@@ -38,14 +38,14 @@ func TestTheJSONIsTheFileAndIsValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(served, want) {
-		t.Error("the JSON says something else than the file")
+		t.Errorf("the JSON says something else than the file, want %+v", want)
 	}
 	document, err := openapi3.NewLoader().LoadFromData(rendered(t).JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := document.Validate(t.Context()); err != nil || document.OpenAPIMajorMinor() != "3.1" {
-		t.Errorf("version %s: %v", document.OpenAPI, err)
+		t.Errorf("version %s: %v, want %q", document.OpenAPI, err, "3.1")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestThePageIsWholeAndAlone(t *testing.T) {
 	}
 	for _, link := range links.FindAllStringSubmatch(html, -1) {
 		if strings.Count(html, `id="`+link[1]+`"`) != 1 {
-			t.Errorf("#%s leads nowhere, or to two places", link[1])
+			t.Errorf("#%s leads nowhere, or to two places, want 1", link[1])
 		}
 	}
 	d := parsed(t)
@@ -150,6 +150,6 @@ func TestProseIsTextWithTwoMarks(t *testing.T) {
 	t.Parallel()
 	got := paragraphs("a <b> `c<d>`\n**e** *f*\n\n\n g\n")
 	if len(got) != 2 || got[0] != "a &lt;b&gt; <code>c&lt;d&gt;</code> <strong>e</strong> *f*" || got[1] != "g" {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want 2 of them and %q and %q", got, "a &lt;b&gt; <code>c&lt;d&gt;</code> <strong>e</strong> *f*", "g")
 	}
 }

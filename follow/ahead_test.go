@@ -110,7 +110,7 @@ func TestReadingDoesNotWaitForRecording(t *testing.T) {
 		close(w.gate)
 		for i := range 4 { // one is being recorded, two wait, one is held by the reader
 			if last := <-w.afters; last.Height != uint64(i*64) {
-				t.Errorf("window %d begins after block %d", i, last.Height)
+				t.Errorf("window %d begins after block %d, want %v", i, last.Height, uint64(i*64))
 			}
 		}
 		f.Sim.Reorg(250, gone)
@@ -244,7 +244,8 @@ func TestAFailureIsNotedUntilItIsOver(t *testing.T) {
 			<-w.heads
 		}
 		if s := note(); s.FailingSince.IsZero() || s.Failing != "read the head: head at node: the node does not answer" {
-			t.Errorf("the note is %q since %v", s.Failing, s.FailingSince)
+			t.Errorf("the note is %q since %v, want not zero and %q", s.Failing, s.FailingSince,
+				"read the head: head at node: the node does not answer")
 		}
 		f.Sim.Down("node", false)
 		for note().Failing != "" {

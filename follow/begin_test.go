@@ -65,10 +65,11 @@ func TestAChainBeginsBeforeItsOldestWallet(t *testing.T) {
 			t.Fatalf("the first step returned %v, %v", more, err)
 		}
 		if *a.reads > 20 || *a.lowest < 4800-200 {
-			t.Errorf("%d blocks were read, the lowest after block %d", *a.reads, *a.lowest)
+			t.Errorf("%d blocks were read, the lowest after block %d, want at most 20 and at least %v", *a.reads, *a.lowest,
+				4800-200)
 		}
 		if at := cursor(f); at < 4770+1 || at > 4770+64 { // 2 h before the wallets, and the first window
-			t.Errorf("the chain begins below block %d", at)
+			t.Errorf("the chain begins below block %d, want at least %v and at most %v", at, 4770+1, 4770+64)
 		}
 		f.CatchUp()
 		f.Want("block 5000, 5000 credited, map[confirmed:1], 1 events")
@@ -88,7 +89,7 @@ func TestAChainBeginsWhereAPrunedNodeBegins(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 3000, 5000 credited, map[confirmed:1], 1 events")
 		if *a.reads > 200 {
-			t.Errorf("%d windows were read", *a.reads)
+			t.Errorf("%d windows were read, want at most 200", *a.reads)
 		}
 		f.WantAlarm("history_gap", "the chain begins after block 2871")
 	})
@@ -132,7 +133,7 @@ func TestAnUnavailableNodeDoesNotCountAsPruned(t *testing.T) {
 		}
 		for range 3 {
 			if _, err := f.Step(ctx, f.Lease); !errors.Is(err, sim.ErrNode) {
-				t.Fatalf("the step returned %v", err)
+				t.Fatalf("the step returned %v, want %v", err, sim.ErrNode)
 			}
 		}
 		f.Sim.ClearFaults()
@@ -178,7 +179,7 @@ func TestNoWalletIsOlderThanItsChain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if at := cursor(f); at < 2770 || at > 2780+64 { // 2 h before that, and the first window
-			t.Errorf("the chain begins below block %d", at)
+			t.Errorf("the chain begins below block %d, want at least 2770 and at most %v", at, 2780+64)
 		}
 	})
 }

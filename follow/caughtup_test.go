@@ -141,7 +141,7 @@ func TestTheHeadIsReadAgainAfterAFailure(t *testing.T) {
 		}
 		f.Sim.Fail(sim.After, 1, nil)
 		if _, err := f.Step(ctx, f.Lease); err == nil || c.heads != 1 {
-			t.Fatalf("after %d requests for the head, a failing step returned %v", c.heads, err)
+			t.Fatalf("after %d requests for the head, a failing step returned %v, want an error and 1", c.heads, err)
 		}
 		f.CatchUp()
 		if c.heads != 2 {

@@ -13,7 +13,7 @@ func TestFingerprintsKeepTheirMembersAsTheyGrow(t *testing.T) {
 		f.add(fmt.Sprint("member ", i))
 	}
 	if len(f.slots) <= 10*room {
-		t.Fatalf("%d members are in %d slots", f.count, len(f.slots))
+		t.Fatalf("%d members are in %d slots, want more than %v", f.count, len(f.slots), 10*room)
 	}
 	for i := range 10 * room {
 		if s := fmt.Sprint("member ", i); !f.has(s) {

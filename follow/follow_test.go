@@ -70,7 +70,7 @@ func TestAnotherFinalBlockCreditsNothing(t *testing.T) {
 		f.Sim.Mine(5)
 		for range 2 {
 			if _, err := f.Step(ctx, f.Lease); err == nil || !strings.Contains(err.Error(), "the node's final block") {
-				t.Fatalf("the step returned %v", err)
+				t.Fatalf("the step returned %v, want an error and %q in it", err, "the node's final block")
 			}
 		}
 		f.Want("block 5, 0 credited, map[pending:1], 0 events")
@@ -93,7 +93,7 @@ func TestDustIsARowAndNothingElse(t *testing.T) {
 		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 			kept, err := tx.Ledger().Balance(ctx, ledger.BelowMinimum, "COIN")
 			if amount, _ := kept.Net(ledger.Liability); amount != bursar.Units(300) {
-				t.Errorf("%s units of dust are booked", amount)
+				t.Errorf("%s units of dust are booked, want %v", amount, bursar.Units(300))
 			}
 			return err
 		}))
@@ -136,7 +136,7 @@ func TestAReorgDeeperThanTheStoredHistoryChangesNothing(t *testing.T) {
 			}
 		}
 		if err == nil || !strings.Contains(err.Error(), "the reorg is deeper than 5 blocks") {
-			t.Fatalf("the step returned %v", err)
+			t.Fatalf("the step returned %v, want an error and %q in it", err, "the reorg is deeper than 5 blocks")
 		}
 		before := f.State()
 		if _, again := f.Step(ctx, f.Lease); again == nil {
@@ -170,7 +170,8 @@ func TestAnAnomalyIsOneAlarm(t *testing.T) {
 			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 1 || alarms[0].Kind != "unrecognized_event" || alarms[0].Ref != "ethereum:0xc" ||
 				!strings.Contains(alarms[0].Message, "nothing was credited") {
-				t.Errorf("the alarms are %+v", alarms)
+				t.Errorf("the alarms are %+v, want 1 of them and %q and %q and %q in it", alarms, "unrecognized_event",
+					"ethereum:0xc", "nothing was credited")
 			}
 			return err
 		}))
@@ -198,7 +199,8 @@ func TestAnAnomalyOfBlocksIsOneAlarm(t *testing.T) {
 			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 1 || alarms[0].Kind != "block_anomaly" || alarms[0].Ref != "ethereum" ||
 				!strings.Contains(alarms[0].Message, "no endpoint could trace it; a balance") {
-				t.Errorf("the alarms are %+v", alarms)
+				t.Errorf("the alarms are %+v, want 1 of them and %q and %q and %q in it", alarms, "block_anomaly", "ethereum",
+					"no endpoint could trace it; a balance")
 			}
 			return err
 		}))

@@ -40,7 +40,7 @@ func TestAPaymentToAForgottenAddressWaitsForTheOperator(t *testing.T) {
 		f.Want("block 3, 5000 credited, map[confirmed:1], 1 events")
 		list := unattributed(f)
 		if len(list) != 1 || list[0].TxID != paid || list[0].Amount != bursar.Units(9000) || !list[0].AccountID.IsZero() {
-			t.Fatalf("unattributed are %+v", list)
+			t.Fatalf("unattributed are %+v, want 1 of them and %v and %v and zero", list, paid, bursar.Units(9000))
 		}
 	})
 }

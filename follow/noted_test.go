@@ -183,7 +183,7 @@ func TestAPaymentToAnotherAddressIsNoDeposit(t *testing.T) {
 		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 			for height := range uint64(4) {
 				if list, err := tx.Deposits().InBlock(ctx, bursar.Ethereum, height); err != nil || len(list) > 1 {
-					t.Errorf("block %d has deposits %+v (%v)", height, list, err)
+					t.Errorf("block %d has deposits %+v (%v), want at most 1", height, list, err)
 				}
 			}
 			return nil

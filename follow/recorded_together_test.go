@@ -91,7 +91,7 @@ func TestABlockThatCannotBeRecordedIsTriedAlone(t *testing.T) {
 				f.Chain = bringing(f, tc.contents)
 				f.Sim.Mine(len(tc.contents))
 				if _, err := f.Step(ctx, f.Lease); !errors.Is(err, broken) || cursor(f) != 0 {
-					t.Errorf("the step returned %v, and block %d is recorded", err, cursor(f))
+					t.Errorf("the step returned %v, and block %d is recorded, want %v and 0", err, cursor(f), broken)
 				}
 				if fmt.Sprint(tries) != tc.tries {
 					t.Errorf("the blocks %v are tried, want %s", tries, tc.tries)

@@ -98,7 +98,7 @@ func TestASecondReadingLooksAtItsOwnBlockAlone(t *testing.T) {
 		}
 		c.write[1] = sent("after", 3001)
 		if n, err := f.Rescan(ctx, 1, 1); n != 1 || err != nil {
-			t.Errorf("%d blocks are searched (%v)", n, err)
+			t.Errorf("%d blocks are searched (%v), want 1", n, err)
 		}
 		if got := depositsAt(f, 1); got != "[3001 pending]" {
 			t.Errorf("recorded are %s, want %q", got, "[3001 pending]")
@@ -117,7 +117,7 @@ func TestARescanOfATransactionFindsIt(t *testing.T) {
 		f.Want("block 6, 0 credited, map[], 0 events")
 		node.sees = true
 		if ref, err := f.RescanTx(ctx, id); err != nil || ref.Height != 2 {
-			t.Errorf("the transaction is found in block %d (%v)", ref.Height, err)
+			t.Errorf("the transaction is found in block %d (%v), want 2", ref.Height, err)
 		}
 		f.CatchUp()
 		f.Want("block 6, 5000 credited, map[confirmed:1], 1 events")

@@ -54,7 +54,7 @@ func TestASecondReadingCreditsNothingTwice(t *testing.T) {
 				before := f.State()
 				reading.traced = !first
 				if n, err := f.Rescan(ctx, 1, cursor(f)); err != nil || n == 0 {
-					t.Fatalf("%d blocks were searched: %v", n, err)
+					t.Fatalf("%d blocks were searched: %v, want not 0", n, err)
 				}
 				f.CatchUp()
 				f.Want(before)
@@ -102,7 +102,7 @@ func TestARescanReachesBlocksOutsideTheStoredHistory(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 43, 5000 credited, map[confirmed:1], 1 events")
 		if ref, err := f.RescanTx(ctx, id); err != nil || ref.Height != 1 {
-			t.Errorf("the transaction is found in block %d (%v)", ref.Height, err)
+			t.Errorf("the transaction is found in block %d (%v), want 1", ref.Height, err)
 		}
 		if _, err := f.RescanTx(ctx, "unknown"); err == nil {
 			t.Error("a transaction that does not exist was found")
@@ -126,17 +126,18 @@ func TestARescanEndsWhereItsBlocksAreNotRecorded(t *testing.T) {
 		f.Sim.Mine(10)
 		node.sees = true
 		if n, err := f.Rescan(ctx, 0, 1000); n != 100 || err != nil {
-			t.Errorf("%d blocks are searched (%v)", n, err)
+			t.Errorf("%d blocks are searched (%v), want 100", n, err)
 		}
 		f.CatchUp()
 		f.Want("block 110, 8000 credited, map[confirmed:2], 2 events")
 		if n, err := f.Rescan(ctx, 3, 70); n != 68 || err != nil {
-			t.Errorf("%d blocks are searched (%v)", n, err)
+			t.Errorf("%d blocks are searched (%v), want 68", n, err)
 		}
 		f.Sim.Reorg(1)
 		if n, err := f.Rescan(ctx, 109, 110); n != 1 || err == nil ||
 			!strings.Contains(err.Error(), "let the follower undo or record it first") {
-			t.Errorf("%d blocks of another branch are searched (%v)", n, err)
+			t.Errorf("%d blocks of another branch are searched (%v), want 1 and an error and %q in it", n, err,
+				"let the follower undo or record it first")
 		}
 	})
 }

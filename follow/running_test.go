@@ -43,7 +43,7 @@ func TestAPanicWhileAChainIsFollowedIsAnError(t *testing.T) {
 		f.Sim.Mine(3)
 		err := f.Run(ctx, f.Lease)
 		if err == nil || !strings.HasPrefix(err.Error(), "a follower panicked: an unexpected head") {
-			t.Fatalf("following ended with %v", err)
+			t.Fatalf("following ended with %v, want an error and %q first", err, "a follower panicked: an unexpected head")
 		}
 		if !strings.Contains(err.Error(), "running_test.go") {
 			t.Errorf("%v does not say where the panic was", err)
@@ -67,7 +67,7 @@ func TestAPanicOverABlockIsAFailedStep(t *testing.T) {
 			_, err := f.Step(ctx, f.Lease)
 			const want = "read blocks after 0: a follower panicked: an unexpected block"
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
-				t.Fatalf("the step returned %v", err)
+				t.Fatalf("the step returned %v, want an error and %v first", err, want)
 			}
 		}
 		f.Want("block 0, 0 credited, map[], 0 events")

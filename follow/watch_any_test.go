@@ -105,7 +105,7 @@ func TestManyTransactionsAreFoundAtOnce(t *testing.T) {
 			texts = append(texts, fmt.Sprint("open ", n))
 		}
 		if got := foundOf(texts, 0, w.SentAny); len(got) > 0 {
-			t.Errorf("before a sync %q are found", got)
+			t.Errorf("before a sync %q are found, want none", got)
 		}
 		f.Must(w.Sync(ctx))
 		for seed := range uint64(10) {

@@ -78,7 +78,8 @@ func TestTheWatchForgetsNothingByItself(t *testing.T) {
 			t.Helper()
 			f.Must(w.Sync(ctx))
 			if first, second := w.Sent("first"), w.Sent("second"); first != wantFirst || second != wantSecond {
-				t.Fatalf("%s the first is known: %v, and the second: %v", when, first, second)
+				t.Fatalf("%s the first is known: %v, and the second: %v, want %v and %v", when, first, second, wantFirst,
+					wantSecond)
 			}
 			if !w.Pays("hot") || !w.Pays(f.Wallet.Address.Base) {
 				t.Fatalf("%s our own address is known: %v, and the wallet: %v", when, w.Pays("hot"), w.Pays(f.Wallet.Address.Base))

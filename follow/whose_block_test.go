@@ -75,7 +75,7 @@ func TestHandlersLearnWhomABlockConcerns(t *testing.T) {
 		f.Handlers = []follow.BlockHandler{handler{apply: func(_ *store.Tx, b *follow.Block) error {
 			asked++
 			if b.Ref.Height != 2 || len(b.Transfers) != 3 || len(b.Unknown) != 0 {
-				t.Errorf("the handler was called with %+v", b)
+				t.Errorf("the handler was called with %+v, want 2 and 3 of them and none", b)
 			}
 			if !maps.Equal(b.Ours, ours) {
 				t.Errorf("ours are %v, want %v", b.Ours, ours)
@@ -116,7 +116,7 @@ func TestEverythingABlockBringsReachesTheHandlers(t *testing.T) {
 				f.Chain = scripted{f.Sim, map[uint64]func(b *chain.Block){2: write}}
 				mine(f, 3)
 				if !slices.Equal(heights, []uint64{2}) {
-					t.Errorf("the handler was called for the blocks %v", heights)
+					t.Errorf("the handler was called for the blocks %v, want %+v", heights, []uint64{2})
 				}
 			})
 		})
@@ -147,7 +147,7 @@ func TestHandlersUndoInTheReverseOrder(t *testing.T) {
 		broken = errors.New("it cannot be undone")
 		f.Sim.Reorg(1)
 		if _, err := f.Step(ctx, f.Lease); !errors.Is(err, broken) || cursor(f) != 1 {
-			t.Errorf("the step returned %v, and block %d is recorded", err, cursor(f))
+			t.Errorf("the step returned %v, and block %d is recorded, want %v and 1", err, cursor(f), broken)
 		}
 		broken = nil
 		f.CatchUp()

@@ -251,13 +251,13 @@ func TestARefusedEntryChangesNothing(t *testing.T) {
 	err := books.Post(ledger.WithdrawalHeld(bursar.Withdrawal{ID: id, AccountID: id, Currency: "ETH",
 		Amount: bursar.Units(8), Fee: bursar.Units(3)}, at))
 	if !errors.Is(err, ledger.ErrInsufficient) {
-		t.Fatalf("holding 11 of 10 gave %v", err)
+		t.Fatalf("holding 11 of 10 gave %v, want %v", err, ledger.ErrInsufficient)
 	}
 	if after := books[ledger.Key{Account: ledger.Available(id), Asset: "ETH"}]; after != before {
 		t.Fatalf("the balance went from %v to %v", before, after)
 	}
 	if held := books[ledger.Key{Account: ledger.Held(id), Asset: "ETH"}]; held != (ledger.Balance{}) {
-		t.Fatalf("a refused hold left %v", held)
+		t.Fatalf("a refused hold left %v, want %+v", held, ledger.Balance{})
 	}
 }
 
@@ -290,13 +290,14 @@ func TestAShortSweepIsALossUntilItIsUndone(t *testing.T) {
 	want := ledger.Posting{Debit: ledger.Losses, Credit: ledger.Custody, Asset: "USDT", Amount: bursar.Units(7)}
 	if short.Kind != ledger.KindSweepShort || short.Ref != "sweep/1" ||
 		!slices.Equal(short.Postings, []ledger.Posting{want}) {
-		t.Errorf("short is %+v", short)
+		t.Errorf("short is %+v, want %v and %q and %+v", short, ledger.KindSweepShort, "sweep/1", []ledger.Posting{want})
 	}
 	undone := ledger.SweepShortUndone("sweep", 2, "USDT", bursar.Units(7), at)
 	want.Debit, want.Credit = want.Credit, want.Debit
 	if undone.Kind != ledger.KindSweepShortUndone || undone.Ref != "sweep/2" ||
 		!slices.Equal(undone.Postings, []ledger.Posting{want}) {
-		t.Errorf("undone is %+v", undone)
+		t.Errorf("undone is %+v, want %v and %q and %+v", undone, ledger.KindSweepShortUndone, "sweep/2",
+			[]ledger.Posting{want})
 	}
 	if short.MayOverdraw() || undone.MayOverdraw() {
 		t.Error("a sweep touches no customer")

@@ -130,12 +130,14 @@ func TestRunningTotals(t *testing.T) {
 		Currency: "ETH", Amount: bursar.Units(9)}, noon))
 	o := add("BTC", ledger.WithdrawalHeld(withdrawalOf(ann), noon))
 	if signed(o.Available) != "397" || signed(o.Held) != "103" {
-		t.Errorf("after a held withdrawal there are %s and %s held", signed(o.Available), signed(o.Held))
+		t.Errorf("after a held withdrawal there are %s and %s held, want %q and %q", signed(o.Available), signed(o.Held),
+			"397", "103")
 	}
 	o = add("BTC", ledger.WithdrawalSettled(withdrawalOf(ann), 0, noon))
 	if signed(o.Available) != "397" || signed(o.Held) != "0" || signed(running["ETH"].Available) != "9" {
-		t.Errorf("after it settled there are %s and %s held, and %s ETH", signed(o.Available), signed(o.Held),
-			signed(running["ETH"].Available))
+		t.Errorf("after it settled there are %s and %s held, and %s ETH, want %q and %q and %q", signed(o.Available),
+			signed(o.Held),
+			signed(running["ETH"].Available), "397", "0", "9")
 	}
 }
 
@@ -161,10 +163,10 @@ func TestTotalsThatOverflowAreRefused(t *testing.T) {
 		one := m
 		one.Available.Debits, one.Held.Credits = bursar.Units(1), bursar.Units(1)
 		if _, err := running.Add("BTC", one); !errors.Is(err, bursar.ErrAmountOverflow) {
-			t.Errorf("a total beyond 128 bits: %v", err)
+			t.Errorf("a total beyond 128 bits: %v, want %v", err, bursar.ErrAmountOverflow)
 		}
 		if running["BTC"] != before {
-			t.Error("a refused movement has changed the totals")
+			t.Errorf("a refused movement has changed the totals, want %v", before)
 		}
 	}
 }
@@ -198,10 +200,10 @@ func TestMalformedEntriesAreRefused(t *testing.T) {
 		"nothing":           {Kind: "k", Ref: "r", Postings: with(func(p *ledger.Posting) { p.Amount = bursar.Amount{} })},
 	} {
 		if err := e.Check(); !errors.Is(err, ledger.ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v", name, err, ledger.ErrMalformed)
 		}
 		if err := (ledger.Books{}).Post(e); !errors.Is(err, ledger.ErrMalformed) {
-			t.Errorf("post %s: %v", name, err)
+			t.Errorf("post %s: %v, want %v", name, err, ledger.ErrMalformed)
 		}
 	}
 }

@@ -36,10 +36,10 @@ func TestMarksOnlyGrow(t *testing.T) {
 		Indexes: map[string]int64{"evm": 30, "xrpl": 7},
 		Signed:  map[string]int64{"tron": 2}, Final: map[string]int64{"tron": 9}, Since: map[string]int64{"tron": 2}}
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("the marks are %+v, %v", got, err)
+		t.Fatalf("the marks are %+v, %v, want %+v", got, err, want)
 	}
 	if again, err := other.Load(ctx); err != nil || !reflect.DeepEqual(again, want) {
-		t.Fatalf("the other process reads %+v, %v", again, err)
+		t.Fatalf("the other process reads %+v, %v, want %+v", again, err, want)
 	}
 }
 
@@ -56,10 +56,10 @@ func TestMarksThatCannotBeUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := marks.NewFile(path).Raise(ctx, marks.State{Beat: 1}); !errors.Is(err, marks.ErrUnusable) {
-			t.Errorf("a file that is %s gives %v", name, err)
+			t.Errorf("a file that is %s gives %v, want %v", name, err, marks.ErrUnusable)
 		}
 		if kept, _ := os.ReadFile(path); string(kept) != text {
-			t.Errorf("a file that is %s was replaced by %q", name, kept)
+			t.Errorf("a file that is %s was replaced by %q, want %v", name, kept, text)
 		}
 	}
 }
@@ -76,6 +76,6 @@ func TestMarksSurviveAKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := file.Raise(ctx, marks.State{Beat: 6}); err != nil || got.Beat != 6 {
-		t.Fatalf("the marks are %+v, %v", got, err)
+		t.Fatalf("the marks are %+v, %v, want 6", got, err)
 	}
 }

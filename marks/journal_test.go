@@ -98,11 +98,11 @@ func TestAFullJournal(t *testing.T) {
 	other := big
 	other.Number, other.OutgoingID = 2, "b"
 	if _, err := file.Raise(ctx, signs(other)); !errors.Is(err, marks.ErrFull) {
-		t.Fatalf("a second one of 5 MiB gives %v", err)
+		t.Fatalf("a second one of 5 MiB gives %v, want %v", err, marks.ErrFull)
 	}
 	kept, err := file.Load(ctx)
 	if err != nil || outgoingIDs(kept) != "a" || kept.Signed["tron"] != 1 {
-		t.Fatalf("the marks are %v %v, %v", kept.Signed, outgoingIDs(kept), err)
+		t.Fatalf("the marks are %v %v, %v, want %q and 1", kept.Signed, outgoingIDs(kept), err, "a")
 	}
 	if _, err := file.Raise(ctx, marks.State{Ended: []marks.Ended{{Chain: "tron", Number: 1}}}); err != nil {
 		t.Fatal(err)

@@ -118,7 +118,7 @@ func TestANetworkThatTheOperatorNamedIsAllowed(t *testing.T) {
 	} {
 		err := CheckWebhookURL(c.url, []netip.Prefix{netip.MustParsePrefix(c.network)})
 		if (err == nil) != c.ok {
-			t.Errorf("%s with %s: %v", c.url, c.network, err)
+			t.Errorf("%s with %s: %v, want %v", c.url, c.network, err, c.ok)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func challenge(t *testing.T, started operator.Challenge) (text, user string) {
 		} `json:"user"`
 	}
 	if err := json.Unmarshal(raw, &options); err != nil || options.Challenge == "" {
-		t.Fatalf("options %s: %v", raw, err)
+		t.Fatalf("options %s: %v, want not %q", raw, err, "")
 	}
 	return options.Challenge, options.User.ID
 }
@@ -264,7 +264,7 @@ func TestARecoveryEndsEarlierPasskeys(t *testing.T) {
 	old := invite(t, s, "Ada", operator.Admin)
 	invite(t, s, "Grace", operator.Viewer)
 	if _, err := s.Invite(t.Context(), host(), "Ada", []operator.Role{operator.Approver}, nil); err == nil {
-		t.Error("an invitation gave a person who is there another role")
+		t.Error("an invitation gave a person who is there another role, want an error")
 	}
 	recovered := invite(t, s, "Ada")
 	if _, err := signIn(t, s, old); !errors.Is(err, operator.ErrRefused) {

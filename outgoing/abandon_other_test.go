@@ -76,7 +76,7 @@ func TestAVoidingTransactionTakesOnlyWhatEveryVersionNeeds(t *testing.T) {
 			r.Blocks(1)
 		}
 		if all := r.unsignedOf(first).Reservations; len(needed) != 1 || len(all) < 2 {
-			t.Fatalf("at first it uses %v, later %v", needed, all)
+			t.Fatalf("at first it uses %v, later %v, want 1 of them and at least 2", needed, all)
 		}
 		by := r.abandon(first)
 		taken, to := r.moved(first)
@@ -280,7 +280,7 @@ func TestTwoIncludedTransactionsWithOneUTXOAreNotSettled(t *testing.T) {
 		r.follow()
 		if err := r.Sender.Step(ctx, r.Lease); err == nil ||
 			!strings.Contains(err.Error(), "share a UTXO and are both in a block") {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want an error and %q in it", err, "share a UTXO and are both in a block")
 		}
 		if p := r.spendNow(w.OutgoingID); p.Status == bursar.OutgoingFinal {
 			t.Errorf("the outgoing transaction is %s", p.Status)

@@ -56,7 +56,7 @@ func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
 		r.Step()
 		r.once(w, before, to)
 		if got := r.Now(w); got.OutgoingID != w.OutgoingID {
-			t.Errorf("the withdrawal is %+v", got)
+			t.Errorf("the withdrawal is %+v, want %v", got, w.OutgoingID)
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestAReorgUndoesAnAbandonment(t *testing.T) {
 		r.Step()
 		r.once(w, before, to)
 		if got := r.Now(w); got.OutgoingID != w.OutgoingID {
-			t.Errorf("the withdrawal is %+v", got)
+			t.Errorf("the withdrawal is %+v, want %v", got, w.OutgoingID)
 		}
 	})
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {

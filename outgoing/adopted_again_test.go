@@ -27,7 +27,8 @@ func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 		patience := r.spendNow(lost).SentAt + r.Chain.Capabilities().BumpAfter
 		for ; r.height() < patience; r.Blocks(1) {
 			if sign.asked > 0 || r.Now(w).TxID != first {
-				t.Fatalf("another version is made at height %d, the first has until %d", r.height(), patience)
+				t.Fatalf("another version is made at height %d, the first has until %d, want 0 and %v", r.height(),
+					patience, first)
 			}
 			r.noted(lost, "another version is built unless it is included again soon")
 		}
@@ -58,10 +59,10 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 				asked, err := outgoing.DecodeRequest(p)
 				r.Must(err)
 				if !reflect.DeepEqual(fresh.Reservations, unsigned.Reservations) || !slices.Equal(fresh.Bytes, unsigned.Bytes) {
-					t.Errorf("signed is %+v, recorded %+v", unsigned, fresh)
+					t.Errorf("signed is %+v, recorded %+v, want %+v and %+v", unsigned, fresh, unsigned.Reservations, unsigned.Bytes)
 				}
 				if !reflect.DeepEqual(asked, request) {
-					t.Errorf("the order is %+v, the signer is asked for %+v", asked, request)
+					t.Errorf("the order is %+v, the signer is asked for %+v, want %+v", asked, request, request)
 				}
 				r.reservedBy(lost, unsigned.Reservations)
 				if len(kept.signed) != len(fees) || kept.signed[0] != lost {
@@ -76,7 +77,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 			r.Chain.Mine(1)
 		}
 		if len(fees) != 3 || fees[0] != fees[1] || fees[0] != fees[2] {
-			t.Errorf("the signer is asked for fees of %v", fees)
+			t.Errorf("the signer is asked for fees of %v, want 3 of them and %v and %v", fees, fees[1], fees[2])
 		}
 		if len(kept.dropped) != 3 || kept.dropped[0] != lost {
 			t.Errorf("nothing was signed three times, and discarded are %v", kept.dropped)
@@ -90,7 +91,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 		r.wantNone(alarmBytesUnknown)
 		r.noted(lost, "")
 		if len(kept.dropped) != 3 {
-			t.Errorf("a sent transaction was discarded: %v", kept.dropped)
+			t.Errorf("a sent transaction was discarded: %v, want 3 of them", kept.dropped)
 		}
 	})
 }
@@ -106,7 +107,7 @@ func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
 		r.waitedFor(lost)
 		r.Step()
 		if sign.asked > 0 {
-			t.Error("it was signed")
+			t.Error("it was signed, want no signature")
 		}
 		r.noted(lost, "count the signature", "the file of marks is unavailable")
 	})
@@ -168,7 +169,8 @@ func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 		r.Sender.Chain = &interrupted{Chain: r.Chain, outgoingID: lost, by: func() { r.Halt(byAnn(store.HaltAll)) }}
 		_ = r.Sender.Step(ctx, r.Lease)
 		if p := r.spendNow(lost); sign.asked > 0 || string(p.Unsigned) != before {
-			t.Errorf("the signer was asked %d times, and the unsigned transaction is %s", sign.asked, p.Unsigned)
+			t.Errorf("the signer was asked %d times, and the unsigned transaction is %s, want 0 and %v", sign.asked,
+				p.Unsigned, before)
 		}
 		r.noted(lost, "a drill")
 		r.Sender.Chain = r.Chain
@@ -194,7 +196,8 @@ func TestASignatureWithoutTheLeaseStaysCounted(t *testing.T) {
 			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 		if len(kept.signed) != 1 || len(kept.dropped) != 0 || r.Now(w).TxID != first {
-			t.Errorf("counted are %v, discarded %v, and it is paid by %s", kept.signed, kept.dropped, r.Now(w).TxID)
+			t.Errorf("counted are %v, discarded %v, and it is paid by %s, want 1 of them and none and %v", kept.signed,
+				kept.dropped, r.Now(w).TxID, first)
 		}
 	})
 }
@@ -249,7 +252,7 @@ func TestAnAdoptedTokenPaymentIsMadeAgainWithOperatorFunds(t *testing.T) {
 		r.Step()
 		r.noted(first.OutgoingID, "operator funds in COIN pay the network fees of tokens")
 		if sign.asked > 0 {
-			t.Error("it was signed")
+			t.Error("it was signed, want no signature")
 		}
 		r.Chain.SetRate(30)
 		r.Blocks(20)

@@ -74,7 +74,8 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 			t.Errorf("the other one is final, and it is %s; the withdrawal is %s", r.spendNow(lost).Status, now.Status)
 		}
 		if p := r.spendNow(lost); sign.asked > 0 || p.Error != "" {
-			t.Errorf("another version of it was signed %d times, and its error is %q", sign.asked, p.Error)
+			t.Errorf("another version of it was signed %d times, and its error is %q, want 0 and %q", sign.asked,
+				p.Error, "")
 		}
 		r.wantNone(alarmBytesUnknown)
 		r.Resume(r.FreezeOf(0))

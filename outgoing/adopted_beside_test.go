@@ -39,7 +39,7 @@ func TestAnAdoptedTransactionSpendsUTXOsThatAnotherHasReserved(t *testing.T) {
 		r.Step()
 		unclear := r.Unclear()
 		if len(unclear) != 1 {
-			t.Fatalf("unclear is %+v", unclear)
+			t.Fatalf("unclear is %+v, want 1 of them", unclear)
 		}
 		book := outgoing.Book(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
 		r.Do(func(tx *store.Tx) error {

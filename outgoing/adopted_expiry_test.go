@@ -125,8 +125,8 @@ func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 		for range 20 {
 			final, _ := r.Chain.Heights()
 			if is, over := r.spendNow(lost).Status == bursar.OutgoingAbandoned, uint64(final) > sent+5+1; is != over {
-				t.Fatalf("at height %d it is %s, sent at %d: %s",
-					r.height(), r.spendNow(lost).Status, sent, r.spendNow(lost).Error)
+				t.Fatalf("at height %d it is %s, sent at %d: %s, want %v",
+					r.height(), r.spendNow(lost).Status, sent, r.spendNow(lost).Error, over)
 			} else if over {
 				break
 			}

@@ -80,7 +80,7 @@ func TestAPaymentThatNoRequestAskedForIsNotMadeAgain(t *testing.T) {
 				if forgot {
 					r.Must(r.Resolve(recovery.Answer{Item: r.Unclear()[0].Number, Rest: store.UsedForOperator, Actor: "ann"}))
 				} else if taken, err := r.SettleExternal(); err != nil || len(taken) != 1 {
-					t.Fatalf("settled are %+v: %v", taken, err)
+					t.Fatalf("settled are %+v: %v, want 1 of them", taken, err)
 				}
 				r.Blocks(1)
 				r.vanishes(first)
@@ -154,14 +154,14 @@ func TestAnAdoptedSweepThatVanishesIsMadeAgain(t *testing.T) {
 				}
 				r.waitedFor(lost.ID)
 				if r.Step(); (r.topUps()[w.Address.Base] == 1) != dear {
-					t.Errorf("open top-ups are %v, its error is %q", r.topUps(), r.spendNow(lost.ID).Error)
+					t.Errorf("open top-ups are %v, its error is %q, want %v", r.topUps(), r.spendNow(lost.ID).Error, dear)
 				}
 				r.Blocks(20)
 				if got := r.Chain.Balance(w.Address.Base, r.tokenContract()); !got.IsZero() {
 					t.Errorf("%s was not swept; the first is %+v", got, r.spendNow(lost.ID).Status)
 				}
 				if p := r.spendNow(lost.ID); p.Status != bursar.OutgoingFinal || len(r.version(p.TxID).Raw) == 0 {
-					t.Errorf("the outgoing transaction is %s by %s", p.Status, p.TxID)
+					t.Errorf("the outgoing transaction is %s by %s, want %v and some", p.Status, p.TxID, bursar.OutgoingFinal)
 				}
 				r.wantNone(alarmBytesUnknown)
 			})

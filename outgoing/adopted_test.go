@@ -72,7 +72,8 @@ func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
 		r.Blocks(80)
 		r.holdsOnce(w, w2)
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || len(r.version(now.TxID).Raw) == 0 {
-			t.Errorf("the withdrawal is %s by %s, and the first was %s", now.Status, now.TxID, first)
+			t.Errorf("the withdrawal is %s by %s, and the first was %s, want %v and some", now.Status, now.TxID, first,
+				bursar.WithdrawalConfirmed)
 		}
 		r.NothingOpen()
 		r.wantNone(alarmBytesUnknown)
@@ -155,7 +156,8 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 					r.holdsOnce(w)
 					now := r.Now(w)
 					if now.Status != bursar.WithdrawalConfirmed || (now.TxID == first) != back {
-						t.Errorf("it is %s by %s, and %s was made void", now.Status, now.TxID, first)
+						t.Errorf("it is %s by %s, and %s was made void, want %v and %v", now.Status, now.TxID, first,
+							bursar.WithdrawalConfirmed, back)
 					}
 					r.sharesResource(lost, by)
 					w2 := r.Order(100_000_000, r.Chain.Named("another"))
@@ -214,7 +216,7 @@ func TestAnAdoptedPaymentWithoutARequestIsNotMadeAgain(t *testing.T) {
 				r.Step()
 				unclear := r.Unclear()
 				if len(unclear) != 1 {
-					t.Fatalf("unclear is %+v", unclear)
+					t.Fatalf("unclear is %+v, want 1 of them", unclear)
 				}
 				book := outgoing.Book(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
 				r.Do(func(tx *store.Tx) error {

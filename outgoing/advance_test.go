@@ -27,14 +27,16 @@ func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
 		r.Step()
 		if got := r.only(); got.Status != bursar.OutgoingNew || !strings.Contains(got.Error, "no answer") ||
 			strings.Contains(got.Error, "no stored version") {
-			t.Fatalf("it is %s: %q", got.Status, got.Error)
+			t.Fatalf("it is %s: %q, want %v and %q in it and no %q", got.Status, got.Error, bursar.OutgoingNew, "no answer",
+				"no stored version")
 		}
 		reason := "its issuer has been hacked"
 		r.Sender.Suspended = func(bursar.CurrencyCode) string { return reason }
 		node := r.record()
 		r.Step()
 		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "COIN is suspended: "+reason) {
-			t.Errorf("%d are built, and its error is %q", len(node.built), got.Error)
+			t.Errorf("%d are built, and its error is %q, want none and %v in it", len(node.built), got.Error,
+				"COIN is suspended: "+reason)
 		}
 		reason = ""
 		r.Settle()
@@ -59,7 +61,7 @@ func TestNothingIsAssignedOrBuiltDuringAHalt(t *testing.T) {
 		node := r.record()
 		r.Step()
 		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "halted by ann") {
-			t.Errorf("%d are built, and its error is %q", len(node.built), got.Error)
+			t.Errorf("%d are built, and its error is %q, want none and %q in it", len(node.built), got.Error, "halted by ann")
 		}
 		r.Resume(byAnn(store.HaltChain(r.Chain.Capabilities().ID)))
 		r.Settle()
@@ -86,7 +88,7 @@ func TestTheReasonWhyAPaymentIsNotSignedIsStored(t *testing.T) {
 		})
 		r.Step()
 		if got := r.only(); got.Error != "" || r.Now(w).Status != bursar.WithdrawalBroadcast {
-			t.Errorf("with the signer it is %s: %q", got.Status, got.Error)
+			t.Errorf("with the signer it is %s: %q, want %q and %v", got.Status, got.Error, "", bursar.WithdrawalBroadcast)
 		}
 		r.Settle()
 	})
@@ -147,7 +149,7 @@ func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 			refuses = false
 			r.Step()
 			if request, err := outgoing.DecodeRequest(r.only()); err != nil || len(request.Payments) != 2 {
-				t.Errorf("the next one has %d payments", len(request.Payments))
+				t.Errorf("the next one has %d payments, want 2 of them", len(request.Payments))
 			}
 			r.Settle()
 			r.Must(r.Audit())
@@ -178,7 +180,7 @@ func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 			r.Must(r.Sender.Step(ctx, r.Lease))
 			ended(t, r, id, "")
 			if len(node.built) > 0 {
-				t.Error("it is built")
+				t.Error("it is built, want none")
 			}
 		})
 	})
@@ -196,15 +198,16 @@ func TestASweepThatIsGivenAwayIsNotBuilt(t *testing.T) {
 		r.CatchUp()
 		r.Must(r.Sweeper.Step(ctx, r.Lease))
 		if len(r.Open()) != 2 {
-			t.Fatalf("open are %+v", r.Open())
+			t.Fatalf("open are %+v, want 2 of them", r.Open())
 		}
 		fresh := r.Open()[1].ID
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.spendNow(fresh); got.Status != bursar.OutgoingAbandoned || got.Error != "" || len(got.Unsigned) > 0 {
-			t.Errorf("the outgoing transaction is %s: %q", got.Status, got.Error)
+			t.Errorf("the outgoing transaction is %s: %q, want %v and %q and none", got.Status, got.Error,
+				bursar.OutgoingAbandoned, "")
 		}
 		if got := r.only(); got.ID != hangs || got.Currency != "TOKEN" {
-			t.Errorf("what hung is %s of %s", got.Kind, got.Currency)
+			t.Errorf("what hung is %s of %s, want %v and %q", got.Kind, got.Currency, hangs, "TOKEN")
 		}
 	})
 }

@@ -61,7 +61,7 @@ func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 						got.Status, got.Error, bursar.OutgoingNew, refused.Error())
 				}
 				if left > 0 || len(node.built)+len(*signed) > 0 {
-					t.Errorf("%d are built and %d signed", len(node.built), len(*signed))
+					t.Errorf("%d are built and %d signed, want 0 and none", len(node.built), len(*signed))
 				}
 				r.Sender.DB = r.DB
 				r.Step()
@@ -101,7 +101,7 @@ func TestEveryWithdrawalOfALostBatchIsPaidAgain(t *testing.T) {
 			t.Errorf("the batch is %s, want %s", got, bursar.OutgoingAbandoned)
 		}
 		if got := r.statuses(list...); got[bursar.WithdrawalConfirmed] != len(list) {
-			t.Errorf("the withdrawals are %v", got)
+			t.Errorf("the withdrawals are %v, want %v", got, len(list))
 		}
 		r.holdsOnce(list...)
 	})
@@ -136,7 +136,8 @@ func TestAResolutionDuringSendingIsNotOverwritten(t *testing.T) {
 		}}
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "may not go") {
-			t.Errorf("the outgoing transaction is %s: %q", got.Status, got.Error)
+			t.Errorf("the outgoing transaction is %s: %q, want %v and no %q", got.Status, got.Error, bursar.OutgoingAbandoned,
+				"may not go")
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalQueued {
 			t.Errorf("the withdrawal is %s, want %s", got.Status, bursar.WithdrawalQueued)

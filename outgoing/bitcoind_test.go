@@ -190,7 +190,7 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b.spendAgain(funds)
 	b.mine(2)
 	if got := b.Now(w); got.OutgoingID != first.OutgoingID {
-		t.Fatalf("it was given up before the second spend was final: %+v", got)
+		t.Fatalf("it was given up before the second spend was final: %+v, want %v", got, first.OutgoingID)
 	}
 	b.mine(8)
 	got := b.Now(w)

@@ -47,7 +47,8 @@ func TestAPaymentWhoseChangeIsUsedIsNotBumped(t *testing.T) {
 			t.Errorf("the first is signed again, and has %d versions", r.versionsFor(first))
 		}
 		if !slices.Contains(node.sent, r.Now(first).TxID) || r.versionsFor(second) != 2 {
-			t.Errorf("a node is sent %q, and the second has %d versions", node.sent, r.versionsFor(second))
+			t.Errorf("a node is sent %q, and the second has %d versions, want %v in it and 2", node.sent, r.versionsFor(second),
+				r.Now(first).TxID)
 		}
 		r.Chain.SetRate(10)
 		r.Settle()
@@ -68,7 +69,7 @@ func TestAPaymentBehindABumpIsBumpedNext(t *testing.T) {
 		r.Chain.Mine(3)
 		r.Step()
 		if one, two := r.versionsFor(first), r.versionsFor(second); one != 2 || two > 2 {
-			t.Errorf("after three blocks the first has %d versions and the second %d", one, two)
+			t.Errorf("after three blocks the first has %d versions and the second %d, want 2 and at most 2", one, two)
 		}
 		node.since()
 		r.Chain.SetRate(1000) // a block does not include these either
@@ -105,7 +106,7 @@ func TestAPaymentBehindAStuckNonceIsSentAgain(t *testing.T) {
 			r.Chain.Mine(1)
 			r.Step()
 			if !slices.Contains(node.sent, r.Now(second).TxID) || !slices.Contains(node.sent, r.Now(first).TxID) {
-				t.Errorf("a node is sent %q", node.sent)
+				t.Errorf("a node is sent %q, want %v in it and %v in it", node.sent, r.Now(second).TxID, r.Now(first).TxID)
 			}
 		}
 		if behind != refuses || refuses == 0 || r.errorOf(second) != "" {
@@ -146,7 +147,7 @@ func TestAPaymentBehindAFreeNonceIsNotBumped(t *testing.T) {
 			}
 		}
 		if free < 3 {
-			t.Errorf("it waited for %d blocks behind a free nonce", free)
+			t.Errorf("it waited for %d blocks behind a free nonce, want at least 3", free)
 		}
 		r.Resume(shortToken())
 		r.Settle()
@@ -166,15 +167,15 @@ func TestAVoidingTransactionIsBumped(t *testing.T) {
 		r.Chain.SetRate(1000)
 		r.Blocks(1)
 		if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingSent {
-			t.Fatalf("the voiding transaction is %+v", list)
+			t.Fatalf("the voiding transaction is %+v, want 1 of them and %v", list, bursar.OutgoingSent)
 		}
 		node := r.record()
 		r.Blocks(3)
 		if list := r.fillers(); len(list) != 1 || list[0].Versions != 2 {
-			t.Errorf("the voiding transaction is %+v", list)
+			t.Errorf("the voiding transaction is %+v, want 1 of them and 2", list)
 		}
 		if slices.Contains(node.sent, r.Now(held).TxID) {
-			t.Error("a transaction being voided is sent")
+			t.Errorf("a transaction being voided is sent, want no %v", r.Now(held).TxID)
 		}
 		r.Chain.SetRate(10)
 		r.Blocks(12)
@@ -202,7 +203,8 @@ func TestABumpThatSharesNothingWithTheFirstIsNotSigned(t *testing.T) {
 		r.Step()
 		if got := r.only(); len(*signed) > 0 || got.Versions != 1 ||
 			!strings.Contains(got.Error, "the replacement does not use the UTXOs or nonce") {
-			t.Errorf("%d are signed, it has %d versions, and its error is %q", len(*signed), got.Versions, got.Error)
+			t.Errorf("%d are signed, it has %d versions, and its error is %q, want none and 1 and %q in it", len(*signed),
+				got.Versions, got.Error, "the replacement does not use the UTXOs or nonce")
 		}
 		node.wantSent(t, "all the same", w.TxID)
 		r.Sender.Chain = r.Chain
@@ -233,7 +235,7 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 				r.Chain.Mine(3)
 				r.Step()
 				if len(*signed) > 0 || (len(node.built) > 0) != during {
-					t.Errorf("%d are signed and %d built", len(*signed), len(node.built))
+					t.Errorf("%d are signed and %d built, want none and %v", len(*signed), len(node.built), during)
 				}
 				node.wantSent(t, "during the halt", w.TxID)
 				if got := r.only().Error; !strings.Contains(got, "are halted by ann") {
@@ -263,7 +265,7 @@ func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		node.wantSent(t, "after the block")
 		if got := r.only(); got.TxID != w.TxID || got.Versions != 1 || got.Height == 0 || got.Error != "" {
-			t.Errorf("it is %+v", got)
+			t.Errorf("it is %+v, want %v and 1 and not 0 and %q", got, w.TxID, "")
 		}
 		r.Settle()
 		r.Must(r.Audit())
@@ -278,13 +280,13 @@ func TestAConsolidationIsNotBumped(t *testing.T) {
 		r.Step()
 		p := r.only()
 		if p.Kind != string(chain.KindConsolidation) || p.Status != bursar.OutgoingSent {
-			t.Fatalf("it is %+v", p)
+			t.Fatalf("it is %+v, want %v and %v", p, string(chain.KindConsolidation), bursar.OutgoingSent)
 		}
 		r.Chain.SetRate(100)
 		node := r.record()
 		r.Blocks(6)
 		if got := r.only(); got.Versions != 1 || len(node.built) > 0 || len(node.sent) != 6 {
-			t.Errorf("it has %d versions, and is sent %d times", got.Versions, len(node.sent))
+			t.Errorf("it has %d versions, and is sent %d times, want 1 and none and 6 of them", got.Versions, len(node.sent))
 		}
 		r.Chain.SetRate(10)
 		r.Settle()

@@ -57,7 +57,7 @@ func TestARefusedBumpIsToldAndGivesBack(t *testing.T) {
 		r.View(func(tx *store.Tx) error {
 			owners, err := tx.Reservations().Owners(ctx, r.Chain.Capabilities().ID, signs.refused)
 			if len(owners) != len(signs.first) {
-				t.Errorf("of %v reserved are %v", signs.refused, owners)
+				t.Errorf("of %v reserved are %v, want %v of them", signs.refused, owners, len(signs.first))
 			}
 			return err
 		})

@@ -236,7 +236,8 @@ func TestNothingIsBumpedBehindAStuckNonce(t *testing.T) {
 			r.Step()
 		}
 		if open := r.Open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
-			t.Fatalf("%d versions of the first, which was refused %d times, and %d of the second",
+			t.Fatalf("%d versions of the first, which was refused %d times, and %d of the second, "+
+				"want 2 of them and 1 and not 0",
 				open[0].Versions, refuses,
 				open[1].Versions)
 		}

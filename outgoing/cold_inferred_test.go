@@ -48,7 +48,7 @@ func TestASpendFromColdThatNoEndpointProvesIsBooked(t *testing.T) {
 			t.Errorf("the alarms are %+v, want one of %s", list, id)
 		}
 		if halts := halted(r); len(halts) > 0 {
-			t.Errorf("spends from cold halted %+v", halts)
+			t.Errorf("spends from cold halted %+v, want none", halts)
 		}
 	})
 }

@@ -76,10 +76,10 @@ func TestARefillMovesCustodyOnce(t *testing.T) {
 		r.Blocks(6)
 		wantCold(t, r, r.Chain.Balance(cold, "").String(), "1000000", "0")
 		if list := append(alarmsOf(r, "cold_spend"), alarmsOf(r, "external_spend")...); len(list) > 0 {
-			t.Errorf("a refill raised %+v", list)
+			t.Errorf("a refill raised %+v, want none", list)
 		}
 		if halts := halted(r); len(halts) > 0 {
-			t.Errorf("a refill halted %+v", halts)
+			t.Errorf("a refill halted %+v, want none", halts)
 		}
 	})
 }

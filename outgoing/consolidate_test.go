@@ -69,7 +69,7 @@ func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
 			r.Step()
 		}
 		if got := r.utxos(); got >= 100 {
-			t.Errorf("at a low fee %d UTXOs of 300 are left", got)
+			t.Errorf("at a low fee %d UTXOs of 300 are left, want less than 100", got)
 		}
 		r.Must(r.Audit())
 		r.NothingOpen()
@@ -90,7 +90,7 @@ func TestConsolidationsInVainArePaced(t *testing.T) {
 		}
 		before := r.rows()
 		if before != 2 {
-			t.Fatalf("%d rows besides the withdrawal's and the first try's", before-2)
+			t.Fatalf("%d rows besides the withdrawal's and the first try's, want 2", before-2)
 		}
 		for range 10 {
 			r.Step()

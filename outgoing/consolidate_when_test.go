@@ -96,7 +96,7 @@ func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
 		}
 		list := r.consolidations()
 		if len(list) != 1 || len(r.resources(list[0])) != 10 || list[0].Versions != 1 {
-			t.Fatalf("%d consolidations are in progress", len(list))
+			t.Fatalf("%d consolidations are in progress, want 1 of them and 10 of them and 1", len(list))
 		}
 		r.Blocks(12)
 		if n := r.utxos(); n != 1 {
@@ -128,7 +128,7 @@ func TestWhichUTXOsAreConsolidated(t *testing.T) {
 				list := r.consolidations()
 				if len(list) != 1 {
 					r.LogOpen(5)
-					t.Fatalf("%d consolidations are in progress", len(list))
+					t.Fatalf("%d consolidations are in progress, want 1 of them", len(list))
 				}
 				resources := r.resources(list[0])
 				if len(resources) != 400 {
@@ -223,7 +223,7 @@ func TestAChainWithoutANativeAssetConsolidatesNothing(t *testing.T) {
 		r.Must(err)
 		if err := r.Sender.Step(ctx, r.Lease); err == nil ||
 			!strings.Contains(err.Error(), "no currency is configured for the native asset") {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want an error and %q in it", err, "no currency is configured for the native asset")
 		}
 		r.NothingOpen()
 	})

@@ -39,7 +39,8 @@ func TestADepositIsCreditedAndPaidOut(t *testing.T) {
 		}
 		done, err := r.Withdrawals.Get(ctx, r.Accounts[0], order.ID)
 		if err != nil || done.Status != bursar.WithdrawalConfirmed || done.TxID == "" || done.CompletedAt.IsZero() {
-			t.Fatalf("the withdrawal is %+v, %v", done, err)
+			t.Fatalf("the withdrawal is %+v, %v, want %v and not %q and not zero", done, err,
+				bursar.WithdrawalConfirmed, "")
 		}
 		if err := r.Audit(); err != nil {
 			t.Fatal(err)
@@ -68,7 +69,8 @@ func TestAReorgBeforeFinality(t *testing.T) {
 				states[d.TxID] = d.Status
 			}
 			if len(list) != 2 || states[kept] != bursar.DepositConfirmed || states[dropped] != bursar.DepositOrphaned {
-				t.Errorf("the deposits are %v", states)
+				t.Errorf("the deposits are %v, want 2 of them and %v and %v", states, bursar.DepositConfirmed,
+					bursar.DepositOrphaned)
 			}
 			return err
 		})
@@ -88,16 +90,16 @@ func TestAReorgAfterCredit(t *testing.T) {
 			t.Fatalf("available is %s after the reversal, want 0", got)
 		}
 		if _, err := r.Withdraw(0, 1000, r.Chain.Named("x")); !bursartest.IsCode(err, bursar.CodeWithdrawalsFrozen) {
-			t.Fatalf("a withdrawal of a frozen account gave %v", err)
+			t.Fatalf("a withdrawal of a frozen account gave %v, want %v", err, bursar.CodeWithdrawalsFrozen)
 		}
 		r.View(func(tx *store.Tx) error {
 			events, err := tx.Deliveries().List(ctx, r.Accounts[0], store.Page{Limit: 10})
 			if len(events) != 2 || events[0].Kind != bursar.EventDepositReversed {
-				t.Errorf("%d events", len(events))
+				t.Errorf("%d events, want 2 of them and %v", len(events), bursar.EventDepositReversed)
 			}
 			alarms, _ := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 1 || alarms[0].Kind != "deposit_reversed" {
-				t.Errorf("the alarms are %+v", alarms)
+				t.Errorf("the alarms are %+v, want 1 of them and %q", alarms, "deposit_reversed")
 			}
 			return err
 		})
@@ -167,7 +169,7 @@ func TestARescanFindsWhatWasMissed(t *testing.T) {
 			t.Fatalf("searched %d blocks, %v, want 1", n, err)
 		}
 		if ref, err := r.Follower.RescanTx(ctx, id); err != nil || ref.Height != 2 {
-			t.Fatalf("found it in %+v, %v", ref, err)
+			t.Fatalf("found it in %+v, %v, want 2", ref, err)
 		}
 		for range 2 { // what is known already is not credited again
 			r.Step()

@@ -83,7 +83,7 @@ func expiredComesBack(t *testing.T, again bool) {
 		r.View(func(tx *store.Tx) error {
 			state, err := tx.Chains().State(ctx, r.Chain.Capabilities().ID)
 			if err != nil || state.Halted == "" {
-				t.Error("payments go on")
+				t.Errorf("payments go on, want not %q", "")
 			}
 			alarms, err := tx.Alarms().List(ctx, 10)
 			if !slices.ContainsFunc(alarms, func(a store.Alarm) bool { return a.Kind == "abandoned_included" }) {

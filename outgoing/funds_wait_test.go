@@ -106,7 +106,8 @@ func TestTheReasonWhyAPaymentWaitsIsRecorded(t *testing.T) {
 			p := r.Open()[0]
 			if p.WaitsFor != one.wait || p.Lacks != one.lacks || p.Missing != bursar.Units(one.missing) ||
 				p.Needed != bursar.Units(one.needed) {
-				t.Errorf("%v: it waits for %q, lacks %q, %s of %s", one.because, p.WaitsFor, p.Lacks, p.Missing, p.Needed)
+				t.Errorf("%v: it waits for %q, lacks %q, %s of %s, want %v and %v and %v and %v", one.because, p.WaitsFor, p.Lacks,
+					p.Missing, p.Needed, one.wait, one.lacks, bursar.Units(one.missing), bursar.Units(one.needed))
 			}
 			if !strings.Contains(p.Error, one.noted) {
 				t.Errorf("%v: the error is %q, want one with %q", one.because, p.Error, one.noted)

@@ -55,7 +55,7 @@ func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
 			t.Errorf("at a higher fee it lacks %s of %s, and lacked %s", high.Missing, high.Needed, low.Missing)
 		}
 		if got := r.topUps(); len(got) != 1 || got[w.Address.Base] != 1 {
-			t.Errorf("top-ups are %v", got)
+			t.Errorf("top-ups are %v, want 1 of them and 1", got)
 		}
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
 		r.Chain.SetRate(10)
@@ -77,7 +77,8 @@ func TestGasAboveTheLimitIsNotRequested(t *testing.T) {
 		r.Blocks(6)
 		got := r.sweeping()
 		if got.WaitsFor != bursar.WaitsForFee || !strings.Contains(got.Error, "fee") || len(r.topUps()) > 0 {
-			t.Errorf("the sweep waits for %q, and its error is %q; top-ups are %v", got.WaitsFor, got.Error, r.topUps())
+			t.Errorf("the sweep waits for %q, and its error is %q; top-ups are %v, want %v and %q in it and none", got.WaitsFor,
+				got.Error, r.topUps(), bursar.WaitsForFee, "fee")
 		}
 		r.Chain.SetRate(10)
 		r.Blocks(12)
@@ -101,7 +102,8 @@ func TestWithoutANativeAssetNoGasIsRequested(t *testing.T) {
 		r.Blocks(6)
 		if got := r.sweeping(); !strings.Contains(got.Error, "no currency is configured for the native asset") ||
 			len(r.topUps()) > 0 {
-			t.Errorf("the error is %q, top-ups are %v", got.Error, r.topUps())
+			t.Errorf("the error is %q, top-ups are %v, want %q in it and none", got.Error, r.topUps(),
+				"no currency is configured for the native asset")
 		}
 		r.Sender.Registry = known
 		r.Blocks(12)
@@ -140,11 +142,13 @@ func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
 		}
 		got := r.spendNow(sweep.ID)
 		if !slices.Contains(node.sent, sweep.TxID) || got.Versions != 1 || !strings.Contains(got.Error, "gas") {
-			t.Errorf("a node is sent %q; of the sweep with %d versions the error is %q", node.sent, got.Versions, got.Error)
+			t.Errorf("a node is sent %q; of the sweep with %d versions the error is %q, want %v in it and 1 and %q in it",
+				node.sent, got.Versions, got.Error, sweep.TxID, "gas")
 		}
 		r.Blocks(12)
 		if got := r.spendNow(sweep.ID); got.Versions < 2 || got.Status != bursar.OutgoingFinal {
-			t.Errorf("with the gas it is %s with %d versions", got.Status, got.Versions)
+			t.Errorf("with the gas it is %s with %d versions, want at least 2 and %v", got.Status, got.Versions,
+				bursar.OutgoingFinal)
 		}
 		r.NothingOpen()
 	})

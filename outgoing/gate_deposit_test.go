@@ -35,7 +35,7 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 				r.View(func(tx *store.Tx) error {
 					b, err := tx.Ledger().Balance(ctx, ledger.Available(r.Accounts[2]), "COIN")
 					if b != (ledger.Balance{}) {
-						t.Errorf("%s was credited", b.Credits)
+						t.Errorf("%s was credited, want %+v", b.Credits, ledger.Balance{})
 					}
 					return err
 				})
@@ -44,7 +44,7 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 					t.Error("the attack was not noticed")
 				}
 				if _, err := r.Withdraw(2, 300_000_000, r.Chain.Named("thief")); err == nil {
-					t.Error("it can be withdrawn")
+					t.Error("it can be withdrawn, want an error")
 				}
 			})
 		})
@@ -77,7 +77,7 @@ func TestAForgedDepositIsNotSealedByRestartingTheAudit(t *testing.T) {
 		r.View(func(tx *store.Tx) error {
 			b, err := tx.Ledger().Balance(ctx, ledger.Available(r.Accounts[2]), "COIN")
 			if b != (ledger.Balance{}) {
-				t.Errorf("%s was credited", b.Credits)
+				t.Errorf("%s was credited, want %+v", b.Credits, ledger.Balance{})
 			}
 			return err
 		})

@@ -258,7 +258,7 @@ func TestABumpOfAnUnsentTransactionMayExceedTheGas(t *testing.T) {
 			r.Check(r.Sender.Step(ctx, r.Lease))
 		}
 		if now := r.spendNow(r.Now(paid).OutgoingID); now.Versions < 2 {
-			t.Errorf("with one behind it, it has %d versions: %q", now.Versions, now.Error)
+			t.Errorf("with one behind it, it has %d versions: %q, want at least 2", now.Versions, now.Error)
 		}
 	})
 }

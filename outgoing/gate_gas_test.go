@@ -79,7 +79,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 			t.Fatalf("%s was paid without operator funds for its network fee, want 0", got)
 		}
 		if got := r.Chain.Balance(swept.Address.Base, ""); got.IsZero() {
-			t.Fatal("a payment in the native asset was held up")
+			t.Fatal("a payment in the native asset was held up, want not zero")
 		}
 		if !r.alarmed("gas_budget") {
 			t.Fatal("no alarm says that operator funds are used up")

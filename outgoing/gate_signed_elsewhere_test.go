@@ -41,12 +41,13 @@ func TestAPaymentThatTheJournalHasIsNotSigned(t *testing.T) {
 		r.Trouble = true
 		r.Step()
 		if text := r.errors(); !strings.Contains(text, bursar.ID{7}.String()+" already pays it") || signed != 0 {
-			t.Errorf("%d were signed, and the error is %q", signed, text)
+			t.Errorf("%d were signed, and the error is %q, want %v in it and 0", signed, text,
+				bursar.ID{7}.String()+" already pays it")
 		}
 		kept.by, kept.fail = bursar.ID{}, errors.New("the file is unavailable")
 		r.Step()
 		if text := r.errors(); !strings.Contains(text, "the file is unavailable") || signed != 0 {
-			t.Errorf("%d were signed, and the error is %q", signed, text)
+			t.Errorf("%d were signed, and the error is %q, want %q in it and 0", signed, text, "the file is unavailable")
 		}
 		kept.fail = nil
 		r.Step()
@@ -95,7 +96,8 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 		now := r.spendNow(r.Now(second).OutgoingID)
 		if now.Status != bursar.OutgoingReserved || string(now.Unsigned) != string(unsigned) ||
 			!strings.Contains(now.Error, waits.String()) {
-			t.Errorf("the second is %s: %q", now.Status, now.Error)
+			t.Errorf("the second is %s: %q, want %v and %v and %v in it", now.Status, now.Error, bursar.OutgoingReserved,
+				string(unsigned), waits.String())
 		}
 		r.Sender.Signer = r.Signer
 		r.Step()
@@ -122,7 +124,7 @@ func TestAReleasedNonceIsTakenByTheNext(t *testing.T) {
 			r.Step()
 		})
 		if list := r.reserved(); len(list) != 2 || list[0].Currency != "TOKEN" {
-			t.Fatalf("reserved have %+v", list)
+			t.Fatalf("reserved have %+v, want 2 of them and %q", list, "TOKEN")
 		}
 		lower := r.resources(r.reserved()[0])
 		r.Halt(byAnn(store.HaltCurrency("TOKEN")))
@@ -130,7 +132,8 @@ func TestAReleasedNonceIsTakenByTheNext(t *testing.T) {
 		r.Step()
 		list := r.Open()
 		if len(list) != 2 || list[1].Status != bursar.OutgoingSent || r.resources(list[1])[0] != lower[0] {
-			t.Errorf("the nonce given back is %s, and open are", lower)
+			t.Errorf("the nonce given back is %s, and open are, want 2 of them and %v and %v", lower, bursar.OutgoingSent,
+				lower[0])
 			r.LogOpen(5)
 		}
 		r.Resume(byAnn(store.HaltCurrency("TOKEN")))
@@ -153,7 +156,8 @@ func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
 			r.Step()
 			if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved ||
 				r.Now(order).Status != bursar.WithdrawalSigned {
-				t.Fatalf("the voiding transaction is %+v, the payment behind it %s", list, r.Now(order).Status)
+				t.Fatalf("the voiding transaction is %+v, the payment behind it %s, want 1 of them and %v and %v", list,
+					r.Now(order).Status, bursar.OutgoingReserved, bursar.WithdrawalSigned)
 			}
 			r.Chain.ClearFaults()
 			r.Step()

@@ -59,14 +59,15 @@ func TestAFreezeBeforeASignatureRequeuesThePayment(t *testing.T) {
 				}
 				r.Step()
 				if now := r.Now(frozen); now.Status != bursar.WithdrawalQueued || !now.OutgoingID.IsZero() || now.TxID != "" {
-					t.Errorf("the frozen account's is %s by %q", now.Status, now.TxID)
+					t.Errorf("the frozen account's is %s by %q, want %v and zero and %q", now.Status, now.TxID,
+						bursar.WithdrawalQueued, "")
 				}
 				r.Blocks(6)
 				if got := r.Chain.Balance(r.Chain.Named("frozen"), ""); !got.IsZero() {
 					t.Errorf("%s was paid during the freeze, want 0", got)
 				}
 				if now := r.Now(other); now.Status != bursar.WithdrawalConfirmed || node.sent == 0 {
-					t.Errorf("the other account's is %s", now.Status)
+					t.Errorf("the other account's is %s, want %v and not 0", now.Status, bursar.WithdrawalConfirmed)
 				}
 				r.WantAlarms()
 				r.Trouble = false
@@ -147,13 +148,14 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 		r.Chain.Fail(sim.Expired, 1, nil)
 		r.Step()
 		if text := r.errors(); !strings.Contains(text, "a drill") || !strings.Contains(text, "find out whether it expired") {
-			t.Errorf("the error is %q", text)
+			t.Errorf("the error is %q, want %q in it and %q in it", text, "a drill", "find out whether it expired")
 		}
 		r.Blocks(12)
 		if p := r.spendNow(id); p.Status != bursar.OutgoingAbandoned || node.sent != 0 ||
 			!strings.Contains(p.Error, "a drill") {
-			t.Errorf("the outgoing transaction is %s, says %q, and %d transactions were sent during the halt",
-				p.Status, p.Error, node.sent)
+			t.Errorf("the outgoing transaction is %s, says %q, and %d transactions were sent during the halt, "+
+				"want %v and 0 and %q in it",
+				p.Status, p.Error, node.sent, bursar.OutgoingAbandoned, "a drill")
 		}
 	})
 }
@@ -187,7 +189,7 @@ func TestOnlyBytesThatAreNotHeldAreSent(t *testing.T) {
 		r.Chain.Fail(sim.Expired, 1, nil)
 		r.Step()
 		if now := r.Now(w); now.Status != bursar.WithdrawalBroadcast || node.sent != 1 {
-			t.Errorf("after the halt it is %s", now.Status)
+			t.Errorf("after the halt it is %s, want %v and 1", now.Status, bursar.WithdrawalBroadcast)
 		}
 	})
 }
@@ -267,7 +269,7 @@ func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 		r.withoutSigner(r.Step)
 		if text := r.errors(); strings.Count(text, "audit the books before paying: no answer") != 2 ||
 			len(r.reserved()) != 0 {
-			t.Errorf("the error is %q", text)
+			t.Errorf("the error is %q, want 2 and none", text)
 		}
 		books.n, books.fail = 0, nil
 		r.withoutSigner(r.Step)

@@ -113,7 +113,8 @@ func TestALostLeaseEndsEveryPartOfAStep(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		r.eachPart(store.ErrLeaseLost, func(name string, _ part, err error, _, _ bool, after int) {
 			if !errors.Is(err, store.ErrLeaseLost) || after > 0 {
-				t.Errorf("in %s: the step returned %v, after %d more queries", name, err, after)
+				t.Errorf("in %s: the step returned %v, after %d more queries, want %v and at most 0", name, err, after,
+					store.ErrLeaseLost)
 			}
 		})
 	})
@@ -164,10 +165,10 @@ func TestAContextThatEndsEndsTheStep(t *testing.T) {
 		node := &asked{Chain: r.Chain}
 		r.Sender.Chain = endsAfterOne{node, end}
 		if err := r.Sender.Step(ending, r.Lease); !errors.Is(err, context.Canceled) || node.sent != 1 {
-			t.Errorf("the step returned %v, a node was sent %d", err, node.sent)
+			t.Errorf("the step returned %v, a node was sent %d, want %v and 1", err, node.sent, context.Canceled)
 		}
 		if text := r.errors(); strings.Contains(text, "canceled") {
-			t.Errorf("at an outgoing transaction its error is %q", text)
+			t.Errorf("at an outgoing transaction its error is %q, want no %q", text, "canceled")
 		}
 		r.Sender.Chain = r.Chain
 		r.Chain.SetRate(10)
@@ -199,7 +200,8 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 		r.Chain.Mine(1) // the follower has not read it
 		node := r.record()
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
-			t.Errorf("the step returned %v, after %d builds", err, len(node.built))
+			t.Errorf("the step returned %v, after %d builds, want %v and 1 of them", err, len(node.built),
+				chain.ErrExternalNonce)
 		}
 		if got := strings.TrimSpace(r.errors()); got != "" {
 			t.Errorf("at an outgoing transaction its error is %q, want \"\"", got)

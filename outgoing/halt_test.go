@@ -114,7 +114,7 @@ func TestNothingIsSentDuringAHalt(t *testing.T) {
 				}
 				if later, err := r.Withdraw(0, 1_000_000, r.Chain.Named("later")); err != nil ||
 					later.Status != bursar.WithdrawalQueued {
-					t.Errorf("%s halted: a withdrawal request is answered %v", name, err)
+					t.Errorf("%s halted: a withdrawal request is answered %v, want %v", name, err, bursar.WithdrawalQueued)
 				}
 				r.Trouble = false
 				r.Resume(byAnn(scope))
@@ -186,7 +186,7 @@ func TestAHaltedCurrencyBlocksNoOther(t *testing.T) {
 		r.Restart()
 		r.StepAndMine(6)
 		if got := r.Chain.Balance(r.Chain.Named("coin"), ""); got != order.Amount {
-			t.Errorf("%s of the native asset was paid; open:\n%s", got, r.errors())
+			t.Errorf("%s of the native asset was paid; open:\n%s, want %v", got, r.errors(), order.Amount)
 		}
 		if got := r.Chain.Balance(r.Chain.Named("token"), token.Contract); !got.IsZero() {
 			t.Errorf("%s of the halted token was paid, want 0", got)

@@ -31,7 +31,7 @@ func TestASweepIsSettledAfterTheDepositThatItCollected(t *testing.T) {
 				}
 				list := r.Open()
 				if len(list) != 1 || list[0].Kind != string(kind) {
-					t.Fatalf("open are %+v", list)
+					t.Fatalf("open are %+v, want 1 of them and %v", list, string(kind))
 				}
 				r.Chain.Mine(4)
 				r.CatchUp()

@@ -50,7 +50,7 @@ func TestTheNativeAssetIsSweptWithAHangingTokenSweepsNonce(t *testing.T) {
 		r.Trouble = true
 		r.Blocks(5)
 		if hang, _ := r.hanging(); hang != 1 {
-			t.Fatalf("open are %+v", r.Open())
+			t.Fatalf("open are %+v, want 1", r.Open())
 		}
 		r.Pay(w.Address, 1_000_000_000)
 		node := &recording{Chain: r.Chain}
@@ -80,7 +80,7 @@ func TestASweepThatIsGivenATokenHasGasSent(t *testing.T) {
 		r.Must(err)
 		if got := r.Chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
 			r.LogOpen(5)
-			t.Errorf("%s TOKEN are left", got)
+			t.Errorf("%s TOKEN are left, want zero", got)
 		}
 	})
 }

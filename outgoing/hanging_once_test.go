@@ -100,7 +100,7 @@ func TestASweepThatWaitsWritesNothing(t *testing.T) {
 		r.Step()
 		r.Step()
 		if p := r.Open()[0]; p.Status != bursar.OutgoingSigned || p.Error == "" {
-			t.Fatalf("the sweep is %s: %q", p.Status, p.Error)
+			t.Fatalf("the sweep is %s: %q, want %v and not %q", p.Status, p.Error, bursar.OutgoingSigned, "")
 		}
 		if n := r.written(); n != 0 {
 			t.Errorf("%d transactions were written while a sweep waits for a node, want 0", n)
@@ -131,7 +131,7 @@ func TestASweepThatHasJustBeenIncludedDoesNotHang(t *testing.T) {
 		r.Trouble = true
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if now := r.spendNow(sweep.ID); now.Height == 0 || now.WaitsFor != "" {
-			t.Errorf("the sweep in block %d waits for %q", now.Height, now.WaitsFor)
+			t.Errorf("the sweep in block %d waits for %q, want not 0 and %q", now.Height, now.WaitsFor, "")
 		}
 	})
 }
@@ -168,11 +168,12 @@ func TestASweepThatHangsWaitsForFinality(t *testing.T) {
 		r.Trouble = true
 		r.Blocks(2)
 		if hang, _ := r.hanging(); hang != 1 || node.sent != 0 || node.builds != 0 {
-			t.Errorf("%d hang, %d were built and %d sent before the deposit is final", hang, node.builds, node.sent)
+			t.Errorf("%d hang, %d were built and %d sent before the deposit is final, want 1 and 0", hang, node.builds,
+				node.sent)
 		}
 		r.Blocks(1)
 		if hang, move := r.hanging(); hang != 0 || move != 1 || node.sent == 0 {
-			t.Errorf("with a final deposit %d hang, and %d were sent", hang, node.sent)
+			t.Errorf("with a final deposit %d hang, and %d were sent, want 0 and 1 and not 0", hang, node.sent)
 		}
 	})
 }
@@ -227,7 +228,7 @@ func TestASweepIsNotGivenToOneThatHasJustBeenIncluded(t *testing.T) {
 		r.Trouble = true
 		r.Check(r.Sweeper.Step(ctx, r.Lease))
 		if len(r.Open()) != 2 {
-			t.Fatalf("open are %+v", r.Open())
+			t.Fatalf("open are %+v, want 2 of them", r.Open())
 		}
 		r.between("waits_for = 'deposit' ORDER BY", func() {
 			r.Pay(w.Address, 1_000_000_000)
@@ -257,7 +258,7 @@ func TestASweepThatHangsExpires(t *testing.T) {
 				r.Chain.Fail(sim.Expired, 1, nil)
 				r.Step()
 				if list := r.Open(); len(list) != 1 || !strings.Contains(list[0].Error, "find out whether it expired") {
-					t.Errorf("open are %+v", list)
+					t.Errorf("open are %+v, want 1 of them and %q in it", list, "find out whether it expired")
 				}
 				r.Step()
 				if list := r.Open(); len(list) == 1 &&

@@ -78,7 +78,7 @@ func TestAnUnsignedTopUpEndsWithItsSweep(t *testing.T) {
 		r.withoutSigner(func() {
 			r.Blocks(4)
 			if _, move := r.hanging(); move != 2 {
-				t.Fatalf("open are %+v", r.Open())
+				t.Fatalf("open are %+v, want 2", r.Open())
 			}
 			r.Undo(deposit, deposit)
 			r.CatchUp()
@@ -161,7 +161,7 @@ func TestAnotherAssetIsSweptWithTheHangingNonce(t *testing.T) {
 		r.Must(err)
 		r.SettleAll()
 		if got := r.Chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
-			t.Errorf("%s TOKEN are left", got)
+			t.Errorf("%s TOKEN are left, want zero", got)
 			r.LogOpen(5)
 		}
 		if got := r.Holding(w.Address.Base, token.Contract); !got.IsZero() {
@@ -185,7 +185,7 @@ func TestASweepHangsOverDust(t *testing.T) {
 		r.Must(err)
 		r.SettleAll()
 		if got := r.Chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
-			t.Errorf("%s TOKEN are left", got)
+			t.Errorf("%s TOKEN are left, want zero", got)
 			r.LogOpen(5)
 		}
 	})
@@ -222,7 +222,7 @@ func TestASweepOfTooMuchExpires(t *testing.T) {
 			}
 		}
 		if r.Swept()["TOKEN"] != 1 {
-			t.Fatalf("open are %+v", r.Open())
+			t.Fatalf("open are %+v, want 1", r.Open())
 		}
 		r.Chain.Forget()
 		r.Undo(left, left)
@@ -254,7 +254,7 @@ func TestSweepsThatHangHoldUpNoOthers(t *testing.T) {
 			r.Chain.Mine(1)
 		}
 		if hang, _ := r.hanging(); hang < 32 {
-			t.Fatalf("%d hang", hang)
+			t.Fatalf("%d hang, want at least 32", hang)
 		}
 		w := r.Wallet(1)
 		r.Pay(w.Address, 1_000_000_000)

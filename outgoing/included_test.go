@@ -82,7 +82,8 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
-			t.Errorf("the withdrawal is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
+			t.Errorf("the withdrawal is %s, assigned: %v, want %v and zero", got.Status, !got.OutgoingID.IsZero(),
+				bursar.WithdrawalQueued)
 		}
 		suspended = ""
 		r.withoutSigner(func() {
@@ -115,7 +116,8 @@ func TestAHaltedChainAssignsNothing(t *testing.T) {
 		w := r.Order(100_000_000, r.Chain.Named("outside"))
 		r.Step()
 		if got := r.Now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
-			t.Errorf("the withdrawal is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
+			t.Errorf("the withdrawal is %s, assigned: %v, want %v and zero", got.Status, !got.OutgoingID.IsZero(),
+				bursar.WithdrawalQueued)
 		}
 		r.NothingOpen()
 		r.Resume(halt)

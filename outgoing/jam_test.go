@@ -98,12 +98,12 @@ func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
 		r.Chain.SetRate(10)
 		r.blocksWithoutSweeps(12)
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("behind 230 sweeps the withdrawal is %s", got)
+			t.Errorf("behind 230 sweeps the withdrawal is %s, want %v", got, bursar.WithdrawalConfirmed)
 			r.LogOpen(5)
 		}
 		for base, n := range r.topUps() {
 			if n > 1 {
-				t.Fatalf("%d top-ups of %s are open", n, base)
+				t.Fatalf("%d top-ups of %s are open, want at most 1", n, base)
 			}
 		}
 	})
@@ -128,28 +128,29 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 		native, other := r.Order(1_000_000, r.Chain.Named("coin")), r.OrderOf(0, "OTHER", 600, r.Chain.Named("elsewhere"))
 		r.blocksWithoutSweeps(12)
 		if got := r.statuses(native, other, small); got[bursar.WithdrawalConfirmed] != 3 {
-			t.Errorf("behind a short token the others are %v", got)
+			t.Errorf("behind a short token the others are %v, want 3", got)
 		}
 		if got := r.statuses(short...); got[bursar.WithdrawalQueued] != 25 {
-			t.Errorf("the short ones are %v", got)
+			t.Errorf("the short ones are %v, want 25", got)
 		}
 		r.View(func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().OfKind(ctx, "funds_low")
 			if len(alarms) != 1 || !strings.Contains(alarms[0].Message, "lacks 14.90 TOKEN for 25 payments") ||
 				!strings.Contains(alarms[0].Message, r.Hot.Base) {
-				t.Errorf("the alarms are %+v", alarms) // 25 times 0.60 are 15.00, and 0.10 is there
+				t.Errorf("the alarms are %+v, want 1 of them and %q in it and %v in it", alarms,
+					"lacks 14.90 TOKEN for 25 payments", r.Hot.Base) // 25 times 0.60 are 15.00, and 0.10 is there
 			}
 			return err
 		})
 		r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 1490)
 		r.blocksWithoutSweeps(20)
 		if got := r.statuses(short...); got[bursar.WithdrawalConfirmed] != 25 {
-			t.Errorf("with what the alarm asked for they are %v", got)
+			t.Errorf("with what the alarm asked for they are %v, want 25", got)
 		}
 		r.View(func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().OfKind(ctx, "funds_low")
 			if len(alarms) != 0 {
-				t.Errorf("it is over, and the alarms are %+v", alarms)
+				t.Errorf("it is over, and the alarms are %+v, want none", alarms)
 			}
 			return err
 		})
@@ -179,11 +180,11 @@ func TestFundsInProgressAreNotSpentTwice(t *testing.T) {
 				}
 				r.blocksWithoutSweeps(6)
 				if got := r.statuses(list...); got[bursar.WithdrawalConfirmed] != 1 || got[bursar.WithdrawalQueued] != 5 {
-					t.Errorf("before the sweep they are %v", got)
+					t.Errorf("before the sweep they are %v, want 1 and 5", got)
 				}
 				r.Settle()
 				if got := r.statuses(list...); got[bursar.WithdrawalConfirmed] != 6 {
-					t.Errorf("after the sweep they are %v", got)
+					t.Errorf("after the sweep they are %v, want 6", got)
 				}
 			})
 		})
@@ -212,7 +213,7 @@ func TestABatchAboveTheFeeLimitIsSplit(t *testing.T) {
 			r.Blocks(1)
 		}
 		if got := r.statuses(list...); got[bursar.WithdrawalConfirmed] != 5 {
-			t.Errorf("the withdrawals are %v", got)
+			t.Errorf("the withdrawals are %v, want 5", got)
 			r.LogOpen(20)
 		}
 		if got := r.Now(large).Status; got != bursar.WithdrawalQueued {
@@ -222,7 +223,7 @@ func TestABatchAboveTheFeeLimitIsSplit(t *testing.T) {
 		r.Sender.MaxFee = bursar.Units(1 << 30) // the operator raises max_fee and restarts
 		r.Blocks(6)
 		if got := r.Now(large).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("with a higher limit the large one is %s", got)
+			t.Errorf("with a higher limit the large one is %s, want %v", got, bursar.WithdrawalConfirmed)
 			r.LogOpen(20)
 		}
 	})
@@ -243,7 +244,7 @@ func TestARefusedReceiverFailsAlone(t *testing.T) {
 		got := r.statuses(list...)
 		if got[bursar.WithdrawalFailed] != 1 || got[bursar.WithdrawalConfirmed] != 3 ||
 			r.Now(list[2]).Status != bursar.WithdrawalFailed {
-			t.Errorf("the withdrawals are %v", got)
+			t.Errorf("the withdrawals are %v, want 1 and 3 and %v", got, bursar.WithdrawalFailed)
 		}
 		txs := map[string]bool{}
 		for _, i := range []int{0, 1, 3} {

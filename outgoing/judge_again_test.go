@@ -71,7 +71,7 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 		r.follow()
 		err := r.Sender.Step(ctx, r.Lease)
 		if !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "find out whether it expired") {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want %v and %q in it", err, sim.ErrNode, "find out whether it expired")
 		}
 		if x, p := r.externalSpend(external), r.spendNow(ours); x.Status != store.ExternalUnclear ||
 			p.Status == bursar.OutgoingAbandoned {
@@ -118,7 +118,7 @@ func TestAnUnsignedTransactionOutlastsAnUnclearSpend(t *testing.T) {
 		r.Sender.Signer = r.Signer
 		r.Blocks(12)
 		if len(reserved) != 1 || reserved[0].Status != bursar.OutgoingReserved || len(r.Unclear()) != 1 {
-			t.Fatalf("reserved is %+v, unclear %+v", reserved, r.Unclear())
+			t.Fatalf("reserved is %+v, unclear %+v, want 1 of them and %v", reserved, r.Unclear(), bursar.OutgoingReserved)
 		}
 		if p := r.spendNow(reserved[0].ID); p.Status != bursar.OutgoingReserved {
 			t.Errorf("the outgoing transaction is %s, want %s", p.Status, bursar.OutgoingReserved)

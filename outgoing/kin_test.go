@@ -29,7 +29,7 @@ func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 			r.View(func(tx *store.Tx) error {
 				halts, err := tx.Halts().Of(ctx, store.HaltChain(halted))
 				if len(halts) != 1 || halts[0].Kind != store.HaltByExternalSpend || !strings.Contains(halts[0].Reason, id) {
-					t.Errorf("%s is halted by %+v", halted, halts)
+					t.Errorf("%s is halted by %+v, want 1 of them and %v and %v in it", halted, halts, store.HaltByExternalSpend, id)
 				}
 				return err
 			})

@@ -62,7 +62,7 @@ func TestEveryPayableWithdrawalIsPaid(t *testing.T) {
 			r.View(func(tx *store.Tx) error {
 				for base, n := range r.topUps() {
 					if n > 1 {
-						t.Errorf("%d top-ups of %s are open", n, base)
+						t.Errorf("%d top-ups of %s are open, want at most 1", n, base)
 					}
 				}
 				return nil

@@ -54,7 +54,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 		r.Chain.Mine(1)
 		r.Step()
 		if got := r.Now(w); got.OutgoingID != first {
-			t.Fatalf("it was given up before the second spend was final: %+v", got)
+			t.Fatalf("it was given up before the second spend was final: %+v, want %v", got, first)
 		}
 		for range 8 {
 			r.Chain.Mine(1)
@@ -88,7 +88,7 @@ func TestAReorgedOutProofDoesNotCount(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID != first {
-			t.Fatalf("the withdrawal is %+v", got)
+			t.Fatalf("the withdrawal is %+v, want %v and %v", got, bursar.WithdrawalConfirmed, first)
 		}
 		if got := r.Chain.Balance(to, ""); got != bursar.Units(200_000_000) {
 			t.Errorf("the receiver holds %s, want %s", got, bursar.Units(200_000_000))
@@ -132,7 +132,8 @@ func TestATransactionOverVanishedChangeIsMadeAgain(t *testing.T) {
 		}
 		for i, w := range orders {
 			if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || r.Chain.Balance(receivers[i], "") != w.Amount {
-				t.Errorf("withdrawal %d is %+v, its receiver holds %s", i, got, r.Chain.Balance(receivers[i], ""))
+				t.Errorf("withdrawal %d is %+v, its receiver holds %s, want %v and %v", i, got, r.Chain.Balance(receivers[i], ""),
+					bursar.WithdrawalConfirmed, w.Amount)
 			}
 		}
 		r.NothingOpen()
@@ -206,7 +207,7 @@ func TestNothingIsSignedOverAReorgedOutUTXO(t *testing.T) {
 		r.Trouble = false
 		r.Settle()
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || r.Chain.Balance(to, "") != w.Amount {
-			t.Errorf("the withdrawal is %+v", got)
+			t.Errorf("the withdrawal is %+v, want %v and %v", got, bursar.WithdrawalConfirmed, w.Amount)
 		}
 	})
 }

@@ -39,7 +39,7 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 		}
 		if all := r.unsignedOf(lost).Reservations; len(needed) != 1 || len(all) != 2 ||
 			slices.Contains(needed, deposit+":0") {
-			t.Fatalf("at first it uses %v, later %v", needed, all)
+			t.Fatalf("at first it uses %v, later %v, want 1 of them and 2 of them and no %v", needed, all, deposit+":0")
 		}
 		r.Chain.Forget()
 		r.Chain.SetRate(1 << 40) // no block includes a transaction of ours
@@ -126,7 +126,8 @@ func TestATransactionThatIsGivenUpIsNotSentAgain(t *testing.T) {
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned || p.Error != "" ||
 			slices.Contains(watched.sent, txID) {
-			t.Errorf("the outgoing transaction is %s with the error %q, and sent were %v", p.Status, p.Error, watched.sent)
+			t.Errorf("the outgoing transaction is %s with the error %q, and sent were %v, want %v and %q and no %v", p.Status,
+				p.Error, watched.sent, bursar.OutgoingAbandoned, "", txID)
 		}
 		r.Sender.Chain = r.Chain
 		r.Settle()

@@ -78,7 +78,7 @@ func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 				r.Must(r.Audit())
 			})
 			if judged[bursar.ResolutionDone] == 0 || judged[bursar.ResolutionFailed] < 3 {
-				t.Errorf("they ended %v", judged)
+				t.Errorf("they ended %v, want not 0 and at least 3", judged)
 			}
 		})
 	}

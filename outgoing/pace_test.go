@@ -49,11 +49,11 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 				states[w.Status]++
 			}
 			if states[bursar.WithdrawalConfirmed] != 3 || states[bursar.WithdrawalQueued] != 2 {
-				t.Errorf("the withdrawals are %v", states)
+				t.Errorf("the withdrawals are %v, want 3 and 2", states)
 			}
 			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) == 0 || alarms[0].Kind != "signer_refused" {
-				t.Errorf("the alarms are %+v", alarms)
+				t.Errorf("the alarms are %+v, want some and %q", alarms, "signer_refused")
 			}
 			return err
 		})
@@ -70,7 +70,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 		r.View(func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 0 {
-				t.Errorf("alarms stay open: %+v", alarms)
+				t.Errorf("alarms stay open: %+v, want none", alarms)
 			}
 			return err
 		})

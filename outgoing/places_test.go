@@ -84,7 +84,7 @@ func TestPlacesGoToTheCurrenciesThatWait(t *testing.T) {
 		tokens := r.orders(12, "TOKEN")
 		r.Step()
 		if got := r.statuses(tokens...); got[bursar.WithdrawalBroadcast] != 7 {
-			t.Errorf("of one currency %v are taken up", got)
+			t.Errorf("of one currency %v are taken up, want 7", got)
 		}
 		others := r.orders(12, "OTHER")
 		r.Blocks(1)
@@ -110,7 +110,7 @@ func TestWithOnePlaceEachCurrencyHasItsTurn(t *testing.T) {
 		for range 12 {
 			r.Step()
 			if n := r.underWay(chain.KindWithdrawal) + r.underWay(chain.KindGasTopUp); n > 1 {
-				t.Errorf("%d are under way", n)
+				t.Errorf("%d are under way, want at most 1", n)
 			}
 			gassed = gassed || r.underWay(chain.KindGasTopUp) > 0
 			r.Chain.Mine(1)
@@ -162,7 +162,7 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 		}
 		r.blocksWithoutSweeps(20)
 		if open := r.Open(); len(open) > 0 {
-			t.Errorf("open are %d", len(open))
+			t.Errorf("open are %d, want none", len(open))
 		}
 	})
 }
@@ -187,7 +187,7 @@ func TestFailedBuildsOfAStepAreBounded(t *testing.T) {
 			node.since()
 			r.Step()
 			if n := len(node.built); n > 8 {
-				t.Errorf("one step drafts %d", n)
+				t.Errorf("one step drafts %d, want at most 8", n)
 			}
 		}
 		if n := len(r.Open()); n != 10 {
@@ -207,12 +207,12 @@ func TestFailedBuildsOfAStepAreBounded(t *testing.T) {
 		other := r.orders(3, "OTHER")
 		r.Step()
 		if got := r.statuses(other...); got[bursar.WithdrawalBroadcast] != 3 {
-			t.Errorf("the others are %v", got)
+			t.Errorf("the others are %v, want 3", got)
 		}
 		r.Sender.Chain = r.Chain
 		r.Settle()
 		if got := r.statuses(stuck...); got[bursar.WithdrawalConfirmed] != 30 {
-			t.Errorf("in the end they are %v", got)
+			t.Errorf("in the end they are %v, want 30", got)
 		}
 	})
 }

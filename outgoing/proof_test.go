@@ -104,7 +104,7 @@ func TestALostTransactionIsNotSentAgain(t *testing.T) {
 		node.wantSent(t, "in the step that ends it")
 		got := r.spendNow(first.OutgoingID)
 		if got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "broadcast") {
-			t.Errorf("it is %s: %q", got.Status, got.Error)
+			t.Errorf("it is %s: %q, want %v and no %q", got.Status, got.Error, bursar.OutgoingAbandoned, "broadcast")
 		}
 	})
 }
@@ -127,7 +127,8 @@ func TestAVoidingTransactionEndsWithItsLostUTXO(t *testing.T) {
 		r.Blocks(2)
 		noted := r.spendNow(first).Error
 		if slices.Contains(node.sent, w.TxID) || !strings.Contains(noted, "it is being made void") {
-			t.Errorf("a node is sent %q, and its error is %q", node.sent, noted)
+			t.Errorf("a node is sent %q, and its error is %q, want no %v and %q in it", node.sent, noted, w.TxID,
+				"it is being made void")
 		}
 		r.Chain.SetRate(10)
 		r.Sender.Chain = r.Chain
@@ -159,7 +160,7 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 		all := &oracle{recorded: &recorded{Chain: r.Chain}, gone: true}
 		_, err := r.Sender.Resolve(ctx, id, all, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
 		if !errors.Is(err, outgoing.ErrDisputed) || !strings.Contains(err.Error(), "may still be included") {
-			t.Errorf("the answer is %v", err)
+			t.Errorf("the answer is %v, want %v and %q in it", err, outgoing.ErrDisputed, "may still be included")
 		}
 		if got := r.spendNow(id); got.Status != bursar.OutgoingSent || r.Now(w).Status == bursar.WithdrawalQueued {
 			t.Errorf("the outgoing transaction is %s, and the withdrawal %s", got.Status, r.Now(w).Status)
@@ -180,7 +181,7 @@ func TestACustomerIsNotifiedOnceOfAPaymentSentAgain(t *testing.T) {
 		r.Step()
 		r.Blocks(5)
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || r.spendNow(got.OutgoingID).SentAt != 0 {
-			t.Fatalf("the withdrawal is %s", got.Status)
+			t.Fatalf("the withdrawal is %s, want %v and 0", got.Status, bursar.WithdrawalConfirmed)
 		}
 		txID := r.Now(w).TxID
 		r.Undo(txID, txID)

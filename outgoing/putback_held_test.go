@@ -61,13 +61,15 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 				r.Step()
 				if sign.asked > 0 || len(r.waitingToBePutBack()) != 1 ||
 					!strings.Contains(r.waitingToBePutBack()[0].Error, "a drill") {
-					t.Errorf("it was signed %d times, and waits as %+v", sign.asked, r.waitingToBePutBack())
+					t.Errorf("it was signed %d times, and waits as %+v, want 0 and 1 of them and %q in it", sign.asked,
+						r.waitingToBePutBack(), "a drill")
 				}
 				r.wantNone("not_put_back")
 				r.Resume(byAnn(scope(r)))
 				r.Step()
 				if sign.asked != 1 || len(r.waitingToBePutBack()) != 0 {
-					t.Errorf("after the halt it was signed %d times, and waits as %+v", sign.asked, r.waitingToBePutBack())
+					t.Errorf("after the halt it was signed %d times, and waits as %+v, want 1 and none", sign.asked,
+						r.waitingToBePutBack())
 				}
 				r.Settle()
 				r.holdsOnce(w)
@@ -88,7 +90,7 @@ func TestATransactionThatCannotBeSignedAgainWaits(t *testing.T) {
 			t.Errorf("the step returned %v, want %v", err, errAway)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || !strings.Contains(list[0].Error, errAway.Error()) {
-			t.Errorf("waiting is %+v", list)
+			t.Errorf("waiting is %+v, want 1 of them and %v in it", list, errAway.Error())
 		}
 		r.wantNone("not_put_back")
 		noted := r.waitingToBePutBack()[0].Error

@@ -44,7 +44,7 @@ func TestHintsWaitWhileNothingCanBeTaken(t *testing.T) {
 			t.Helper()
 			r.Step()
 			if got := r.Sender.Rest(); (got > 0) != waits {
-				t.Errorf("%s: hints wait for %s", what, got)
+				t.Errorf("%s: hints wait for %s, want %v", what, got, waits)
 			}
 		}
 		steps("with nothing to do", false)
@@ -79,7 +79,7 @@ func TestNothingIsSettledWithoutItsFee(t *testing.T) {
 		for range 2 {
 			if err := r.Sender.Step(ctx, r.Lease); err == nil ||
 				!strings.Contains(err.Error(), "no currency is configured for the native asset") {
-				t.Errorf("the step returned %v", err)
+				t.Errorf("the step returned %v, want an error and %q in it", err, "no currency is configured for the native asset")
 			}
 			if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
 				t.Errorf("the withdrawal is %s, want %s", got, bursar.WithdrawalBroadcast)

@@ -95,7 +95,7 @@ func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 		r.wantSender("sender", first.Amount.String())
 		r.wantSender("somebody else", "0")
 		if n := r.Resolution(d); n.Status != bursar.ResolutionFailed || n.ID != second.ID {
-			t.Errorf("the later one is %s", n.Status)
+			t.Errorf("the later one is %s, want %v and %v", n.Status, bursar.ResolutionFailed, second.ID)
 		}
 		r.WantBooks("0", "0", "0")
 		r.Must(r.Audit())

@@ -62,7 +62,7 @@ func TestAPaidRefundThatFailsAfterAll(t *testing.T) {
 		r.WantBooks("0", "80000000", "0")
 		r.Settle()
 		if got := r.Resolution(d); got.Status != bursar.ResolutionFailed {
-			t.Errorf("the decision is %+v", got)
+			t.Errorf("the decision is %+v, want %v", got, bursar.ResolutionFailed)
 		}
 		r.WantBooks("80000000", "0", "0")
 		r.WantAlarms("unattributed", "deep_reorg")
@@ -74,7 +74,7 @@ func TestAPaidRefundThatFailsAfterAll(t *testing.T) {
 		r.WantBooks("0", "0", "0")
 		r.wantSender("sender", n.Amount.String())
 		if got := r.Resolution(d); got.Status != bursar.ResolutionDone {
-			t.Errorf("the decision is %+v", got)
+			t.Errorf("the decision is %+v, want %v", got, bursar.ResolutionDone)
 		}
 		r.Must(r.Audit())
 		r.Chain.Close(r.Chain.Named("sender"))
@@ -135,7 +135,7 @@ func TestNothingIsResolvedWhileAnEarlierRefundMayBePaid(t *testing.T) {
 		r.wantSender("sender", first.Amount.String())
 		r.WantBooks("0", "0", "0")
 		if _, err := r.Unattributed().Keep(ctx, d.ID, "mine"); err == nil {
-			t.Error("what was paid back was kept as well")
+			t.Error("what was paid back was kept as well, want an error")
 		}
 		r.Must(r.Audit())
 	})

@@ -97,7 +97,7 @@ func TestALostLeaseAssignsNothing(t *testing.T) {
 				t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 			}
 			if contents(t, url) != before {
-				t.Error("it has written something")
+				t.Errorf("it has written something, want %v", before)
 			}
 		})
 	}
@@ -161,7 +161,7 @@ func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 		r.Chain.ClearFaults()
 		r.NothingOpen()
 		if n := r.Resolution(d); n.ID != first.ID || n.Status != bursar.ResolutionFailed {
-			t.Errorf("it is %s: %s", n.Status, n.Error)
+			t.Errorf("it is %s: %s, want %v and %v", n.Status, n.Error, first.ID, bursar.ResolutionFailed)
 		}
 		n := r.SendBack(d, "somebody else")
 		r.Settle()

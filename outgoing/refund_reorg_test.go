@@ -27,7 +27,7 @@ func TestADepositReorgedOutBeforeItsRefundIsSignedIsNotRefunded(t *testing.T) {
 				t.Fatalf("%s was paid back of what is not there, want 0", got)
 			}
 			if n := r.Resolution(d); n.Status != bursar.ResolutionFailed {
-				t.Errorf("the decision is %+v", n)
+				t.Errorf("the decision is %+v, want %v", n, bursar.ResolutionFailed)
 			}
 			r.WantBooks("0", "0", "0")
 			r.WantAlarms()
@@ -117,7 +117,7 @@ func TestADepositReorgedOutAfterItsRefundIsALoss(t *testing.T) {
 		r.WantBooks("0", "0", "0")
 		for _, kind := range r.Alarms() {
 			if kind == "refund_uncovered" {
-				t.Error("the alarm outlives its cause")
+				t.Errorf("the alarm outlives its cause, want not %q", "refund_uncovered")
 			}
 		}
 		if got := r.Available(1); got != before {
@@ -139,7 +139,7 @@ func TestALossIsUndoneWhenTheRefundFails(t *testing.T) {
 		r.Chain.SetRate(10_000) // it stays unconfirmed
 		r.Step()
 		if n := r.Resolution(d); n.Status != bursar.ResolutionSigned {
-			t.Fatalf("the decision is %+v", n)
+			t.Fatalf("the decision is %+v, want %v", n, bursar.ResolutionSigned)
 		}
 		r.Chain.Reorg(3, d.TxID)
 		r.Step()
@@ -149,7 +149,7 @@ func TestALossIsUndoneWhenTheRefundFails(t *testing.T) {
 		r.Chain.SetRate(10)
 		r.Settle()
 		if n := r.Resolution(d); n.Status != bursar.ResolutionFailed {
-			t.Errorf("the decision is %+v", n)
+			t.Errorf("the decision is %+v, want %v", n, bursar.ResolutionFailed)
 		}
 		r.WantBooks("0", "0", "0")
 		r.WantAlarms()

@@ -54,7 +54,7 @@ func TestARefundThatItsTokenCutsShort(t *testing.T) {
 				d := r.refundToken(token, c.manners)
 				n := r.Resolution(d)
 				if n.Status != c.status || n.Error != c.reads || n.CompletedAt.IsZero() {
-					t.Errorf("it is %s: %q", n.Status, n.Error)
+					t.Errorf("it is %s: %q, want %v and %v and not zero", n.Status, n.Error, c.status, c.reads)
 				}
 				if got := r.Chain.Balance(r.Chain.Named("sender"), token.Contract); got != bursar.Units(c.arrives) {
 					t.Errorf("the sender got %s, want %s", got, bursar.Units(c.arrives))
@@ -79,7 +79,8 @@ func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
 		r.Settle()
 		n := r.Resolution(d)
 		if n.ID != first.ID || n.Status != bursar.ResolutionDone || n.Error != "" || n.TxID != first.TxID {
-			t.Errorf("it is %s by %s: %q", n.Status, n.TxID, n.Error)
+			t.Errorf("it is %s by %s: %q, want %v and %v and %q and %v", n.Status, n.TxID, n.Error, first.ID,
+				bursar.ResolutionDone, "", first.TxID)
 		}
 		if got := r.Deposit(d.ID); got.Purpose != bursar.ForRefunded {
 			t.Errorf("the deposit is for %s, want %s", got.Purpose, bursar.ForRefunded)

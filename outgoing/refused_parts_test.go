@@ -35,13 +35,14 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 				r.Step()
 				const why = "the address needs a memo"
 				if got := r.Now(w); got.Status != bursar.WithdrawalFailed || got.Error != why || got.CompletedAt.IsZero() {
-					t.Errorf("the withdrawal is %+v", got)
+					t.Errorf("the withdrawal is %+v, want %v and %v and not zero", got, bursar.WithdrawalFailed, why)
 				}
 				if got := r.Available(0); got != before {
 					t.Errorf("of %s the customer has %s", before, got)
 				}
 				if got := strings.Join(r.Notified(0)[w.ID].Words, " "); got != "failed" || notified != 1 {
-					t.Errorf("its account was notified of %q, the deliveries were woken %d times", got, notified)
+					t.Errorf("its account was notified of %q, the deliveries were woken %d times, want %q and 1", got, notified,
+						"failed")
 				}
 				r.NothingOpen()
 				if p := r.spendNow(r.Now(w).OutgoingID); p.Status != bursar.OutgoingAbandoned || p.Error != why {
@@ -128,7 +129,8 @@ func TestANonceThatOthersUsedHaltsTheChain(t *testing.T) {
 			halts, err := tx.Halts().Of(ctx, halt.Scope)
 			if len(halts) != 1 || halts[0].Kind != halt.Kind || halts[0].Ref != id ||
 				!strings.Contains(halts[0].Reason, "nonce 1 is used") {
-				t.Errorf("the halts of the chain are %+v", halts)
+				t.Errorf("the halts of the chain are %+v, want 1 of them and %v and %v and %q in it", halts, halt.Kind, id,
+					"nonce 1 is used")
 			}
 			return err
 		})
@@ -165,7 +167,7 @@ func TestANonceOfTheNextLeaseHolderHaltsNothing(t *testing.T) {
 		r.View(func(tx *store.Tx) error {
 			halts, err := tx.Halts().List(ctx)
 			if len(halts) > 0 {
-				t.Errorf("the halts are %+v", halts)
+				t.Errorf("the halts are %+v, want none", halts)
 			}
 			return err
 		})

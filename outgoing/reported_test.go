@@ -94,7 +94,7 @@ func TestEveryRefusedStatementIsReported(t *testing.T) {
 			reported := fmt.Sprint(err, r.errors())
 			for refused, query := range f.given {
 				if !strings.Contains(reported, refused.Error()) {
-					t.Errorf("nobody hears that the database refused %s", query)
+					t.Errorf("nobody hears that the database refused %s, want %v in it", query, refused.Error())
 				}
 			}
 		})
@@ -124,10 +124,10 @@ func TestALeaseThatIsLostAnywhereEndsTheStep(t *testing.T) {
 			}
 			lost++
 			if !errors.Is(err, store.ErrLeaseLost) || len(f.after) > 0 {
-				t.Errorf("the step returned %v, after %q", err, f.after)
+				t.Errorf("the step returned %v, after %q, want %v and none", err, f.after, store.ErrLeaseLost)
 			}
 			if noted := r.errors(); strings.Contains(noted, store.ErrLeaseLost.Error()) {
-				t.Errorf("at an outgoing transaction its error is %q", noted)
+				t.Errorf("at an outgoing transaction its error is %q, want no %v", noted, store.ErrLeaseLost.Error())
 			}
 		})
 		if lost < 12 {

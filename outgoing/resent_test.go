@@ -90,7 +90,7 @@ func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
 			r.Step()
 			node.wantSent(t, "with the next block", w.TxID)
 			if len(node.built) > 0 {
-				t.Errorf("before it has waited long enough %d transactions are drafted", len(node.built))
+				t.Errorf("before it has waited long enough %d transactions are drafted, want none", len(node.built))
 			}
 		}
 		node.since()
@@ -182,7 +182,7 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 		r.Chain.Mine(1)
 		r.Step()
 		if got := r.only(); got.Status != bursar.OutgoingSent || got.SentAt == 0 || got.Error != "" {
-			t.Errorf("with the next block it is %+v", got)
+			t.Errorf("with the next block it is %+v, want %v and not 0 and %q", got, bursar.OutgoingSent, "")
 		}
 		if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
 			t.Errorf("with the next block the withdrawal is %s, want %s", got, bursar.WithdrawalBroadcast)
@@ -207,7 +207,7 @@ func TestAPaymentNotKnownToBeSentIsSentBeforeItIsBumped(t *testing.T) {
 		r.Chain.Mine(1)
 		r.CatchUp()
 		if p := r.only(); p.Height == 0 || p.SentAt != 0 {
-			t.Fatalf("it is %+v", p)
+			t.Fatalf("it is %+v, want not 0 and 0", p)
 		}
 		r.Chain.Reorg(1, first)
 		r.Chain.SetRate(50)
@@ -241,7 +241,7 @@ func TestNothingIsBumpedOnAChainWithoutReplacement(t *testing.T) {
 		}
 		node.wantSent(t, "with three blocks", w.TxID, w.TxID, w.TxID)
 		if len(node.built) > 0 || r.only().Error != "" {
-			t.Errorf("%d transactions are drafted, and its error is %q", len(node.built), r.only().Error)
+			t.Errorf("%d transactions are drafted, and its error is %q, want none and %q", len(node.built), r.only().Error, "")
 		}
 		r.Chain.SetRate(10)
 		r.Settle()
@@ -260,11 +260,13 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 		r.Step()
 		if got := r.only(); got.ID != w.OutgoingID || got.Status != bursar.OutgoingSent ||
 			!strings.Contains(got.Error, "no stored version") {
-			t.Errorf("it is %s, and its error is %q", got.Status, got.Error)
+			t.Errorf("it is %s, and its error is %q, want %v and %v and %q in it", got.Status, got.Error, w.OutgoingID,
+				bursar.OutgoingSent, "no stored version")
 		}
 		node.wantSent(t, "without bytes")
 		if got := r.Now(w); got.Status != bursar.WithdrawalBroadcast || len(node.built) > 0 {
-			t.Errorf("the withdrawal is %s, %d transactions are drafted", got.Status, len(node.built))
+			t.Errorf("the withdrawal is %s, %d transactions are drafted, want %v and none", got.Status, len(node.built),
+				bursar.WithdrawalBroadcast)
 		}
 	})
 }

@@ -60,14 +60,14 @@ func TestAnInclusionThatANodeShowsIsRecordedAsItIs(t *testing.T) {
 		} {
 			if _, err := r.Sender.Resolve(ctx, id, r.Chain, word); !errors.Is(err, outgoing.ErrDisputed) ||
 				r.spendNow(id).Height > 0 {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v, want %v and at most 0", name, err, outgoing.ErrDisputed)
 			}
 		}
 		r.Chain.Down("near", true) // each endpoint is asked until one shows the block
 		said, err := r.Sender.Resolve(ctx, id, found{r.Chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
 		if err != nil || !strings.Contains(said, "paid by transaction "+w.TxID) ||
 			!strings.Contains(said, "as the chain shows") {
-			t.Fatalf("%q, %v", said, err)
+			t.Fatalf("%q, %v, want %v in it and %q in it", said, err, "paid by transaction "+w.TxID, "as the chain shows")
 		}
 		r.Chain.Heal("near")
 		resolved := r.spendNow(id)
@@ -79,7 +79,8 @@ func TestAnInclusionThatANodeShowsIsRecordedAsItIs(t *testing.T) {
 			t.Errorf("resolved it is %+v, it is in block %d, and its fee is %s", resolved, included.Height, followed.Fee)
 		}
 		if len(followed.Delivered) == 0 || string(resolved.Delivered) != string(followed.Delivered) {
-			t.Errorf("it delivered %q, and the block shows %q", resolved.Delivered, followed.Delivered)
+			t.Errorf("it delivered %q, and the block shows %q, want some and %v", resolved.Delivered, followed.Delivered,
+				string(followed.Delivered))
 		}
 		r.Settle()
 	})
@@ -101,7 +102,7 @@ func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 		r.Chain.Censor("far", w.TxID)
 		_, err := r.Sender.Resolve(ctx, w.OutgoingID, found{r.Chain, included}, outgoing.Resolution{Actor: "ann"})
 		if err == nil || !strings.Contains(err.Error(), "does not show transaction "+w.TxID) || !errors.Is(err, sim.ErrNode) {
-			t.Errorf("the error is %v", err)
+			t.Errorf("the error is %v, want an error and %v in it and %v", err, "does not show transaction "+w.TxID, sim.ErrNode)
 		}
 		_, err = r.Sender.Resolve(ctx, w.OutgoingID, struct{ chain.Chain }{found{r.Chain, included}},
 			outgoing.Resolution{Actor: "ann"})
@@ -174,7 +175,7 @@ func TestATransactionThatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 				_, err := r.Sender.Resolve(ctx, w.OutgoingID, asked,
 					outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
 				if !errors.Is(err, outgoing.ErrNotOpen) || !strings.Contains(err.Error(), "it was changed in the meantime") {
-					t.Errorf("the error is %v", err)
+					t.Errorf("the error is %v, want %v and %q in it", err, outgoing.ErrNotOpen, "it was changed in the meantime")
 				}
 				if now := r.Now(w); now.OutgoingID != w.OutgoingID || r.spendNow(w.OutgoingID).Status == bursar.OutgoingAbandoned {
 					t.Errorf("it was given up: %+v", now)

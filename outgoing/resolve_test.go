@@ -93,7 +93,7 @@ func TestAnOperatorsStatementSettlesAPayment(t *testing.T) {
 		r.Must(err)
 		r.Step()
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed {
-			t.Errorf("the withdrawal is %+v", got)
+			t.Errorf("the withdrawal is %+v, want %v", got, bursar.WithdrawalConfirmed)
 		}
 		if _, err := r.Sender.Resolve(ctx, id, r.Chain,
 			outgoing.Resolution{NeverPaid: true, Reason: "a mistake"}); !errors.Is(err, outgoing.ErrNotOpen) {
@@ -148,7 +148,7 @@ func TestEveryEndpointIsAskedBeforeAStatementCounts(t *testing.T) {
 		word := outgoing.Resolution{NeverPaid: true, Reason: "absent in an explorer", Actor: "ann"}
 		_, err := r.Sender.Resolve(ctx, id, archive{r.Chain, paid}, word)
 		if !errors.Is(err, outgoing.ErrDisputed) || r.Now(w).OutgoingID != id {
-			t.Fatalf("a word was believed against what an endpoint shows: %v", err)
+			t.Fatalf("a word was believed against what an endpoint shows: %v, want %v and %v", err, outgoing.ErrDisputed, id)
 		}
 		_, err = r.Sender.Resolve(ctx, id, archive{r.Chain, "another"}, word)
 		r.Must(err)

@@ -55,7 +55,8 @@ func TestALeaseThatIsLostEndsTheStep(t *testing.T) {
 			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalBroadcast || builds.builds > 0 {
-			t.Errorf("the withdrawal is %s, %d transactions were drafted", got.Status, builds.builds)
+			t.Errorf("the withdrawal is %s, %d transactions were drafted, want %v and at most 0", got.Status, builds.builds,
+				bursar.WithdrawalBroadcast)
 		}
 	})
 }
@@ -98,7 +99,7 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 		r.WantAlarms()
 		open := r.Open()
 		if len(open) != 1 || open[0].Status != bursar.OutgoingNew || open[0].Error == "" {
-			t.Errorf("what is open is %+v", open)
+			t.Errorf("what is open is %+v, want 1 of them and %v and not %q", open, bursar.OutgoingNew, "")
 		}
 		r.Sender.Signer = real
 		r.Settle()
@@ -133,7 +134,7 @@ func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
 		r.Trouble = true
 		r.Check(r.Sender.Step(ctx, r.Lease))
 		if got := r.Now(w); got.TxID != "" || building.sent > 0 {
-			t.Errorf("it was signed as %q and sent %d times", got.TxID, building.sent)
+			t.Errorf("it was signed as %q and sent %d times, want %q and at most 0", got.TxID, building.sent, "")
 		}
 		r.wantUnreserved("a UTXO was reorged out while the transaction was built")
 		r.resumeAll()

@@ -56,7 +56,7 @@ func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 		r.wantShort(token, true)
 		if _, says := r.alarmOf("payout_short"); !strings.Contains(says, w.ID.String()) ||
 			!strings.Contains(says, "4.00 TOKEN went elsewhere") {
-			t.Errorf("the alarm is %q", says)
+			t.Errorf("the alarm is %q, want %v in it and %q in it", says, w.ID.String(), "4.00 TOKEN went elsewhere")
 		}
 	})
 }
@@ -87,7 +87,8 @@ func TestAShortPaymentThatRefundsLessEndsNoFreeze(t *testing.T) {
 		r.View(func(tx *store.Tx) error {
 			a, err := tx.Accounts().Get(ctx, r.Accounts[0])
 			if a.Frozen == "" || r.Now(w).Status != bursar.WithdrawalConfirmed {
-				t.Errorf("the freeze is %q, and the payment %s", a.Frozen, r.Now(w).Status)
+				t.Errorf("the freeze is %q, and the payment %s, want not %q and %v", a.Frozen, r.Now(w).Status, "",
+					bursar.WithdrawalConfirmed)
 			}
 			return err
 		})

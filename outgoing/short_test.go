@@ -55,7 +55,7 @@ func TestATokenThatReturnsFalseIsRefunded(t *testing.T) {
 		token := r.WithToken()
 		w := r.payToken(token, sim.Manners{False: true})
 		if got := r.Now(w); got.Status != bursar.WithdrawalFailed || got.Error == "" {
-			t.Errorf("the withdrawal is %+v", got)
+			t.Errorf("the withdrawal is %+v, want %v and not %q", got, bursar.WithdrawalFailed, "")
 		}
 		r.wantToken(token, "80000000", "0")
 		r.WantAlarms("payout_short")
@@ -75,7 +75,7 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 			t.Fatalf("the receiver holds %s, want %s", got, bursar.Units(9_900_000))
 		}
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.Error == "" {
-			t.Errorf("the withdrawal is %+v", got)
+			t.Errorf("the withdrawal is %+v, want %v and not %q", got, bursar.WithdrawalConfirmed, "")
 		}
 		r.wantToken(token, "70100000", "100000")
 		r.WantAlarms("payout_short")
@@ -87,7 +87,7 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 			r.Step()
 		}
 		if got := r.Chain.Balance(r.Chain.Named("second"), token.Contract); !got.IsZero() {
-			t.Errorf("%s was paid of the halted currency (%v, %v)", got, again.ID, err)
+			t.Errorf("%s was paid of the halted currency (%v, %v), want zero", got, again.ID, err)
 		}
 		if err == nil {
 			_, err = r.Withdrawals.Cancel(ctx, again.ID)
@@ -98,7 +98,7 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 		r.Step()
 		r.Settle()
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || got.Error != "" {
-			t.Errorf("on the other branch it is %+v", got)
+			t.Errorf("on the other branch it is %+v, want %v and %q", got, bursar.WithdrawalConfirmed, "")
 		}
 		r.wantToken(token, "70000000", "0")
 		r.Must(r.Reconcile())
@@ -196,7 +196,7 @@ func TestAShortPaymentThatRefundsAgainEndsTheFreeze(t *testing.T) {
 			r.View(func(tx *store.Tx) error {
 				a, err := tx.Accounts().Get(ctx, r.Accounts[0])
 				if (a.Frozen != "") != want {
-					t.Errorf("%s the account's freeze is %q", when, a.Frozen)
+					t.Errorf("%s the account's freeze is %q, want %v", when, a.Frozen, want)
 				}
 				return err
 			})

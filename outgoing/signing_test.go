@@ -150,7 +150,7 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 			})
 			if seen["new signed false"] == 0 || seen["new signed true"] > 0 || seen["claimed signed false"] == 0 ||
 				seen["claimed signed true"] > 1 {
-				t.Errorf("halts began when it was %v", seen)
+				t.Errorf("halts began when it was %v, want not 0 and at most 0 and at most 1", seen)
 			}
 		})
 	}

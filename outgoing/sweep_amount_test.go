@@ -81,7 +81,7 @@ func TestASweepCollectsWhatTheFinalChainHolds(t *testing.T) {
 			r.Chain.Fail(sim.Build, 1000, nil)
 			r.Blocks(5)
 			if open := r.Open(); len(open) != 1 || open[0].Kind != string(chain.KindSweep) {
-				t.Fatalf("open are %+v", open)
+				t.Fatalf("open are %+v, want 1 of them and %v", open, string(chain.KindSweep))
 			}
 			r.Pay(w.Address, 20_000_000)
 			r.Blocks(5)
@@ -128,7 +128,7 @@ func TestABumpedSweepTakesNoMore(t *testing.T) {
 		r.Blocks(1)
 		r.Blocks(6)
 		if len(node.built) < 2 {
-			t.Fatalf("built were %q", node.built)
+			t.Fatalf("built were %q, want at least 2", node.built)
 		}
 		for _, amount := range node.built {
 			if amount != "80000000" {
@@ -154,7 +154,8 @@ func TestTwoPaymentsDoNotUseTheSameFunds(t *testing.T) {
 		first, second := r.Order(1_500_000_000, r.Chain.Named("first")), r.Order(1_500_000_000, r.Chain.Named("second"))
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if a, b := r.Now(first), r.Now(second); a.Status != bursar.WithdrawalBroadcast || b.TxID != "" {
-			t.Errorf("the first is %s, the second %s by %q", a.Status, b.Status, b.TxID)
+			t.Errorf("the first is %s, the second %s by %q, want %v and %q", a.Status, b.Status, b.TxID,
+				bursar.WithdrawalBroadcast, "")
 		}
 		r.WantAlarms("funds_low")
 		r.SettleAll()

@@ -169,7 +169,7 @@ func TestASweepThatANodeRefusesIsReplacedByOneOfLess(t *testing.T) {
 		got := r.only()
 		node.wantSent(t, "when it is refused", sweep.TxID, got.TxID)
 		if got.ID != sweep.ID || got.Versions != 2 || got.Error != "" {
-			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
+			t.Errorf("it has %d versions: %q, want %v and 2 and %q", got.Versions, got.Error, sweep.ID, "")
 		}
 		r.Settle()
 		r.Must(r.Audit())
@@ -188,7 +188,8 @@ func TestASweepThatANodeRefusesAndNothingReplaces(t *testing.T) {
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") ||
 			!strings.Contains(got.Error, "broadcast "+sweep.TxID) {
-			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
+			t.Errorf("it has %d versions: %q, want 1 and %q in it and %v in it", got.Versions, got.Error, "no fees known",
+				"broadcast "+sweep.TxID)
 		}
 		r.Sender.Chain = r.Chain
 		r.Settle()
@@ -214,7 +215,8 @@ func TestASweepThatNoNodeTakesIsSentAgain(t *testing.T) {
 		}
 		r.Step()
 		if got := r.only(); got.Versions != 1 || got.Status != bursar.OutgoingSent || got.Error != "" {
-			t.Errorf("it is %s with %d versions: %q", got.Status, got.Versions, got.Error)
+			t.Errorf("it is %s with %d versions: %q, want 1 and %v and %q", got.Status, got.Versions, got.Error,
+				bursar.OutgoingSent, "")
 		}
 		node.wantSent(t, "in three steps", first.TxID, first.TxID, first.TxID)
 		r.Settle()

@@ -125,7 +125,7 @@ func TestAShortSweepOfAnUnconfiguredTokenWaits(t *testing.T) {
 		r.Must(err)
 		r.Sender.Registry = only
 		if err := r.Sender.Step(ctx, r.Lease); err == nil || !strings.Contains(err.Error(), "whose sweep was short") {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want an error and %q in it", err, "whose sweep was short")
 		}
 		if got := r.Holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_500) {
 			t.Errorf("the books say that %s are at the address, want %s", got, bursar.Units(80_000_500))
@@ -158,7 +158,7 @@ func TestASweepThatCannotBeReadIsNotSettled(t *testing.T) {
 		r.Sender.Chain = misread{r.Chain}
 		if err := r.Sender.Step(ctx, r.Lease); err == nil ||
 			!strings.Contains(err.Error(), "a sweep has 2 payments, want 1") {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want an error and %q in it", err, "a sweep has 2 payments, want 1")
 		}
 		r.Sender.Chain = r.Chain
 		r.Must(r.Sender.Step(ctx, r.Lease))

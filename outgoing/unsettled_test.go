@@ -29,7 +29,7 @@ func TestATransactionThatCannotBeSettledHoldsUpNothing(t *testing.T) {
 		woken := 0
 		r.Sender.Settled = func() { woken++ }
 		if err := r.Sender.Step(ctx, r.Lease); err == nil || !strings.Contains(err.Error(), "has no stored version") {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want an error and %q in it", err, "has no stored version")
 		}
 		a, b := r.Now(broken).Status, r.Now(whole).Status
 		if a != bursar.WithdrawalBroadcast || b != bursar.WithdrawalConfirmed {
@@ -72,7 +72,7 @@ func TestAFeeOfAnUnconfiguredAssetIsNotSkipped(t *testing.T) {
 		r.Sender.Registry = only
 		const why = "no currency is configured for the native asset"
 		if err := r.Sender.Step(ctx, r.Lease); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("the step returned %v", err)
+			t.Errorf("the step returned %v, want an error and %v in it", err, why)
 		}
 		if got := r.Now(w).Status; got != bursar.WithdrawalBroadcast {
 			t.Errorf("without its fee the withdrawal is %s, want %s", got, bursar.WithdrawalBroadcast)

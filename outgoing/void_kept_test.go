@@ -149,7 +149,7 @@ func TestOnASharedAddressAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 		w := r.Order(100_000_000, r.Chain.Named("coin"))
 		r.Blocks(5)
 		if list := r.fillers(); len(list) > 0 {
-			t.Errorf("it is made void by %+v", list)
+			t.Errorf("it is made void by %+v, want none", list)
 		}
 		r.View(func(tx *store.Tx) error {
 			open, err := tx.Alarms().OfKind(ctx, "nonce_blocked")

@@ -29,7 +29,7 @@ func TestMovedUTXOsStayThoughTheSignerRefuses(t *testing.T) {
 		r.Sender.Signer = watched{refuses, func(unsigned chain.UnsignedTx) { resources = unsigned.Reservations }}
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(by); p.Status != bursar.OutgoingNew || len(resources) == 0 {
-			t.Fatalf("the voiding transaction is %s: %s", p.Status, p.Error)
+			t.Fatalf("the voiding transaction is %s: %s, want %v and some", p.Status, p.Error, bursar.OutgoingNew)
 		}
 		r.View(func(tx *store.Tx) error {
 			owners, err := tx.Reservations().Owners(ctx, r.Chain.Capabilities().ID, resources)

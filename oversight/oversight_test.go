@@ -245,7 +245,7 @@ func TestEachPageShowsTheState(t *testing.T) {
 			}
 		}
 		if got := h.text("/wallets", nil, "account="+other.String()); strings.Contains(got, "bitcoin-wallet") {
-			t.Errorf("the wallets of one account contain those of another: %s", got)
+			t.Errorf("the wallets of one account contain those of another: %s, want no %q", got, "bitcoin-wallet")
 		}
 	})
 }
@@ -273,7 +273,8 @@ func TestOtherAccountsAreNotSeen(t *testing.T) {
 			all, err := json.Marshal(s)
 			if err != nil || strings.Contains(string(all), shop.String()) || strings.Contains(string(all), "order-1") ||
 				strings.Contains(string(all), "Proposals that wait") {
-				t.Errorf("%s shows another account: %s, %v", p.Path, all, err)
+				t.Errorf("%s shows another account: %s, %v, want no %v and no %q and no %q", p.Path, all, err, shop.String(),
+					"order-1", "Proposals that wait")
 			}
 		}
 		for path, id := range map[string]bursar.ID{"/deposits/{id}": pending.ID, "/withdrawals/{id}": {3, 1},
@@ -282,12 +283,12 @@ func TestOtherAccountsAreNotSeen(t *testing.T) {
 				t.Errorf("%s of another account: %v, want not_found", path, err)
 			}
 			if got := h.text("/search", only, "q="+id.String()); !strings.Contains(got, "Nothing has exactly this.") {
-				t.Errorf("the search for %s of another account found %s", id, got)
+				t.Errorf("the search for %s of another account found %s, want %q in it", id, got, "Nothing has exactly this.")
 			}
 		}
 		for _, q := range []string{"bitcoin-wallet", pending.TxID, "order-1", "0.15"} {
 			if got := h.text("/search", only, "q="+q); strings.Contains(got, shop.String()) {
-				t.Errorf("the search for %q of another account found %s", q, got)
+				t.Errorf("the search for %q of another account found %s, want no %v", q, got, shop.String())
 			}
 		}
 		if _, err := h.read("/deposits", only, "account="+shop.String()); err == nil {

@@ -129,7 +129,7 @@ func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
 		t.Fatal(missing, err)
 	}
 	if f.Rate("BTC").String() != "66000" || f.Rate("ETH").String() != "3000" || f.Ages()["ETH"] != 6*time.Minute {
-		t.Errorf("rates are %s and %s", f.Rate("BTC"), f.Rate("ETH"))
+		t.Errorf("rates are %s and %s, want %q and %q and %v", f.Rate("BTC"), f.Rate("ETH"), "66000", "3000", 6*time.Minute)
 	}
 	for name, answer := range map[string]func(w http.ResponseWriter){
 		"an error":   func(w http.ResponseWriter) { http.Error(w, `{"BTC":"1"}`, http.StatusInternalServerError) },
@@ -139,12 +139,12 @@ func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
 	} {
 		s.answers(answer)
 		if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), s.URL) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want an error and no %v", name, err, s.URL)
 		}
 	}
 	at.Advance(4 * time.Minute)
 	if f.Rate("BTC").String() != "66000" || f.Rate("ETH").String() != "3000" {
-		t.Error("a rate of ten minutes is too old")
+		t.Errorf("a rate of ten minutes is too old, want %q and %q", "66000", "3000")
 	}
 	at.Advance(time.Nanosecond)
 	if f.Rate("BTC").String() != "66000" || f.Rate("ETH").IsKnown() {
@@ -178,13 +178,14 @@ func TestAFeedThatRunsAsksAgainAndAgain(t *testing.T) {
 			""} { // the second answer came after a minute and counts for three
 			synctest.Wait()
 			if got := f.Rate("BTC").String(); got != want || asked.Load() != int64(minute+1) {
-				t.Errorf("after %d minutes the rate is %q, asked %d times", minute, got, asked.Load())
+				t.Errorf("after %d minutes the rate is %q, asked %d times, want %v and %v", minute, got, asked.Load(), want,
+					int64(minute+1))
 			}
 			<-time.After(time.Minute)
 		}
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("it ended with %v", err)
+			t.Errorf("it ended with %v, want %v", err, context.Canceled)
 		}
 	})
 }
@@ -217,7 +218,7 @@ func FuzzRateOf(f *testing.F) {
 		}
 		off := exact.Sub(exact, got)
 		if limit := big.NewRat(1, 1_000_000_000_000_000_000); off.Sign() < 0 || off.Cmp(limit) >= 0 {
-			t.Fatalf("%q is read as %q, which is off by %s", text, r, off)
+			t.Fatalf("%q is read as %q, which is off by %s, want at least 0 and less than 0", text, r, off)
 		}
 	})
 }

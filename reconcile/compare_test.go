@@ -183,12 +183,12 @@ func TestUsedAddressesAreRequested(t *testing.T) {
 	b.wallet("hot")
 	b.compare()
 	if want := [][]string{{"hot", "x"}}; fmt.Sprint(b.asked) != fmt.Sprint(want) {
-		t.Errorf("asked for %q", b.asked)
+		t.Errorf("asked for %q, want %v", b.asked, fmt.Sprint(want))
 	}
 	b.asked, b.All = nil, true
 	b.compare()
 	if want := [][]string{{"hot", "never paid"}}; fmt.Sprint(b.asked) != fmt.Sprint(want) {
-		t.Errorf("of all: asked for %q", b.asked)
+		t.Errorf("of all: asked for %q, want %v", b.asked, fmt.Sprint(want))
 	}
 }
 
@@ -224,7 +224,7 @@ func TestADifferenceIsListedByAddress(t *testing.T) {
 	want := []reconcile.Difference{{Address: "a", Books: bursar.Units(100), OnChain: bursar.Units(90)},
 		{Address: "b", Books: bursar.Units(200), OnChain: bursar.Units(190)}}
 	if line.Missing != bursar.Units(20) || !slices.Equal(line.Differences, want) {
-		t.Errorf("it is %+v", line)
+		t.Errorf("it is %+v, want %v and %+v", line, bursar.Units(20), want)
 	}
 	b.holds["hot"], b.holds["c"] = 450, 301
 	line, _ = b.compare()
@@ -232,7 +232,7 @@ func TestADifferenceIsListedByAddress(t *testing.T) {
 		append(want,
 			reconcile.Difference{Address: "c", Books: bursar.Units(300), OnChain: bursar.Units(301)})...)
 	if line.Surplus != bursar.Units(31) || !slices.Equal(line.Differences, want) {
-		t.Errorf("it is %+v", line)
+		t.Errorf("it is %+v, want %v and %+v", line, bursar.Units(31), want)
 	}
 	if got := want[3].Size(); got != bursar.Units(1) {
 		t.Errorf("its size is %s, want %s", got, bursar.Units(1))
@@ -257,7 +257,7 @@ func TestUTXOsAreComparedByAddress(t *testing.T) {
 	line, _ := b.compare()
 	if want := []reconcile.Difference{{Address: "hot", Books: bursar.Units(900),
 		OnChain: bursar.Units(850)}}; !slices.Equal(line.Differences, want) {
-		t.Errorf("it is %+v", line)
+		t.Errorf("it is %+v, want %+v", line, want)
 	}
 }
 
@@ -273,8 +273,9 @@ func TestTheLargestDifferencesAreListed(t *testing.T) {
 	if len(line.Differences) != 100 || line.Differences[0].Address != "hot" ||
 		line.Differences[1].OnChain != bursar.Units(350) ||
 		line.Differences[99].OnChain != bursar.Units(252) {
-		t.Errorf("%d are listed, from %+v to %+v", len(line.Differences), line.Differences[1],
-			line.Differences[len(line.Differences)-1])
+		t.Errorf("%d are listed, from %+v to %+v, want 100 of them and %q and %v and %v", len(line.Differences),
+			line.Differences[1],
+			line.Differences[len(line.Differences)-1], "hot", bursar.Units(350), bursar.Units(252))
 	}
 }
 
@@ -294,7 +295,7 @@ func TestAnUnreachableNodeProvesNothing(t *testing.T) {
 		chains, err := tx.Reconciliations().All(ctx)
 		alarms, _ := tx.Alarms().OfKind(ctx, reconcile.Differs)
 		if len(chains)+len(alarms) != 0 {
-			t.Errorf("written is %+v, %+v", chains, alarms)
+			t.Errorf("written is %+v, %+v, want none", chains, alarms)
 		}
 		return err
 	})
@@ -314,7 +315,7 @@ func TestHowOftenTheChainIsCompared(t *testing.T) {
 			t.Fatal(err)
 		}
 		if (len(b.asked) > 0) != compares {
-			t.Errorf("after %s it asked %d times", after, len(b.asked))
+			t.Errorf("after %s it asked %d times, want %v", after, len(b.asked), compares)
 		}
 	}
 	steps(0, false)

@@ -68,7 +68,7 @@ func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
 			return open
 		}
 		if got := kinds(); len(got) != 1 || got[0] != "books_differ" {
-			t.Fatalf("the alarms are %v", got)
+			t.Fatalf("the alarms are %v, want 1 of them and %q", got, "books_differ")
 		}
 		if err := r.Reconcile(); err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestReconcilingAllFindsWhatNoBlockShowed(t *testing.T) {
 			lines, err := (&reconcile.Reconciler{DB: r.DB, Chain: node, Registry: r.Registry, Hot: r.Hot.Base,
 				All: all}).Run(ctx)
 			if err != nil || len(lines) != 1 || lines[0].Surplus != bursar.Units(surplus) {
-				t.Fatalf("all %v: the lines are %+v, %v", all, lines, err)
+				t.Fatalf("all %v: the lines are %+v, %v, want 1 of them and %v", all, lines, err, bursar.Units(surplus))
 			}
 			if all && (len(lines[0].Differences) != 1 || lines[0].Differences[0].Address != node.base) {
 				t.Fatalf("the differences are %+v", lines[0].Differences)

@@ -92,7 +92,7 @@ func TestAnotherVersionOfTheBlockProvesNothing(t *testing.T) {
 	b.Do(func(tx *store.Tx) error {
 		alarms, err := tx.Alarms().OfKind(ctx, reconcile.Differs)
 		if len(alarms) != 0 {
-			t.Errorf("alarms are %+v", alarms)
+			t.Errorf("alarms are %+v, want none", alarms)
 		}
 		return err
 	})

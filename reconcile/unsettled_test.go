@@ -78,7 +78,7 @@ func TestReconciliationKnowsRefundsThatAreNotSettled(t *testing.T) {
 		}
 		if n := r.Resolution(d); n.Status != bursar.ResolutionSigned ||
 			r.Chain.Balance(r.Chain.Named("sender"), "").IsZero() {
-			t.Fatalf("the decision is %+v", n)
+			t.Fatalf("the decision is %+v, want %v and not zero", n, bursar.ResolutionSigned)
 		}
 		r.Must(r.Reconcile())
 		r.Settle()

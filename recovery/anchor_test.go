@@ -76,7 +76,7 @@ func book(t *testing.T, db *store.DB, ref string) (head store.Link) {
 		})
 	}
 	if err != nil || head.Number == 0 {
-		t.Fatalf("the books end with link %d, %v", head.Number, err)
+		t.Fatalf("the books end with link %d, %v, want not 0", head.Number, err)
 	}
 	return head
 }

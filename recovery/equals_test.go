@@ -90,7 +90,7 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 					t.Errorf("%d external spends are unclear in the end, want %d", n, unclear)
 				}
 				if now := r.Now(one); now.Status != bursar.WithdrawalConfirmed || (now.TxID == first.TxID) != included {
-					t.Errorf("the withdrawal is %s by %s", now.Status, now.TxID)
+					t.Errorf("the withdrawal is %s by %s, want %v and %v", now.Status, now.TxID, bursar.WithdrawalConfirmed, included)
 				}
 			})
 		})

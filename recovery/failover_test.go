@@ -73,7 +73,7 @@ func TestAFailoverDeclaredSynchronousLosesNothing(t *testing.T) {
 			}
 			is := kept.Database
 			if is.System == "" || is.Timeline == "" {
-				t.Fatalf("the marks are of %+v", is)
+				t.Fatalf("the marks are of %+v, want not %q", is, "")
 			}
 			test.was.Database = filled(test.was.Database, is)
 			if _, err := file.Raise(ctx, test.was); err != nil {

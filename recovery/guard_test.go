@@ -130,11 +130,11 @@ func TestANewDatabaseGetsMarks(t *testing.T) {
 		t.Errorf("the marks are %+v, the database has %+v", kept, now)
 	}
 	if kept.Beat != 1 || now.Beat != 1 || kept.Indexes["fam"] != 64 || now.Reserved["fam"] != 64 {
-		t.Errorf("the marks are %+v, the database has %+v", kept, now)
+		t.Errorf("the marks are %+v, the database has %+v, want 1 and 64", kept, now)
 	}
 	if saved, err := marks.NewFile(p.file).Load(ctx); err != nil || saved.Indexes["fam"] != 64 ||
 		saved.Database != kept.Database {
-		t.Errorf("on disk is %+v, %v", saved, err)
+		t.Errorf("on disk is %+v, %v, want 64 and %v", saved, err, kept.Database)
 	}
 	p.need(p.Compare(ctx))
 	if p.Kept().Beat != 2 || p.marks().Beat != 2 {
@@ -150,7 +150,7 @@ func TestAUsedDatabaseNeedsItsMarks(t *testing.T) {
 	p.file = filepath.Join(t.TempDir(), "other.marks")
 	p.over(url)
 	if err := p.Start(ctx); !errors.Is(err, marks.ErrMissing) || !strings.Contains(err.Error(), "bursar recovery begin") {
-		t.Errorf("it starts with %v", err)
+		t.Errorf("it starts with %v, want %v and %q in it", err, marks.ErrMissing, "bursar recovery begin")
 	}
 	p.do(func(tx *store.Tx) error { return tx.Settings().SetRestored(ctx, "noon") })
 	start(t, p.Guard)
@@ -238,7 +238,8 @@ func TestNothingIsSignedWithADatabaseThatLostASignature(t *testing.T) {
 	p.DB = p.base // the same process continues, and has noticed nothing
 	if err := p.sign(p.lease()); !errors.Is(err, recovery.ErrBehind) ||
 		!strings.Contains(err.Error(), "1 signed transactions of simbtc, the marks have 2") {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want %v and %q in it", err, recovery.ErrBehind,
+			"1 signed transactions of simbtc, the marks have 2")
 	}
 	if !recovering(t, p.DB) || p.Kept().Signed[string(simbtc)] != 2 {
 		t.Errorf("recovering are %v, the marks are %+v", recovering(t, p.DB), p.Kept())
@@ -346,7 +347,7 @@ func TestAnIndexIsIssuedOnce(t *testing.T) {
 	commit()
 	for first, given := range map[uint32]bool{3: false, 6: false, 7: true} {
 		if _, err := p.Take(store.Identity{}, "fam", first, 1); (err == nil) != given {
-			t.Errorf("from %d on: %v", first, err)
+			t.Errorf("from %d on: %v, want %v", first, err, given)
 		}
 	}
 	if _, err := p.Take(store.Identity{}, "fam", 60, 5); !errors.Is(err, recovery.ErrUnreserved) {

@@ -56,7 +56,7 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 					r.Step()
 					r.Step()
 					if got := r.Chain.Waiting(); !slices.Equal(got, waiting) {
-						t.Fatalf("%d transactions wait, %d did", len(got), len(waiting))
+						t.Fatalf("%d transactions wait, %d did, want %+v", len(got), len(waiting), waiting)
 					}
 					if r.Recovering() {
 						t.Error("the chain waits although the journal has every payment")
@@ -68,7 +68,7 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 					r.Settle()
 					paidOnce(r, three, r.Now(three).TxID)
 					if unclear := r.Unclear(); len(unclear) > 0 {
-						t.Errorf("unclear is %+v", unclear)
+						t.Errorf("unclear is %+v, want none", unclear)
 					}
 				})
 			})
@@ -130,7 +130,7 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 		r.Step()
 		r.Step()
 		if got := r.Chain.Waiting(); !slices.Equal(got, sent) {
-			t.Errorf("%v wait, %v did", got, sent)
+			t.Errorf("%v wait, %v did, want %+v", got, sent, sent)
 		}
 	})
 }

@@ -45,7 +45,8 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 		})
 		if len(found) != 1 || found[0].Address != lost.Address || found[0].Amount != bursar.Units(70_000_000) ||
 			found[0].Status != bursar.DepositConfirmed {
-			t.Fatalf("unattributed is %+v", found)
+			t.Fatalf("unattributed is %+v, want 1 of them and %v and %v and %v", found, lost.Address, bursar.Units(70_000_000),
+				bursar.DepositConfirmed)
 		}
 		w := r.Order(100_000_000, r.Chain.Named("receiver"))
 		r.Settle()
@@ -81,7 +82,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 		for range 3 {
 			r.Step()
 			if n := len(r.Chain.Waiting()); n > 1 {
-				t.Fatalf("%d transactions wait", n)
+				t.Fatalf("%d transactions wait, want at most 1", n)
 			}
 		}
 		r.Trouble = false
@@ -129,7 +130,7 @@ func TestMissingMarksAreAnError(t *testing.T) {
 			t.Error("the chain does not recover")
 		}
 		if w := r.Wallet(0); w.Index < 500 {
-			t.Errorf("the next index is %d", w.Index)
+			t.Errorf("the next index is %d, want at least 500", w.Index)
 		}
 	})
 }

@@ -36,17 +36,17 @@ func TestAnExternalSpendThatPaysAWithdrawalIsAdopted(t *testing.T) {
 				r.paid(found, x, w, token, waiting)
 				r.untouched(other)
 				if !strings.Contains(found.Reason, w.ID.String()) || !strings.Contains(found.Reason, token.ID.String()) {
-					t.Errorf("the reason is %q", found.Reason)
+					t.Errorf("the reason is %q, want %v in it and %v in it", found.Reason, w.ID.String(), token.ID.String())
 				}
 				var request chain.TxRequest
 				r.Must(json.Unmarshal(r.Outgoing(found.OutgoingID).Request, &request))
 				if len(request.Payments) != 3 || request.Kind != chain.KindWithdrawal || request.MaxFee != x.Fee {
-					t.Errorf("its request is %+v", request)
+					t.Errorf("its request is %+v, want 3 of them and %v and %v", request, chain.KindWithdrawal, x.Fee)
 				}
 				r.Do(func(tx *store.Tx) error {
 					notified, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
 					if len(notified) != 1 || notified[0].Subject != waiting.ID {
-						t.Errorf("notified are %+v", notified)
+						t.Errorf("notified are %+v, want 1 of them and %v", notified, waiting.ID)
 					}
 					return err
 				})
@@ -76,7 +76,8 @@ func TestAPaymentThatMatchesNothingIsNotAdopted(t *testing.T) {
 			found := r.judge(x, false)
 			if found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() ||
 				r.external(x.TxID).Status != store.ExternalHalted || !strings.Contains(found.Reason, "it paid") {
-				t.Errorf("it is %+v, recorded as %+v", found, r.external(x.TxID))
+				t.Errorf("it is %+v, recorded as %+v, want %v and zero and %v and %q in it", found, r.external(x.TxID),
+					recovery.ExternalTx, store.ExternalHalted, "it paid")
 			}
 			y := r.mineExternal(payments...)
 			found = r.judge(y, true)
@@ -103,7 +104,7 @@ func TestEqualWithdrawals(t *testing.T) {
 	one, other := r.order(ann, "e", "COIN", 500), r.order(bob, "e", "COIN", 500)
 	if found := r.judge(r.mineExternal(pays("e", "", 500)), false); found.Verdict != recovery.ExternalTx ||
 		!strings.Contains(found.Reason, "several accounts") {
-		t.Errorf("it is %+v", found)
+		t.Errorf("it is %+v, want %v and %q in it", found, recovery.ExternalTx, "several accounts")
 	}
 	r.untouched(one, other)
 	x = r.mineExternal(pays("e", "", 500), pays("e", "", 500))
@@ -141,7 +142,7 @@ func TestAWithdrawalThatAnotherTransactionMayPayIsNotMatched(t *testing.T) {
 					verdict = recovery.Unclear // it is assessed again once the other has expired
 				}
 				if found.Verdict != verdict || r.now(w).OutgoingID != p.ID {
-					t.Errorf("it is %+v", found)
+					t.Errorf("it is %+v, want %v and %v", found, verdict, p.ID)
 				}
 				r.untouched(extra)
 				return
@@ -172,7 +173,7 @@ func TestTheWaitingWithdrawalIsMatchedFirst(t *testing.T) {
 			x := r.mineExternal(pays("x", "", 500))
 			r.paid(r.judge(x, false), x, waits)
 			if r.now(sent).OutgoingID != p.ID {
-				t.Error("the withdrawal of the sent transaction was matched")
+				t.Errorf("the withdrawal of the sent transaction was matched, want %v", p.ID)
 			}
 			second := r.mineExternal(pays("x", "", 500))
 			if found := r.judge(second, false); height > 0 && found.Verdict != recovery.ExternalTx || height == 0 &&
@@ -190,12 +191,12 @@ func TestADepositAddressPaysNoWithdrawal(t *testing.T) {
 	x := r.mineExternal(pays("x", "", 500))
 	x.Base = "deposit"
 	if found := r.judge(x, false); found.Verdict != recovery.ExternalTx {
-		t.Errorf("it is %+v", found)
+		t.Errorf("it is %+v, want %v", found, recovery.ExternalTx)
 	}
 	x = r.mineExternal(pays("x", "", 500))
 	x.Base = "deposit"
 	if found := r.judge(x, true); found.Verdict != recovery.Unclear {
-		t.Errorf("it is %+v", found)
+		t.Errorf("it is %+v, want %v", found, recovery.Unclear)
 	}
 	r.untouched(w)
 
@@ -213,7 +214,7 @@ func TestAFailedTransactionPaysNobody(t *testing.T) {
 	x := r.mineExternal(pays("x", "", 500))
 	x.Failed = true
 	if found := r.judge(x, false); found.Verdict != recovery.ExternalTx {
-		t.Errorf("it is %+v", found)
+		t.Errorf("it is %+v, want %v", found, recovery.ExternalTx)
 	}
 	r.untouched(w)
 }

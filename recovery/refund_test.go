@@ -72,17 +72,18 @@ func TestARefundIsAdopted(t *testing.T) {
 	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID ||
 		got.TxID != x.TxID ||
 		!strings.Contains(found.Reason, n.ID.String()) {
-		t.Errorf("the refund is %+v", got)
+		t.Errorf("the refund is %+v, want %v and %v and %v and %v in it", got, bursar.ResolutionSigned, found.OutgoingID,
+			x.TxID, n.ID.String())
 	}
 	r.Do(func(tx *store.Tx) error {
 		left, err := recovery.Unexplained(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
 		if len(left) > 0 {
-			t.Errorf("unexplained is %+v", left)
+			t.Errorf("unexplained is %+v, want none", left)
 		}
 		return err
 	})
 	if found := r.judge(r.mineExternal(pays("sender", "", 400)), false); found.Verdict != recovery.ExternalTx {
-		t.Errorf("a second one is %+v", found)
+		t.Errorf("a second one is %+v, want %v", found, recovery.ExternalTx)
 	}
 }
 
@@ -92,11 +93,11 @@ func TestARefundAndAnEqualWithdrawal(t *testing.T) {
 	r := newHarness(t, numbered)
 	n, w := r.refund("x", 500), r.order(ann, "x", "COIN", 500)
 	if found := r.judge(r.mineExternal(pays("x", "", 500)), false); found.Verdict != recovery.ExternalTx {
-		t.Errorf("it is %+v", found)
+		t.Errorf("it is %+v, want %v", found, recovery.ExternalTx)
 	}
 	r.untouched(w)
 	if got := r.standing(n); got.Status != bursar.ResolutionQueued {
-		t.Errorf("the refund is %+v", got)
+		t.Errorf("the refund is %+v, want %v", got, bursar.ResolutionQueued)
 	}
 }
 
@@ -124,10 +125,10 @@ func TestARefundOfAReplacedTransactionWaitsAgain(t *testing.T) {
 	found := r.judge(x, false)
 	r.paid(found, x, w)
 	if got := r.standing(beaten); got.Status != bursar.ResolutionQueued || !got.OutgoingID.IsZero() || got.TxID != "" {
-		t.Errorf("the replaced one is %+v", got)
+		t.Errorf("the replaced one is %+v, want %v and zero and %q", got, bursar.ResolutionQueued, "")
 	}
 	if got := r.standing(made); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID {
-		t.Errorf("the one that is made is %+v", got)
+		t.Errorf("the one that is made is %+v, want %v and %v", got, bursar.ResolutionSigned, found.OutgoingID)
 	}
 	if r.Outgoing(p.ID).Status != bursar.OutgoingAbandoned || r.Outgoing(q.ID).Status != bursar.OutgoingAbandoned {
 		t.Error("a transaction is not given up")
@@ -142,10 +143,10 @@ func TestAVersionOfARefund(t *testing.T) {
 	x := r.mineExternal(pays("sender", "", 400))
 	x.Reservations = []string{"hot/5"}
 	if found := r.judge(x, false); found.OutgoingID != p.ID {
-		t.Fatalf("it is %+v", found)
+		t.Fatalf("it is %+v, want %v", found, p.ID)
 	}
 	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != p.ID || got.TxID != x.TxID {
-		t.Errorf("the refund is %+v", got)
+		t.Errorf("the refund is %+v, want %v and %v and %v", got, bursar.ResolutionSigned, p.ID, x.TxID)
 	}
 }
 
@@ -173,7 +174,7 @@ func TestAPaymentIsAnnouncedOnce(t *testing.T) {
 	r.Do(func(tx *store.Tx) error {
 		notified, err := tx.Deliveries().List(ctx, ann, store.Page{Limit: 9})
 		if len(notified) != 0 {
-			t.Errorf("notified are %+v", notified)
+			t.Errorf("notified are %+v, want none", notified)
 		}
 		return err
 	})
@@ -208,6 +209,6 @@ func TestARecoveryIsAnAlarm(t *testing.T) {
 		return nil
 	})
 	if open() != 0 {
-		t.Error("the alarm stays open")
+		t.Error("the alarm stays open, want 0")
 	}
 }

@@ -29,7 +29,7 @@ func TestAnExplanationCoversEveryPayment(t *testing.T) {
 	named := recovery.Answer{Withdrawals: []bursar.ID{w.ID}}
 	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) ||
 		!strings.Contains(err.Error(), "0.000009 TOKEN to thief") {
-		t.Errorf("an unexplained rest: %v", err)
+		t.Errorf("an unexplained rest: %v, want %v and %q in it", err, recovery.ErrUnfit, "0.000009 TOKEN to thief")
 	}
 	r.untouched(w)
 	if err := r.answer(x, recovery.Answer{}); !errors.Is(err, recovery.ErrUnfit) {
@@ -39,11 +39,12 @@ func TestAnExplanationCoversEveryPayment(t *testing.T) {
 	r.Must(r.answer(x, named))
 	if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || got.OutgoingID != found.OutgoingID ||
 		got.TxID != x.TxID {
-		t.Errorf("the withdrawal is %+v", got)
+		t.Errorf("the withdrawal is %+v, want %v and %v and %v", got, bursar.WithdrawalBroadcast, found.OutgoingID, x.TxID)
 	}
 	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.Booked != store.UsedUpAsLoss ||
 		got.Note != "stolen" || got.Actor != "ann" {
-		t.Errorf("recorded is %+v", got)
+		t.Errorf("recorded is %+v, want %v and %v and %q and %q", got, store.ExternalAdopted, store.UsedUpAsLoss, "stolen",
+			"ann")
 	}
 	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) {
 		t.Errorf("a second explanation: %v, want %v", err, recovery.ErrUnfit)
@@ -91,7 +92,7 @@ func TestAnExplanationMatchesThePayments(t *testing.T) {
 	r.Must(r.answer(y, recovery.Answer{Withdrawals: []bursar.ID{elsewhere.ID}, Rest: store.UsedForOperator,
 		Note: "the customer moved"}))
 	if r.now(elsewhere).TxID != y.TxID {
-		t.Errorf("it is %+v", r.now(elsewhere))
+		t.Errorf("it is %+v, want %v", r.now(elsewhere), y.TxID)
 	}
 }
 
@@ -103,7 +104,7 @@ func TestCandidatesAreWaitingWithdrawalsToTheAddress(t *testing.T) {
 	r.Do(func(tx *store.Tx) error {
 		list, err := r.Candidates(ctx, tx, []chain.Payment{pays("x", "", 9), pays("z", "", 9)})
 		if len(list) != 1 || list[0].ID != w.ID {
-			t.Errorf("they are %+v", list)
+			t.Errorf("they are %+v, want 1 of them and %v", list, w.ID)
 		}
 		return err
 	})
@@ -203,7 +204,7 @@ func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 	r.judge(x, false)
 	if _, err := r.take(6, store.UsedUpAsLoss); !errors.Is(err, recovery.ErrNotFinal) ||
 		r.external(x.TxID).Status != store.ExternalHalted {
-		t.Errorf("before it is final: %v", err)
+		t.Errorf("before it is final: %v, want %v and %v", err, recovery.ErrNotFinal, store.ExternalHalted)
 	}
 	taken, err := r.take(7, store.UsedUpAsLoss)
 	r.Must(err)
@@ -214,7 +215,7 @@ func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 	}
 	p := r.Outgoing(got.OutgoingID)
 	if p.TxID != x.TxID || p.Height != 7 || p.Fee != x.Fee || p.Base != "hot" {
-		t.Errorf("it is %+v", p)
+		t.Errorf("it is %+v, want %v and 7 and %v and %q", p, x.TxID, x.Fee, "hot")
 	}
 	r.Do(func(tx *store.Tx) error {
 		if next, _, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot"); next != 5 || err != nil {
@@ -285,7 +286,7 @@ func TestAStolenBalanceIsNotSwept(t *testing.T) {
 	})
 	if request := r.orderOf(recovery.Finding{OutgoingID: r.external(x.TxID).OutgoingID}); request.From.Base != "deposit" ||
 		request.From.Key.Branch != chain.DepositBranch {
-		t.Errorf("its request is %+v", request)
+		t.Errorf("its request is %+v, want %q and %v", request, "deposit", chain.DepositBranch)
 	}
 }
 
@@ -309,7 +310,7 @@ func TestReplacedTransactionsAreShown(t *testing.T) {
 	r.Do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
 		if len(shown.Losers) != 0 {
-			t.Errorf("one that is in a block is shown: %+v", shown.Losers)
+			t.Errorf("one that is in a block is shown: %+v, want none", shown.Losers)
 		}
 		return err
 	})
@@ -331,7 +332,7 @@ func TestAnExplanationTakesNothingFromATransactionThatMayStillPay(t *testing.T) 
 	x := r.mineExternal(pays("x", "", 500))
 	found := r.judge(x, true)
 	if found.Verdict != recovery.Unclear {
-		t.Fatalf("it is %+v", found)
+		t.Fatalf("it is %+v, want %v", found, recovery.Unclear)
 	}
 	err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}})
 	if p := r.Outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).OutgoingID != p.ID {

@@ -50,14 +50,14 @@ func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 				r.Settle()
 				for _, w := range []bursar.Withdrawal{one, two} {
 					if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID == "" {
-						t.Errorf("withdrawal %s is %s", w.ID, now.Status)
+						t.Errorf("withdrawal %s is %s, want %v and not %q", w.ID, now.Status, bursar.WithdrawalConfirmed, "")
 					}
 					if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 						t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 					}
 				}
 				if unclear := r.Unclear(); len(unclear) > 0 {
-					t.Errorf("unclear is %+v", unclear)
+					t.Errorf("unclear is %+v, want none", unclear)
 				}
 				r.Recovered()
 				three := r.Order(100_000_000, r.Chain.Named("third"))
@@ -240,7 +240,7 @@ func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
 		w := r.Order(300_000_000, r.Chain.Named("receiver"))
 		r.Do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "a restore") })
 		if _, err := r.Withdrawals.Cancel(ctx, w.ID); err == nil || r.Now(w).Status != bursar.WithdrawalQueued {
-			t.Fatalf("it was cancelled: %v", err)
+			t.Fatalf("it was cancelled: %v, want an error and %v", err, bursar.WithdrawalQueued)
 		}
 		r.Recovered()
 		if _, err := r.Withdrawals.Cancel(ctx, w.ID); err != nil && r.Now(w).Status == bursar.WithdrawalQueued {
@@ -300,7 +300,7 @@ func TestAResolvedSpendLowersTheBooksOfADepositAddress(t *testing.T) {
 		r.Blocks(4)
 		unclear := r.Unclear()
 		if len(unclear) != 1 {
-			t.Fatalf("unclear are %+v", unclear)
+			t.Fatalf("unclear are %+v, want 1 of them", unclear)
 		}
 		r.Must(r.Resolve(recovery.Answer{Item: unclear[0].Number, Rest: store.UsedUpAsLoss, Actor: "ann"}))
 		r.Blocks(2)

@@ -85,29 +85,29 @@ func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 			found := r.judge(y, true)
 			request := r.orderOf(found)
 			if found.Verdict != c.verdict || request.Kind != c.kind || r.Outgoing(found.OutgoingID).Failed != c.failed {
-				t.Fatalf("it is %+v, its request %+v", found, request)
+				t.Fatalf("it is %+v, its request %+v, want %v and %v and %v", found, request, c.verdict, c.kind, c.failed)
 			}
 			key := chain.KeyRef{Family: c.capabilities.Family, Branch: chain.DepositBranch, Index: w.Index}
 			switch name {
 			case "a sweep", "a sweep of a token", "a sweep that failed":
 				if request.From.Key != key || request.From.Base != "deposit" || request.Payments[0].Address.Base != "hot" {
-					t.Errorf("its request is %+v", request)
+					t.Errorf("its request is %+v, want %v and %q and %q", request, key, "deposit", "hot")
 				}
 			case "a sweep of a skipped address":
 				if request.From.Key.Index != 77 {
-					t.Errorf("its request is %+v", request)
+					t.Errorf("its request is %+v, want 77", request)
 				}
 			case "a sweep of nobody":
 				if request.From.Base != "nobody" {
-					t.Errorf("its request is %+v", request)
+					t.Errorf("its request is %+v, want %q", request, "nobody")
 				}
 			case "a gas top-up":
 				if request.Change.Key != key || request.From.Base != "hot" {
-					t.Errorf("its request is %+v", request)
+					t.Errorf("its request is %+v, want %v and %q", request, key, "hot")
 				}
 			case "change alone":
 				if request.Change.Base != "hot" || request.From.Base != "" {
-					t.Errorf("its request is %+v", request)
+					t.Errorf("its request is %+v, want %q and %q", request, "hot", "")
 				}
 			}
 		})
@@ -242,7 +242,7 @@ func TestAVersionIsRecognised(t *testing.T) {
 			x.Reservations, x.Failed = []string{"hot/1"}, c.failed
 			found := r.judge(x, false)
 			if (found.OutgoingID == p.ID) != c.is {
-				t.Fatalf("it is %+v", found)
+				t.Fatalf("it is %+v, want %v", found, c.is)
 			}
 			if c.is {
 				r.paid(found, x, one, two)
@@ -284,7 +284,7 @@ func TestAVersionOfASweepMovesWhatThereIs(t *testing.T) {
 			x.Base, x.Reservations = "deposit", []string{"deposit/1"}
 			found := r.judge(x, true)
 			if (found.OutgoingID == p.ID) != c.is {
-				t.Fatalf("it is %+v", found)
+				t.Fatalf("it is %+v, want %v", found, c.is)
 			}
 			if request := r.orderOf(found); c.is && request.Payments[0].Amount != bursar.Units(900) {
 				t.Errorf("its request is %+v", request)

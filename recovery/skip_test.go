@@ -45,7 +45,7 @@ func TestAnIndexIssuedInTheMeantimeIsNoGap(t *testing.T) {
 				return err
 			}))
 			if len(gaps) != 60 || gaps[0].Index != 4 {
-				t.Errorf("%d gaps begin with %+v", len(gaps), gaps[0])
+				t.Errorf("%d gaps begin with %+v, want 60 of them and 4", len(gaps), gaps[0])
 			}
 		})
 	}

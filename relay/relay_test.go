@@ -128,7 +128,7 @@ func TestAPaymentWaitsForPersons(t *testing.T) {
 		r.Must(d.approve(t, 1, text, approval.Yes))
 		r.Step()
 		if got := d.waiting(); len(got.Orders) != 1 || !strings.Contains(got.Orders[0].Reason, "1 of 2 approvals") {
-			t.Errorf("what waits after one approval is %+v", got.Orders)
+			t.Errorf("what waits after one approval is %+v, want 1 of them and %q in it", got.Orders, "1 of 2 approvals")
 		}
 		r.Must(d.approve(t, 2, text, approval.Yes))
 		r.Trouble = false
@@ -137,7 +137,7 @@ func TestAPaymentWaitsForPersons(t *testing.T) {
 			t.Errorf("alice got %s, want 150000000", got)
 		}
 		if got := d.waiting(); len(got.Orders) != 0 {
-			t.Errorf("what waits in the end is %+v", got.Orders)
+			t.Errorf("what waits in the end is %+v, want none", got.Orders)
 		}
 		r.WantAlarms()
 		r.Must(r.Audit())
@@ -174,7 +174,7 @@ func TestWhoeverWritesToTheDatabaseMovesNothing(t *testing.T) {
 			}
 			r.Step()
 			if got := r.Chain.Balance(r.Chain.Named("thief"), ""); !got.IsZero() {
-				t.Errorf("%s: the thief got %s", name, got)
+				t.Errorf("%s: the thief got %s, want zero", name, got)
 			}
 		}
 		// The payment itself is directed elsewhere, with the approvals of the real one.

@@ -53,7 +53,7 @@ func TestWhatALaterVersionTakesAwayIsGoneAtOnce(t *testing.T) {
 		t.Errorf("got %q of the policy itself, want none", got)
 	}
 	if len(p.People) != 4 || len(p.Rules) != 5 || len(p.People[0].Keys) != 1 {
-		t.Error("the policy itself was changed")
+		t.Error("the policy itself was changed, want 4 of them and 5 of them and 1 of them")
 	}
 }
 

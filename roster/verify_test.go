@@ -59,7 +59,7 @@ func TestAPolicyFollows(t *testing.T) {
 	text, by := signed(first, 1, 3)
 	if got, names, _, err := Follows(nil, nil, text, by, "mainnet", nil, noon); err != nil || got.Text() != text ||
 		!slices.Equal(names, []string{"ann", "cat"}) {
-		t.Errorf("the first: got %v, %v", names, err)
+		t.Errorf("the first: got %v, %v, want %v and %+v", names, err, text, []string{"ann", "cat"})
 	}
 	if _, _, _, err := Follows(nil, nil, text, by, "testnet", nil, noon); !errors.Is(err, ErrReplayed) {
 		t.Errorf("on another network: got %v, want %v", err, ErrReplayed)

@@ -125,7 +125,7 @@ func TestATokenInSmallLetters(t *testing.T) {
 		return err
 	})
 	if got := a.holds("USDC", second); got.Sign() != 0 {
-		t.Errorf("%s units are paid, which exceeds the hourly limit", got)
+		t.Errorf("%s units are paid, which exceeds the hourly limit, want 0", got)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestTheSandboxIsDocumented(t *testing.T) {
 		rows = append(rows, "| `"+strings.ToUpper(m[1])+" "+m[2])
 	}
 	if len(rows) != 14+17 {
-		t.Errorf("found %d flags and paths: %q", len(rows), rows)
+		t.Errorf("found %d flags and paths: %q, want %v of them", len(rows), rows, 14+17)
 	}
 	for _, kind := range fault.Kinds() {
 		if !strings.Contains(string(text), "`"+string(kind)+"`") {

@@ -88,7 +88,7 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 	again := startInfoOf(t, line)
 	if again.AccountID != first.AccountID || again.APIKey != first.APIKey || again.APISecret != first.APISecret ||
 		again.WebhookSecret != first.WebhookSecret {
-		t.Error("the account changed after a restart")
+		t.Error("the account changed after a restart, want the same")
 	}
 	console := strings.TrimPrefix(again.Dashboard, "http://127.0.0.1")
 	if len(again.Invitations) != 2 || again.Console != "http://localhost"+console+"/console/" ||
@@ -97,7 +97,7 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 			again.Console, again.Invitations)
 	}
 	if len(again.Chains) != 1 {
-		t.Errorf("chains %v", again.Chains)
+		t.Errorf("chains %v, want 1 of them", again.Chains)
 	}
 	if err := end(); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 	for _, name := range []string{"account.json", "seed.age", "bursar.yaml"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v %v", name, info, err)
+			t.Errorf("%s: %v %v, want 0o600", name, info, err)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestNothingOutlivesASandboxWithoutDirectory(t *testing.T) {
 	}
 	list, err := os.ReadDir(temporary)
 	if err != nil || len(list) != 0 {
-		t.Errorf("files are left behind: %v %v", list, err)
+		t.Errorf("files are left behind: %v %v, want none", list, err)
 	}
 }
 
@@ -184,6 +184,6 @@ func TestFlagsThatAreRefused(t *testing.T) {
 	var help bytes.Buffer
 	if err := run(t.Context(), []string{"--help"}, io.Discard, &help); !errors.Is(err, flag.ErrHelp) ||
 		!strings.Contains(help.String(), "go run ./sandbox") {
-		t.Errorf("help: %v\n%s", err, &help)
+		t.Errorf("help: %v\n%s, want %v and %q in it", err, &help, flag.ErrHelp, "go run ./sandbox")
 	}
 }

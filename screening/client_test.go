@@ -74,7 +74,7 @@ func TestTheWorstService(t *testing.T) {
 	} {
 		server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/other" {
-				t.Errorf("%s: the redirect was followed", name)
+				t.Errorf("%s: the redirect was followed, want not %q", name, "/other")
 			}
 			_, _ = io.Copy(io.Discard, r.Body)
 			handler(w, r)

@@ -57,7 +57,7 @@ func TestContractsAreTheSameInEverySpelling(t *testing.T) {
 				t.Errorf("%v: the registry does not know %s", test, want)
 			}
 			if got := limits[id].Payments[want].Hour; got != bursar.Units(100_000_000) || len(limits[id].Payments) != 1 {
-				t.Errorf("%v: the signer limits %v", test, limits[id].Payments)
+				t.Errorf("%v: the signer limits %v, want %v and 1 of them", test, limits[id].Payments, bursar.Units(100_000_000))
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func TestInvalidContractsNameTheirLine(t *testing.T) {
 			t.Errorf("%s and %s give %v, want %s", test.polygon, test.tron, err, test.want)
 		}
 		if _, err := host.Usable(spelt(t, test.polygon, test.tron)); err == nil {
-			t.Errorf("%s and %s open", test.polygon, test.tron)
+			t.Errorf("%s and %s open, want an error", test.polygon, test.tron)
 		}
 	}
 }

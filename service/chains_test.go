@@ -39,15 +39,16 @@ chains:
 		switch capabilities.ID {
 		case "ethereum":
 			if capabilities.Pace != 5*time.Second || part.Pace != 5*time.Second || len(part.Push) != 1 {
-				t.Errorf("ethereum is polled every %v and %v, and has %d push URLs", capabilities.Pace, part.Pace, len(part.Push))
+				t.Errorf("ethereum is polled every %v and %v, and has %d push URLs, want %v and 1 of them", capabilities.Pace,
+					part.Pace, len(part.Push), 5*time.Second)
 			}
 			if stats.Provider != "alchemy" || stats.Quota.PerDay != 1000 || stats.Quota.Batch != 7 ||
 				stats.Quota.PerSecond == 0 {
-				t.Errorf("ethereum's endpoint has %+v", stats)
+				t.Errorf("ethereum's endpoint has %+v, want %q and 1000 and 7 and not 0", stats, "alchemy")
 			}
 		case "tron":
 			if capabilities.Pace != 7*time.Second || stats.Provider != "" || stats.Quota.PerDay != 0 {
-				t.Errorf("tron is polled every %v, and has %+v", capabilities.Pace, stats)
+				t.Errorf("tron is polled every %v, and has %+v, want %v and %q and 0", capabilities.Pace, stats, 7*time.Second, "")
 			}
 		}
 	}

@@ -19,6 +19,6 @@ func TestTheMetricSaysWhereCustodyIs(t *testing.T) {
 		delete(want, m[1])
 	}
 	if len(want) > 0 || len(s.ColdWallets()) > 0 {
-		t.Errorf("the metrics lack %v", want)
+		t.Errorf("the metrics lack %v, want none", want)
 	}
 }

@@ -189,7 +189,8 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 	can := declared(t)
 	for _, name := range slices.Sorted(maps.Keys(can)) {
 		if d := described[name]; d.kind != can[name].kind || !slices.Equal(d.labels, can[name].labels) {
-			t.Errorf("%s is declared as %+v but described in docs/metrics.md as %+v", name, can[name], d)
+			t.Errorf("%s is declared as %+v but described in docs/metrics.md as %+v, want %v and %+v", name, can[name], d,
+				can[name].kind, can[name].labels)
 		}
 	}
 	for name := range described {
@@ -215,7 +216,8 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 		}
 	}
 	if !strings.Contains(text, `endpoint="http://127.0.0.1:1/…"`) || !strings.Contains(text, "\ngo_goroutines ") {
-		t.Errorf("the metrics are\n%s", text)
+		t.Errorf("the metrics are\n%s, want %q in it and %q in it", text, `endpoint="http://127.0.0.1:1/…"`,
+			"\ngo_goroutines ")
 	}
 	answer, err := http.Get(s.Address("api") + "/metrics")
 	if err != nil {
@@ -312,7 +314,7 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	all := alerts(t)
 	maps.Copy(all, panels(t))
 	if len(all) < 30 {
-		t.Fatalf("there are %d expressions", len(all))
+		t.Fatalf("there are %d expressions, want at least 30", len(all))
 	}
 	for place, expr := range all {
 		for _, m := range selector.FindAllStringSubmatch(value.ReplaceAllString(expr, `""`), -1) {

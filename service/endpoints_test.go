@@ -274,6 +274,7 @@ func TestAQuorumNeedsAsManyHosts(t *testing.T) {
 	_, err = service.New(service.Parts{DB: open(t, storetest.Reused(t)), Keys: keys, Registry: registry,
 		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err == nil || !strings.Contains(fmt.Sprint(err), "requires 2 endpoints of different hosts, but rpc has 1") {
-		t.Errorf("the service is assembled: %v", err)
+		t.Errorf("the service is assembled: %v, want an error and %q in it", err,
+			"requires 2 endpoints of different hosts, but rpc has 1")
 	}
 }

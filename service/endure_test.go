@@ -23,7 +23,7 @@ func TestWorkThatPanicsIsRestarted(t *testing.T) {
 			return errEnd
 		})()
 		if !errors.Is(err, errEnd) || runs != 3 {
-			t.Fatalf("%d runs end with %v", runs, err)
+			t.Fatalf("%d runs end with %v, want %v and 3", runs, err, errEnd)
 		}
 		if text := log.String(); strings.Count(text, "an unforeseen answer") < 2 ||
 			!strings.Contains(text, "token check") {
@@ -32,7 +32,7 @@ func TestWorkThatPanicsIsRestarted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		err = s.enduring(ctx, "nothing", func(context.Context) error { cancel(); panic("at the end") })()
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("after the context it ends with %v", err)
+			t.Errorf("after the context it ends with %v, want %v", err, context.Canceled)
 		}
 	})
 }

@@ -135,7 +135,7 @@ func TestEveryEndpointsNewestBlockIsRead(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 	if detail := found["a block ok"].Detail; !strings.Contains(detail, fmt.Sprintf("block %d with", head.Final.Height-3)) {
-		t.Errorf("read is %q", detail)
+		t.Errorf("read is %q, want %v in it", detail, fmt.Sprintf("block %d with", head.Final.Height-3))
 	}
 	m.broken["b"] = errors.New("a transaction of version 7")
 	got, found = healthOf(t, m, 0)
@@ -154,7 +154,7 @@ func TestEndpointsThatDisagreeAreFound(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 	if f := found["b quorum failed"]; !strings.Contains(f.Detail, "is another") || !strings.Contains(f.Detail, "at a") {
-		t.Errorf("found %+v", f)
+		t.Errorf("found %+v, want %q in it and %q in it", f, "is another", "at a")
 	}
 }
 
@@ -164,12 +164,12 @@ func TestAQuorumNeedsHosts(t *testing.T) {
 	const ok = "credit_quorum quorum ok"
 	if got, found := healthOf(t, m, 2); got[len(got)-1] != ok ||
 		!strings.Contains(found[ok].Detail, "endpoints of 2 hosts serve their blocks") {
-		t.Errorf("found %q", got)
+		t.Errorf("found %q, want %v and %q in it", got, ok, "endpoints of 2 hosts serve their blocks")
 	}
 	m.broken["b1"] = errors.New("away")
 	if got, found := healthOf(t, m,
 		2); !strings.Contains(found[got[len(got)-1]].Detail, "endpoints of 1 hosts serve their blocks now") {
-		t.Errorf("with one host unreachable: found %q", got)
+		t.Errorf("with one host unreachable: found %q, want %q in it", got, "endpoints of 1 hosts serve their blocks now")
 	}
 }
 

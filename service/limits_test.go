@@ -14,7 +14,7 @@ func TestLimitsOfTheConfiguration(t *testing.T) {
 		t.Errorf("the main network has %+v", got)
 	}
 	if got := rateLimits(config.Config{Network: config.Regtest}); got != (api.RateLimits{}) {
-		t.Errorf("a private network has %+v", got)
+		t.Errorf("a private network has %+v, want %+v", got, api.RateLimits{})
 	}
 	named := config.Limits{Read: &config.Rate{}, Withdraw: &config.Rate{Count: 30, Per: time.Minute, Burst: 5}}
 	want := api.DefaultRateLimits()
@@ -24,6 +24,6 @@ func TestLimitsOfTheConfiguration(t *testing.T) {
 	}
 	if got := rateLimits(config.Config{Network: config.Regtest,
 		Limits: named}); got != (api.RateLimits{Withdraw: want.Withdraw}) {
-		t.Errorf("the file gives a private network %+v", got)
+		t.Errorf("the file gives a private network %+v, want %+v", got, api.RateLimits{Withdraw: want.Withdraw})
 	}
 }

@@ -81,7 +81,7 @@ func get(t *testing.T, url string) string {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s answers %d, %v", url, answer.StatusCode, err)
+		t.Fatalf("%s answers %d, %v, want %v", url, answer.StatusCode, err, http.StatusOK)
 	}
 	return string(body)
 }
@@ -107,10 +107,10 @@ func TestProfilesAreServedWhereTheyAreConfigured(t *testing.T) {
 	}
 	run(t, s)
 	if page := get(t, s.Address("admin")+"/debug/pprof/"); !strings.Contains(page, "goroutine") {
-		t.Errorf("the list of profiles is %q", page)
+		t.Errorf("the list of profiles is %q, want %q in it", page, "goroutine")
 	}
 	stacks := get(t, s.Address("admin")+"/debug/pprof/goroutine?debug=1")
 	if !strings.Contains(stacks, "goroutine profile") {
-		t.Errorf("the profile of goroutines is %q", stacks)
+		t.Errorf("the profile of goroutines is %q, want %q in it", stacks, "goroutine profile")
 	}
 }

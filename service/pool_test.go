@@ -72,7 +72,8 @@ func TestTheServiceKeepsItsPool(t *testing.T) {
 	}
 	if metrics := get(t, s.Address("admin")+
 		"/metrics"); !strings.Contains(metrics, `bursar_address_pool_left{family="solana"} 9997`) {
-		t.Errorf("three wallets later the metrics are\n%s", metrics)
+		t.Errorf("three wallets later the metrics are\n%s, want %q in it", metrics,
+			`bursar_address_pool_left{family="solana"} 9997`)
 	}
 }
 
@@ -86,6 +87,6 @@ func TestAPoolOfAnotherSeedStopsTheService(t *testing.T) {
 	bounded, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if err := newSolana(t, db, 2).Run(bounded); !errors.Is(err, wallet.ErrOtherPool) {
-		t.Fatalf("it ends with %v", err)
+		t.Fatalf("it ends with %v, want %v", err, wallet.ErrOtherPool)
 	}
 }

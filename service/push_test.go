@@ -82,7 +82,7 @@ func TestAnnouncementsWakeTheFollower(t *testing.T) {
 		t.Errorf("doctor finds %s", found)
 	}
 	if text := string(log.Bytes()); strings.Contains(text, "hunter2") || strings.Contains(text, "0123456789abcdef") {
-		t.Errorf("the log contains a credential: %s", text)
+		t.Errorf("the log contains a credential: %s, want no %q and no %q", text, "hunter2", "0123456789abcdef")
 	}
 }
 

@@ -135,7 +135,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 		node.Mine(2)
 		eventually(t, "the deposit is credited", func() bool { return !available(t, db, issued.AccountID).IsZero() })
 		if got := available(t, db, issued.AccountID); got != bursar.Units(1_000_000_000) {
-			t.Fatalf("available is %s", got)
+			t.Fatalf("available is %s, want %v", got, bursar.Units(1_000_000_000))
 		}
 		const orders = 12
 		var group sync.WaitGroup
@@ -165,7 +165,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 		})
 		for i := range orders {
 			if got := node.Balance(node.Named(fmt.Sprint("outside ", i)), ""); got != bursar.Units(10_000_000) {
-				t.Errorf("receiver %d holds %s", i, got)
+				t.Errorf("receiver %d holds %s, want %v", i, got, bursar.Units(10_000_000))
 			}
 		}
 		lines, err := second.Reconcile(ctx, false)

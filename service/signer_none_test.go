@@ -11,6 +11,6 @@ import (
 func TestACommandSignsNothing(t *testing.T) {
 	t.Parallel()
 	if tx, err := (noSigner{}).Sign(t.Context(), bursar.Bitcoin, chain.TxRequest{}, chain.UnsignedTx{}); err == nil {
-		t.Errorf("it signs %+v", tx)
+		t.Errorf("it signs %+v, want an error", tx)
 	}
 }

@@ -135,6 +135,6 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 		return status() == bursar.WithdrawalConfirmed
 	})
 	if got := node.Balance(node.Named("outside"), ""); got != bursar.Units(10_000_000) {
-		t.Errorf("the receiver holds %s", got)
+		t.Errorf("the receiver holds %s, want %v", got, bursar.Units(10_000_000))
 	}
 }

@@ -198,7 +198,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 			return p.has(p.account, "COIN") == bursar.Units(57_000_000)
 		})
 		if got := p.has(p.account, "DOLLAR"); got != bursar.Units(7_000_000) { // 2 are withdrawn
-			t.Errorf("%s of the suspended currency are available", got)
+			t.Errorf("%s of the suspended currency are available, want %v", got, bursar.Units(7_000_000))
 		}
 		order("COIN")
 		node.Pay(chain.Payment{Address: bursar.Address{Base: p.service.Hot(bursar.Ethereum).Base},
@@ -208,7 +208,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 			return node.Balance(node.Named("outsider"), "") == bursar.Units(10_000_000)
 		})
 		if got := node.Balance(node.Named("outsider"), node.Named("dollar")); !got.IsZero() {
-			t.Errorf("%s of the suspended currency are paid", got)
+			t.Errorf("%s of the suspended currency are paid, want zero", got)
 		}
 		end()
 

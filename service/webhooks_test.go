@@ -243,7 +243,8 @@ func TestNoSecretIsSentLoggedOrStored(t *testing.T) {
 		h.must(err)
 	}
 	if len(h.raw) < 14 || len(outside["the log"]) < 1000 || len(kept["bursar.db"])+len(kept["bursar.db-wal"]) < 10_000 {
-		t.Fatalf("there is little to look at: %d requests, %d bytes of log", len(h.raw), len(outside["the log"]))
+		t.Fatalf("there is little to look at: %d requests, %d bytes of log, "+
+			"want at least 14 and at least 1000 and at least 10_000", len(h.raw), len(outside["the log"]))
 	}
 	for name, secret := range h.secrets() {
 		for where, text := range outside {

@@ -470,7 +470,7 @@ func TestACrashTakesApprovalsOnceAtMost(t *testing.T) {
 			break
 		}
 		if steps = n; !errors.Is(err, errKilled) {
-			t.Fatalf("killed at step %d it returns %v", n, err)
+			t.Fatalf("killed at step %d it returns %v, want %v", n, err, errKilled)
 		}
 		d.file.OnStep(nil)
 		d.file = d.reopen(left)

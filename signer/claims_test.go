@@ -46,7 +46,7 @@ func TestTheLogIsToldWhileTheDiskIsStalled(t *testing.T) {
 	<-stalled
 	at := b.signer.Checkpoint()
 	if err := b.signer.Know(b.keys.SignCheckpoint(at)); err != nil || at.Number != 1 {
-		t.Errorf("the log is at %+v, %v", at, err)
+		t.Errorf("the log is at %+v, %v, want 1", at, err)
 	}
 	close(goOn)
 	b.must(<-signed)

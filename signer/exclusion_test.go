@@ -85,7 +85,8 @@ func TestNoSetThatCanBeIncludedExceedsALimit(t *testing.T) {
 		paid := most(signed, func(d draw) uint64 { return d.pays })
 		cost := most(signed, func(d draw) uint64 { return d.fee })
 		if paid > limit || cost > limit {
-			t.Errorf("seed %d: of %+v, %d can be paid and %d can be spent on fees", seed, signed, paid, cost)
+			t.Errorf("seed %d: of %+v, %d can be paid and %d can be spent on fees, want at most %v", seed, signed, paid, cost,
+				limit)
 		}
 	}
 	if replacements < trials {
@@ -113,7 +114,7 @@ func TestWhatCounts(t *testing.T) {
 			Payments: []chain.Payment{pay("alice", 5), token("alice", 7), pay("bob", 6)}}}
 		counts, err := c.counts(b.clock.Now())
 		if err != nil || len(counts) != want {
-			t.Errorf("%s counts %+v, %v", kind, counts, err)
+			t.Errorf("%s counts %+v, %v, want %v of them", kind, counts, err, want)
 		}
 		if kind == chain.KindWithdrawal && (counts[1].Units != bursar.Units(11) || counts[2].Units != bursar.Units(7)) {
 			t.Errorf("%s counts %+v", kind, counts)
@@ -122,6 +123,6 @@ func TestWhatCounts(t *testing.T) {
 	most := &check{policy: b.signer.policies[nonceChain], request: chain.TxRequest{Kind: chain.KindWithdrawal,
 		Payments: []chain.Payment{{Amount: mostUnits}, {Amount: bursar.Units(1)}}}}
 	if _, err := most.counts(b.clock.Now()); err == nil {
-		t.Error("a sum beyond 128 bits is counted")
+		t.Error("a sum beyond 128 bits is counted, want an error")
 	}
 }

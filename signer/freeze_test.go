@@ -84,12 +84,12 @@ func TestNothingLeavesAfterTheFreeze(t *testing.T) {
 	b.must(memory.Enter(t.Context(), beside))
 	list, err := memory.Freezes(t.Context(), beside)
 	if err != nil || len(list) != 1 || list[0] != intruder {
-		t.Errorf("the state says %+v, %v", list, err)
+		t.Errorf("the state says %+v, %v, want 1 of them and %v", list, err, intruder)
 	}
 	b.must(beside.Close())
 	group.Wait()
 	if late.Load() > 0 {
-		t.Errorf("%d signatures left after the freeze had returned", late.Load())
+		t.Errorf("%d signatures left after the freeze had returned, want 0", late.Load())
 	}
 	b.must(b.thaw(path))
 	b.wantReason(b.numbered(1, 10, 1), "")
@@ -119,13 +119,13 @@ func TestEveryWayToFreeze(t *testing.T) {
 	b.must(os.WriteFile(path+".frozen", nil, 0o600))
 	b.wantReason(b.numbered(2, 10, 1), ReasonFrozen, "frozen by somebody")
 	if says, err := b.signer.Frozen(); err != nil || says == "" {
-		t.Errorf("it says %q, %v", says, err)
+		t.Errorf("it says %q, %v, want not %q", says, err, "")
 	}
 	b.must(b.thaw(path))
 	b.wantReason(b.numbered(2, 10, 1), "")
 	head, err := memory.Verify(t.Context(), b.signer.judge.keeper)
 	if err != nil || head.Number != 1+2+2+2 {
-		t.Errorf("the log has %d entries, %v", head.Number, err)
+		t.Errorf("the log has %d entries, %v, want %v", head.Number, err, 1+2+2+2)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestAFreezeWithoutADiskHolds(t *testing.T) {
 	b.must(os.Mkdir(path+".frozen.d", 0o700))
 	b.must(os.Rename(path+".frozen.d", path+".frozen")) // no file can be made where a folder is
 	if err := b.signer.Freeze(t.Context(), "a signal", "SIGUSR1"); err == nil {
-		t.Error("a marker was made")
+		t.Error("a marker was made, want an error")
 	}
 	b.must(os.Remove(path + ".frozen"))
 	b.wantReason(b.numbered(1, 10, 1), ReasonFrozen, "a signal")
@@ -209,11 +209,11 @@ func TestTheGateAndTheStateAgreeAtTheStart(t *testing.T) {
 	file := b.reopen(path)
 	b.must(memory.SetFrozen(t.Context(), file, intruder.At, intruder.Who, intruder.Why))
 	if says, err := b.signer.Frozen(); err != nil || says != "" {
-		t.Fatalf("the gate says %q, %v", says, err)
+		t.Fatalf("the gate says %q, %v, want %q", says, err, "")
 	}
 	b.must(memory.Agree(t.Context(), file))
 	if says, err := b.signer.Frozen(); err != nil || says == "" {
-		t.Errorf("the gate says %q, %v", says, err)
+		t.Errorf("the gate says %q, %v, want not %q", says, err, "")
 	}
 	b.must(b.thaw(path))
 	b.wantReason(b.numbered(1, 10, 1), "")

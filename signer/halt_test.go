@@ -86,7 +86,7 @@ func TestTheHaltsAreBounded(t *testing.T) {
 	send := func(number int64, assets ...HaltedAsset) {
 		t.Helper()
 		if known, err := b.signer.SendHalts(t.Context(), Halts{Number: number, Assets: assets}); err != nil || known != 9 {
-			t.Fatalf("it knows %d, %v", known, err)
+			t.Fatalf("it knows %d, %v, want 9", known, err)
 		}
 	}
 	send(9, list...)
@@ -94,7 +94,7 @@ func TestTheHaltsAreBounded(t *testing.T) {
 	send(8, HaltedAsset{Chain: "elsewhere", Contract: "another", Reason: "x"})
 	b.wantReason(b.sweep(), ReasonHalted, "more halts than a signer holds")
 	if n := len(b.signer.halts.received.Assets); n > 0 {
-		t.Errorf("%d are held", n)
+		t.Errorf("%d are held, want 0", n)
 	}
 	send(9)
 	b.wantReason(b.sweep(), "")

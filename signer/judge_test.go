@@ -225,7 +225,7 @@ func TestAWriteOfUnknownOutcomeCounts(t *testing.T) {
 		return nil
 	})
 	if _, err := b.sign(costing(b.sweep(), 2, 700)); !errors.Is(err, errKilled) {
-		t.Fatalf("it returns %v", err)
+		t.Fatalf("it returns %v, want %v", err, errKilled)
 	}
 	file.OnStep(nil)
 	b.wantReason(costing(b.sweep(), 3, 101), ReasonQuota, "which is 100 more")
@@ -268,7 +268,7 @@ func TestAFreezeSurvivesARestart(t *testing.T) {
 		b.reopen(path)
 	}
 	if n, err := memory.SetThawed(t.Context(), beside, b.clock.Now(), "bob", "found it"); err != nil || n != 1 {
-		t.Fatalf("%d thawed, %v", n, err)
+		t.Fatalf("%d thawed, %v, want 1", n, err)
 	}
 	b.wantReason(b.sweep(), "")
 	b.wantReason(b.withUTXOs(), "")
@@ -289,7 +289,7 @@ func TestAnOlderStateIsNoticed(t *testing.T) {
 	b.wantReason(costing(b.sweep(), 2, 1), "")
 	seen := b.signer.Checkpoint()
 	if seen.Number != 3 {
-		t.Fatalf("the checkpoint is %+v", seen)
+		t.Fatalf("the checkpoint is %+v, want 3", seen)
 	}
 	b.reopen(path)
 	b.must(b.signer.Know(seen))
@@ -364,7 +364,7 @@ func TestACrashAtEveryStatement(t *testing.T) {
 				kills = n
 			}
 			if kills < 7 {
-				t.Errorf("it was killed at %d steps", kills)
+				t.Errorf("it was killed at %d steps, want at least 7", kills)
 			}
 		})
 	}
@@ -396,7 +396,7 @@ func crash(t *testing.T, n int, requests func(b *bench) []request) (killed bool)
 		return false
 	}
 	if !errors.Is(err, errKilled) {
-		t.Fatalf("killed at step %d it returns %v", n, err)
+		t.Fatalf("killed at step %d it returns %v, want %v", n, err, errKilled)
 	}
 	after := newBench(t, limited(func(p *Policy) { p.Fees = Limits{Day: bursar.Units(100_000)} }))
 	again := after.reopen(left)
@@ -421,7 +421,7 @@ func wantCountedOnce(t *testing.T, keeper memory.Keeper, r request, signatures, 
 	t.Helper()
 	head, err := memory.Verify(t.Context(), keeper)
 	if err != nil || head.Number != int64(1+signatures) {
-		t.Errorf("killed at step %d: the log ends with %d, %v", n, head.Number, err)
+		t.Errorf("killed at step %d: the log ends with %d, %v, want %v", n, head.Number, err, int64(1+signatures))
 	}
 	err = keeper.Do(t.Context(), func(tx memory.Tx) error {
 		counts, err := tx.CountsSince(t.Context(), time.Time{})
@@ -478,7 +478,7 @@ func TestAThousandRequestsAgainstOneWindow(t *testing.T) {
 	}
 	group.Wait()
 	if signed.Load() != 294 || refusals.Load() != 1000-42 {
-		t.Errorf("%d units are signed, %d requests refused", signed.Load(), refusals.Load())
+		t.Errorf("%d units are signed, %d requests refused, want 294 and %v", signed.Load(), refusals.Load(), 1000-42)
 	}
 	b.reopen(path)
 	b.wantReason(costing(b.withNonce(), 2000, 1), ReasonQuota, "which is 6 more")
@@ -494,7 +494,7 @@ func TestARequestThatIsGivenUp(t *testing.T) {
 	r := costing(b.sweep(), 1, 1)
 	r.unsigned.Bytes = []byte(`{}`)
 	if _, err := b.signer.Sign(ctx, r.chain, r.request, r.unsigned); err == nil {
-		t.Fatal("it is signed")
+		t.Fatal("it is signed, want an error")
 	}
 	head, err := memory.Verify(t.Context(), b.reopen(path))
 	if err != nil || head.Number != 2 || head.Kind != memory.KindRefused {

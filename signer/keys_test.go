@@ -51,7 +51,7 @@ func TestKeysAgainstOracle(t *testing.T) {
 			}
 			private, err := keys.secp256k1Key(ref)
 			if err != nil || !bytes.Equal(private.Serialize(), wantPrivate) {
-				t.Fatalf("%+v: another private key (%v)", ref, err)
+				t.Fatalf("%+v: another private key (%v), want %x", ref, err, wantPrivate)
 			}
 		}
 	})
@@ -116,7 +116,7 @@ func TestFrozen(t *testing.T) {
 	}
 	for generation, want := range secrets {
 		if got := keys.WebhookSecret(account, uint32(generation)); hex.EncodeToString(got) != want {
-			t.Errorf("webhook secret %d is %x", generation, got)
+			t.Errorf("webhook secret %d is %x, want %v", generation, got, want)
 		}
 	}
 	seen := map[string]chain.KeyRef{}
@@ -148,7 +148,7 @@ func TestWebhookSecret(t *testing.T) {
 	text := WebhookSecretText(keys.WebhookSecret(bursar.ID{1}, 0))
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, "whsec_"))
 	if err != nil || !strings.HasPrefix(text, "whsec_") || len(raw) != 32 {
-		t.Errorf("text form has %d bytes, %v", len(raw), err)
+		t.Errorf("text form has %d bytes, %v, want %q first and 32 of them", len(raw), err, "whsec_")
 	}
 }
 
@@ -167,7 +167,7 @@ func TestKeysConcurrently(t *testing.T) {
 		group.Go(func() {
 			for ref, public := range want {
 				if got, err := keys.Public(ref); err != nil || string(got) != public {
-					t.Errorf("%+v: %x, %v", ref, got, err)
+					t.Errorf("%+v: %x, %v, want %v", ref, got, err, public)
 				}
 				if _, err := keys.sign(ref, make([]byte, 32)); err != nil {
 					t.Errorf("sign with %+v: %v", ref, err)
@@ -184,19 +184,19 @@ func TestWipe(t *testing.T) {
 	keys.Wipe()
 	for family, scalars := range keys.secret.open().private {
 		if !scalars[0].IsZero() || !scalars[1].IsZero() {
-			t.Errorf("keys of %s are left", family)
+			t.Errorf("keys of %s are left, want zero", family)
 		}
 	}
 	for family, tree := range keys.secret.open().trees {
 		if *tree != (slip10{}) {
-			t.Errorf("keys of %s are left", family)
+			t.Errorf("keys of %s are left, want %+v", family, slip10{})
 		}
 	}
 	if keys.secret.open().webhook != [32]byte{} {
-		t.Error("the webhook root is left")
+		t.Errorf("the webhook root is left, want %+v", [32]byte{})
 	}
 	if _, err := keys.sign(chain.Hot(chain.FamilyEVM), make([]byte, 32)); !errors.Is(err, errBadSignature) {
-		t.Errorf("a wiped key signs: %v", err)
+		t.Errorf("a wiped key signs: %v, want %v", err, errBadSignature)
 	}
 }
 

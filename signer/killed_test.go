@@ -97,6 +97,6 @@ func TestKilledAtEveryStatement(t *testing.T) {
 		wantCountedOnce(t, file, b.withUTXOs(), 1, n)
 	}
 	if kills < 9 {
-		t.Errorf("it was killed at %d steps", kills)
+		t.Errorf("it was killed at %d steps, want at least 9", kills)
 	}
 }

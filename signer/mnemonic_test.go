@@ -54,7 +54,7 @@ func TestParseMnemonic(t *testing.T) {
 	for _, test := range tests {
 		m, err := ParseMnemonic(test.text)
 		if !errors.Is(err, test.err) || m.Reveal() != test.want {
-			t.Errorf("%s: %q, %v", test.name, m.Reveal(), err)
+			t.Errorf("%s: %q, %v, want %v and %v", test.name, m.Reveal(), err, test.err, test.want)
 		}
 	}
 	_, err := ParseMnemonic(strings.Replace(legal, "year", "yaer", 1))
@@ -80,7 +80,7 @@ func TestNewMnemonic(t *testing.T) {
 		t.Error("a new mnemonic does not parse into itself")
 	}
 	if m, err := NewMnemonic(bytes.NewReader(make([]byte, 31))); err == nil || m.Reveal() != "" {
-		t.Error("a mnemonic was made from too little randomness")
+		t.Errorf("a mnemonic was made from too little randomness, want an error and %q", "")
 	}
 }
 
@@ -93,10 +93,10 @@ func TestMnemonicWipe(t *testing.T) {
 		t.Error("words are left after Wipe")
 	}
 	if _, err := clone.Seed(""); !errors.Is(err, ErrWordCount) {
-		t.Errorf("a wiped mnemonic has a seed (%v)", err)
+		t.Errorf("a wiped mnemonic has a seed (%v), want %v", err, ErrWordCount)
 	}
 	if _, err := (Mnemonic{}).Seed(""); !errors.Is(err, ErrWordCount) {
-		t.Errorf("the zero mnemonic has a seed (%v)", err)
+		t.Errorf("the zero mnemonic has a seed (%v), want %v", err, ErrWordCount)
 	}
 	Mnemonic{}.Wipe()
 }
@@ -161,7 +161,7 @@ func FuzzParseMnemonic(f *testing.F) {
 		m, err := ParseMnemonic(text)
 		if err != nil {
 			if m.Reveal() != "" {
-				t.Fatal("words beside an error")
+				t.Fatalf("words beside an error, want %q", "")
 			}
 			return
 		}

@@ -58,7 +58,7 @@ func TestALyingProofIsRefused(t *testing.T) {
 		s.previous = previous
 		tx, err := s.sign(honest, eachUTXO, eachUTXO)
 		if err == nil {
-			t.Errorf("%s: signed %s", name, tx.TxHash())
+			t.Errorf("%s: signed %s, want an error", name, tx.TxHash())
 			continue
 		}
 		s.refused(err, signer.ReasonProof)
@@ -88,7 +88,7 @@ func TestAProofOfAnotherOutputIsRefused(t *testing.T) {
 			amounts[i] = eachUTXO
 		}
 		if _, err := s.sign(s.spends(funding.TxHash(), indexes...), amounts...); err == nil {
-			t.Errorf("%s: signed", name)
+			t.Errorf("%s: signed, want an error", name)
 		} else {
 			s.refused(err, signer.ReasonProof)
 		}
@@ -111,7 +111,7 @@ func TestANodeOfAMerkleTreeIsNoProof(t *testing.T) {
 		t.Fatalf("%d bytes, want 64", len(raw))
 	}
 	if _, _, err := s.chain.ReadPrevious(raw); err == nil {
-		t.Error("it is read")
+		t.Error("it is read, want an error")
 	}
 	s.previous = [][]byte{raw}
 	_, err := s.sign(s.spends(chainhash.DoubleHashH(raw), 0), eachUTXO)

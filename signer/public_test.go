@@ -36,20 +36,20 @@ func TestPublicRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		if _, err := keys.Public(test.ref); !errors.Is(err, test.want) {
-			t.Errorf("%+v: %v", test.ref, err)
+			t.Errorf("%+v: %v, want %v", test.ref, err, test.want)
 		}
 		if _, err := exported.Public(test.ref); !errors.Is(err, test.unseeded) {
 			t.Errorf("%+v without the seed: %v", test.ref, err)
 		}
 		if _, err := keys.sign(test.ref, make([]byte, 32)); !errors.Is(err, test.want) {
-			t.Errorf("signing with %+v: %v", test.ref, err)
+			t.Errorf("signing with %+v: %v, want %v", test.ref, err, test.want)
 		}
 	}
 	if _, err := KeysFromSeed(make([]byte, 64), "regtest"); !errors.Is(err, ErrBadNetwork) {
 		t.Errorf("an unknown network: %v", err)
 	}
 	if _, err := KeysFromSeed(make([]byte, 15), Mainnet); err == nil {
-		t.Error("a seed of 15 bytes is taken")
+		t.Error("a seed of 15 bytes is taken, want an error")
 	}
 }
 
@@ -121,7 +121,7 @@ func TestFromPublicRefuses(t *testing.T) {
 		spoil(&exported)
 		_, err := FromPublic(exported)
 		if !errors.Is(err, ErrBadPublicKeys) || strings.Contains(err.Error(), account.String()) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v and no %v", name, err, ErrBadPublicKeys, account.String())
 		}
 	}
 }

@@ -127,7 +127,7 @@ func TestRefusalsAreNotCounted(t *testing.T) {
 	r := b.withUTXOs() // pays 300
 	r.contents.Payments[0].Amount = bursar.Units(99)
 	if _, err := b.sign(r); err == nil {
-		t.Fatal("another amount is signed")
+		t.Fatal("another amount is signed, want an error")
 	}
 	b.wantPace(b.withUTXOs(), true)
 	more := b.withUTXOs()
@@ -148,7 +148,7 @@ func TestTheHourlyLimitAppliesInAnySpelling(t *testing.T) {
 		policy := policyOf(b.keys, nonceChain)
 		policy.Payments = hourly
 		if _, err := New(b.keys, map[bursar.ChainID]Policy{nonceChain: policy}); !errors.Is(err, ErrBadPolicy) {
-			t.Errorf("a policy with the limits %v gives %v", hourly, err)
+			t.Errorf("a policy with the limits %v gives %v, want %v", hourly, err, ErrBadPolicy)
 		}
 	}
 }

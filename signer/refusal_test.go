@@ -37,7 +37,7 @@ func (b *bench) wantRefusals(tests []refusalTest) {
 			b.t.Errorf("%s: %v, want %s", test.name, err, test.reason)
 		}
 		if tx.TxID != "" || tx.Raw != nil {
-			b.t.Errorf("%s: a transaction beside the refusal", test.name)
+			b.t.Errorf("%s: a transaction beside the refusal, want %q and nil", test.name, "")
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestEachWayOpensTheSeedFile(t *testing.T) {
 		}
 		if text := fmt.Sprintf("%v %+v", got, got.key); strings.Contains(text, "winner") ||
 			strings.Contains(text, "AGE-SECRET") {
-			t.Errorf("%s: it prints a secret: %s", by, text)
+			t.Errorf("%s: it prints a secret: %s, want no %q and no %q", by, text, "winner", "AGE-SECRET")
 		}
 	}
 	if old, err := parsed(t, mustSeal(t, legal, "right")).Open(right); err != nil || old.Mnemonic.Reveal() != legal {

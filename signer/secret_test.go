@@ -33,12 +33,12 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	secrets := knownSecrets(t, b.keys)
 	if text, err := m.MarshalText(); err != nil || string(text) != hidden || m.String() != hidden ||
 		p.GoString() != hidden {
-		t.Errorf("as text a mnemonic is %s (%v), %s, a passphrase %s", text, err, m.String(), p.GoString())
+		t.Errorf("as text a mnemonic is %s (%v), %s, a passphrase %s, want %v", text, err, m.String(), p.GoString(), hidden)
 	}
 	for name, value := range values {
 		for verb, text := range printed(t, value) {
 			if !strings.Contains(text, hidden) {
-				t.Errorf("%s with %s is %.200q", name, verb, text)
+				t.Errorf("%s with %s is %.200q, want %v in it", name, verb, text, hidden)
 			}
 			wantNone(t, name+" with "+verb, text, secrets)
 		}

@@ -41,12 +41,12 @@ func TestSealOpen(t *testing.T) {
 	}
 	m, err := Open(sealed, mustPassphrase(t, "correct horse"))
 	if err != nil || m.Reveal() != legal {
-		t.Errorf("opened into %q, %v", m.Reveal(), err)
+		t.Errorf("opened into %q, %v, want %v", m.Reveal(), err, legal)
 	}
 	crlf := bytes.ReplaceAll(sealed, []byte("\n"), []byte("\r\n"))
 	if m, err := Open(append([]byte("\r\n\n"), append(crlf, "\n\n"...)...),
 		mustPassphrase(t, "correct horse")); err != nil || m.Reveal() != legal {
-		t.Errorf("a copy with other line ends opens into %q, %v", m.Reveal(), err)
+		t.Errorf("a copy with other line ends opens into %q, %v, want %v", m.Reveal(), err, legal)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestDefaultWorkFactor(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m, err := Open(sealed, mustPassphrase(t, "p")); err != nil || m.Reveal() != legal {
-		t.Errorf("opened into %q, %v", m.Reveal(), err)
+		t.Errorf("opened into %q, %v, want %v", m.Reveal(), err, legal)
 	}
 }
 
@@ -110,14 +110,14 @@ func TestOpenRefuses(t *testing.T) {
 	for _, test := range tests {
 		m, err := Open(test.file, mustPassphrase(t, test.passphrase))
 		if !errors.Is(err, test.want) || m.Reveal() != "" {
-			t.Errorf("%s: %q, %v", test.name, m.Reveal(), err)
+			t.Errorf("%s: %q, %v, want %v and %q", test.name, m.Reveal(), err, test.want, "")
 		}
 		if err != nil && strings.Contains(err.Error(), "winner") {
 			t.Errorf("%s: the error quotes the content: %v", test.name, err)
 		}
 	}
 	if _, err := Open(sealed, Passphrase{}); !errors.Is(err, ErrEmptyPassphrase) {
-		t.Errorf("an empty passphrase: %v", err)
+		t.Errorf("an empty passphrase: %v, want %v", err, ErrEmptyPassphrase)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestSealRefuses(t *testing.T) {
 	}
 	for _, factor := range []int{0, -1, maxWorkFactor + 1} {
 		if _, err := SealWith(m, p, factor); err == nil {
-			t.Errorf("work factor %d is taken", factor)
+			t.Errorf("work factor %d is taken, want an error", factor)
 		}
 	}
 }
@@ -167,19 +167,19 @@ func TestWriteSeedFile(t *testing.T) {
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode() != 0o600 {
-		t.Errorf("mode is %v, %v", info.Mode(), err)
+		t.Errorf("mode is %v, %v, want 0o600", info.Mode(), err)
 	}
 	if m, err := ReadSeedFile(path, mustPassphrase(t, "right")); err != nil || m.Reveal() != legal {
-		t.Errorf("read back %q, %v", m.Reveal(), err)
+		t.Errorf("read back %q, %v, want %v", m.Reveal(), err, legal)
 	}
 	if err := WriteSeedFile(path, []byte("other")); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("writing over it: %v", err)
+		t.Errorf("writing over it: %v, want %v", err, fs.ErrExist)
 	}
 	if content, err := os.ReadFile(path); err != nil || !bytes.Equal(content, sealed) {
-		t.Errorf("the file changed (%v)", err)
+		t.Errorf("the file changed (%v), want %x", err, sealed)
 	}
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
-		t.Errorf("left behind: %v, %v", entries, err)
+		t.Errorf("left behind: %v, %v, want 1 of them", entries, err)
 	}
 	if err := WriteSeedFile(filepath.Join(folder, "none", "seed.age"), sealed); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("into no folder: %v", err)
@@ -217,13 +217,13 @@ func TestPassphraseFrom(t *testing.T) {
 		env := map[string]string{PassphraseVariable: test.text, PassphraseFileVariable: test.path}
 		p, err := PassphraseFrom(func(name string) string { return env[name] })
 		if !errors.Is(err, test.err) || p.reveal() != test.want {
-			t.Errorf("%s: %q, %v", test.name, p.reveal(), err)
+			t.Errorf("%s: %q, %v, want %v and %v", test.name, p.reveal(), err, test.err, test.want)
 		}
 	}
 	for _, size := range []int{maxPassphrase + 1, 1 << 20} {
 		env := map[string]string{PassphraseFileVariable: file(strings.Repeat("x", size))}
 		if _, err := PassphraseFrom(func(name string) string { return env[name] }); err == nil {
-			t.Errorf("a passphrase of %d bytes is taken", size)
+			t.Errorf("a passphrase of %d bytes is taken, want an error", size)
 		}
 	}
 }

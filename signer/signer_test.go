@@ -72,7 +72,7 @@ func TestSigns(t *testing.T) {
 		}
 		tx, err := b.sign(r)
 		if err != nil || tx.TxID != "tx" {
-			t.Errorf("%s: %v", test.name, err)
+			t.Errorf("%s: %v, want %q", test.name, err, "tx")
 			continue
 		}
 		if again, err := b.sign(r); err != nil || !reflect.DeepEqual(again, tx) {
@@ -155,7 +155,7 @@ func TestNewRefuses(t *testing.T) {
 		p := policyOf(keys, utxoChain)
 		spoil(&p)
 		if s, err := New(keys, map[bursar.ChainID]Policy{utxoChain: p}); !errors.Is(err, ErrBadPolicy) || s != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v and nil", name, err, ErrBadPolicy)
 		}
 	}
 }
@@ -175,7 +175,7 @@ func TestSignStopsWithItsContext(t *testing.T) {
 	good.unsigned.Bytes, good.unsigned.Previous = marshal(t, good.contents), previous(good.contents)
 	if tx, err := b.signer.Sign(ctx, good.chain, good.request, good.unsigned); !errors.Is(err, context.Canceled) ||
 		tx.TxID != "" {
-		t.Errorf("a good draft: %+v, %v", tx, err)
+		t.Errorf("a good draft: %+v, %v, want %v and %q", tx, err, context.Canceled, "")
 	}
 }
 
@@ -188,7 +188,7 @@ func TestSignLeavesItsArguments(t *testing.T) {
 	r.unsigned.Bytes = marshal(t, r.contents)
 	before := bytes.Clone(r.unsigned.Bytes)
 	if _, err := b.sign(r); err != nil || !bytes.Equal(r.unsigned.Bytes, before) {
-		t.Errorf("the draft was changed (%v)", err)
+		t.Errorf("the draft was changed (%v), want %x", err, before)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestASignatureWithAHighSNeverLeaves(t *testing.T) {
 		t.Fatalf("the high form does not verify at all: %v", err)
 	}
 	if signature, err := plain(twin, public, digest(5)); !errors.Is(err, errBadSignature) || signature != nil {
-		t.Fatalf("the high form: %x, %v", signature, err)
+		t.Fatalf("the high form: %x, %v, want %v and nil", signature, err, errBadSignature)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
 	}
 	signature[40] ^= 1
 	if s, err := verified(public, []byte("a message"), signature); !errors.Is(err, errBadSignature) || s != nil {
-		t.Fatalf("a bad one: %x, %v", s, err)
+		t.Fatalf("a bad one: %x, %v, want %v and nil", s, err, errBadSignature)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(r.unsigned.Bytes, before) {
-		t.Error("the fake adapter's bytes are in the caller's unsigned transaction")
+		t.Errorf("the fake adapter's bytes are in the caller's unsigned transaction, want %x", before)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
 	d := *b.signer.policies[utxoChain]
 	d.Signable = namelessChain{fakeChain{curve: chain.Secp256k1}}
 	if base, err := d.baseOf(b.keys, chain.Hot(chain.FamilyBitcoin)); !errors.Is(err, ErrBadKeyRef) || base != "" {
-		t.Fatalf("%q, %v", base, err)
+		t.Fatalf("%q, %v, want %v and %q", base, err, ErrBadKeyRef, "")
 	}
 }
 

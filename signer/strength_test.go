@@ -12,7 +12,7 @@ func TestWeakPassphrases(t *testing.T) {
 		"abcabcabcabcabcabcabc":    true, "correct horse battery staple": false, "Zq3!vB8@kL5#nM2x": false} {
 		err := mustPassphrase(t, text).Strong()
 		if errors.Is(err, ErrWeakPassphrase) != weak {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: %v, want %v", text, err, weak)
 		}
 	}
 }
@@ -24,9 +24,9 @@ func TestTheWorkFactorIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := WorkFactor(sealed); err != nil || got != 7 {
-		t.Errorf("it is %d, %v", got, err)
+		t.Errorf("it is %d, %v, want 7", got, err)
 	}
 	if _, err := WorkFactor([]byte("nothing sealed")); !errors.Is(err, ErrSeedFile) {
-		t.Errorf("of another file: %v", err)
+		t.Errorf("of another file: %v, want %v", err, ErrSeedFile)
 	}
 }

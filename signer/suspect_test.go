@@ -46,7 +46,7 @@ func TestTheSignerFreezesItself(t *testing.T) {
 	b.wantReason(b.numbered(5, 10, 1), ReasonFrozen, "frozen by the signer itself", "(unpaid, unpaid, unpaid)")
 	b.wantReason(b.unpaid(6), ReasonUnpaid)
 	if len(*froze) != 1 || !strings.Contains((*froze)[0].Why, "the service is broken or in other hands") {
-		t.Errorf("it froze itself %+v", *froze)
+		t.Errorf("it froze itself %+v, want 1 of them and %q in it", *froze, "the service is broken or in other hands")
 	}
 	b.reopen(path)
 	b.wantReason(b.numbered(5, 10, 1), ReasonFrozen)
@@ -69,7 +69,7 @@ func TestWhatFreezesNothing(t *testing.T) {
 		b.clock.Advance(6 * time.Minute)
 	}
 	if len(*froze) > 0 {
-		t.Errorf("it froze itself %+v", *froze)
+		t.Errorf("it froze itself %+v, want none", *froze)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestARollbackFreezes(t *testing.T) {
 	b.wantReason(b.numbered(2, 10, 1), ReasonSetBack)
 	b.wantReason(b.numbered(2, 10, 1), ReasonFrozen, "set-back")
 	if len(*froze) != 1 {
-		t.Errorf("it froze itself %+v", *froze)
+		t.Errorf("it froze itself %+v, want 1 of them", *froze)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestTwoAmountsFreeze(t *testing.T) {
 	b.reopen(path)
 	b.wantReason(b.numbered(2, 10, 1), ReasonFrozen)
 	if len(*froze) != 1 {
-		t.Errorf("it froze itself %+v", *froze)
+		t.Errorf("it froze itself %+v, want 1 of them", *froze)
 	}
 }
 

@@ -204,7 +204,7 @@ func TestNoAmountIsBelieved(t *testing.T) {
 	for _, amounts := range [][]uint64{{eachUTXO, 1_000_000}, {1_000_000, eachUTXO}} {
 		half, err := s.sweep(amounts...)
 		if err == nil {
-			t.Errorf("%v: it is signed, and of its inputs %v are valid", amounts, s.valid(half))
+			t.Errorf("%v: it is signed, and of its inputs %v are valid, want an error", amounts, s.valid(half))
 		}
 		s.refused(err, signer.ReasonProof)
 	}
@@ -244,7 +244,8 @@ func TestNoTwoAmountsOfOneUTXO(t *testing.T) {
 	if err == nil {
 		joined := first.Copy()
 		joined.TxIn[1].Witness = second.TxIn[1].Witness
-		t.Fatalf("both halves are signed, and of the joined inputs %v are valid: the fee is %d satoshi", s.valid(joined),
+		t.Fatalf("both halves are signed, and of the joined inputs %v are valid: the fee is %d satoshi, want an error",
+			s.valid(joined),
 			2*eachUTXO-joined.TxOut[0].Value)
 	}
 	s.refused(err, signer.ReasonOutpoint)

@@ -113,7 +113,7 @@ func TestBIP39Vectors(t *testing.T) {
 		}
 		master, err := hdkeychain.NewMaster(seed, &chaincfg.MainNetParams)
 		if err != nil || master.String() != v.MasterXprv {
-			t.Errorf("%q gives another master key (%v)", v.Mnemonic, err)
+			t.Errorf("%q gives another master key (%v), want %v", v.Mnemonic, err, v.MasterXprv)
 		}
 	}
 }
@@ -142,7 +142,8 @@ func TestSLIP10Vectors(t *testing.T) {
 		public := key.private().Public().(ed25519.PublicKey)
 		if hex.EncodeToString(key.key[:]) != v.Private || hex.EncodeToString(key.code[:]) != v.ChainCode ||
 			"00"+hex.EncodeToString(public) != v.Public {
-			t.Errorf("%s %s gives %x, %x, %x", v.Seed, v.Path, key.key, key.code, public)
+			t.Errorf("%s %s gives %x, %x, %x, want %v and %v and %v", v.Seed, v.Path, key.key, key.code, public, v.Private,
+				v.ChainCode, v.Public)
 		}
 	}
 }

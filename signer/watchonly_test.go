@@ -54,7 +54,7 @@ func TestAKeyExportDerivesWhatTheSeedDoes(t *testing.T) {
 			got, err := s.Public(ref)
 			if paths[family].Curve == chain.Ed25519 && ref.Branch == chain.DepositBranch {
 				if !errors.Is(err, ErrNeedsSeed) {
-					t.Errorf("%v: %v", ref, err)
+					t.Errorf("%v: %v, want %v", ref, err, ErrNeedsSeed)
 				}
 				continue
 			}
@@ -76,12 +76,13 @@ func TestAKeyExportIsChecked(t *testing.T) {
 		h, _ := keys.Export()
 		spoil(&h)
 		if _, err := FromKeyExport(h); !errors.Is(err, ErrBadPublicKeys) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v", name, err, ErrBadPublicKeys)
 		}
 	}
 	h, _ := keys.Export()
 	if text := fmt.Sprintf("%v %+v %#v %s", s, *s, s, s); strings.Contains(text, fmt.Sprintf("%x", h.WebhookRoot)) ||
 		strings.Contains(text, fmt.Sprint(h.WebhookRoot)) {
-		t.Error("the webhook root is printed")
+		t.Errorf("the webhook root is printed, want no %v and no %v", fmt.Sprintf("%x", h.WebhookRoot),
+			fmt.Sprint(h.WebhookRoot))
 	}
 }

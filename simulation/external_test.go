@@ -19,7 +19,7 @@ func TestAnExternalSpendIsSettled(t *testing.T) {
 			{Do: "withdraw", A: 1, B: 1000}, {Do: "round"}}}
 		r := run(p, Setting{Template: template})
 		if r.Err != nil || r.Stolen != 1 {
-			t.Errorf("%s: %d external spends: %v", kind, r.Stolen, r.Err)
+			t.Errorf("%s: %d external spends: %v, want nil and 1", kind, r.Stolen, r.Err)
 		}
 	}
 }

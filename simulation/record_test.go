@@ -14,7 +14,7 @@ func TestRecordedHistories(t *testing.T) {
 	template := memory(t)
 	_, list, err := readRecordings(recordedFile)
 	if err != nil || len(list) < shards {
-		t.Fatalf("%d histories are recorded (%v)", len(list), err)
+		t.Fatalf("%d histories are recorded (%v), want at least %v", len(list), err, shards)
 	}
 	if testing.Short() {
 		list = list[:len(list)/8]
@@ -27,7 +27,8 @@ func TestRecordedHistories(t *testing.T) {
 				now, err := list[i].again("testdata", template)
 				if at := list[i].differs(now); err != nil || at >= 0 {
 					differs.Store(true)
-					t.Fatalf("history %s differs in its event %d (%v): docs/simulation.md says how to read it", list[i].name, at, err)
+					t.Fatalf("history %s differs in its event %d (%v): docs/simulation.md says how to read it",
+						list[i].name, at, err)
 				}
 			}
 		})

@@ -35,7 +35,7 @@ func TestHistories(t *testing.T) {
 			for seed := shard; seed < seeds; seed += shards {
 				r := run(generate(uint64(seed), defaultLength), Setting{Template: template})
 				if r.Err != nil {
-					t.Errorf("seed %d: %v (go run ./simulation -seed %d, or -shrink %d)", seed, r.Err, seed, seed)
+					t.Errorf("seed %d: %v (go run ./simulation -seed %d, or -shrink %d), want nil", seed, r.Err, seed, seed)
 				}
 				paid += r.Paid
 			}
@@ -78,7 +78,7 @@ func TestKeptPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := run(p, Setting{Template: template}); r.Err != nil {
-			t.Errorf("%s: %v (go run ./simulation -plan simulation/%s)", file, r.Err, file)
+			t.Errorf("%s: %v (go run ./simulation -plan simulation/%s), want nil", file, r.Err, file)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func TestPlansAreKeptWhole(t *testing.T) {
 	}
 	again, err := read(file)
 	if err != nil || fmt.Sprint(again) != fmt.Sprint(p) {
-		t.Fatalf("%v is read as %v: %v", p, again, err)
+		t.Fatalf("%v is read as %v: %v, want %v", p, again, err, fmt.Sprint(p))
 	}
 }
 

@@ -147,7 +147,7 @@ func TestAgainstSSHAgent(t *testing.T) {
 	}
 	signers, err := client.Signers()
 	if err != nil || len(signers) != 1 {
-		t.Fatalf("%d signers, %v", len(signers), err)
+		t.Fatalf("%d signers, %v, want 1 of them", len(signers), err)
 	}
 	text, err := Sign(signers[0], namespace, message)
 	if err != nil {

@@ -242,7 +242,7 @@ func TestSignaturesAreSplitFromTheirText(t *testing.T) {
 	}
 	before, list, err := Split(string(message) + one + one)
 	if err != nil || before != string(message) || len(list) != 2 || list[0] != one || list[1] != one {
-		t.Errorf("got %q, %d signatures, %v", before, len(list), err)
+		t.Errorf("got %q, %d signatures, %v, want %v and 2 of them and %v", before, len(list), err, string(message), one)
 	}
 	if before, list, err = Split("text alone"); err != nil || before != "text alone" || len(list) != 0 {
 		t.Errorf("without signatures: got %q, %d, %v", before, len(list), err)

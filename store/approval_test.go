@@ -49,7 +49,8 @@ func TestApprovalsAreKeptAsTheyWere(t *testing.T) {
 			}
 		}
 		if err := add(1, "one too many"); err == nil || len(of(bursar.ID{1})) != store.MaxApprovals {
-			t.Errorf("one too many: got %v, %d kept", err, len(of(bursar.ID{1})))
+			t.Errorf("one too many: got %v, %d kept, want an error and %v of them", err, len(of(bursar.ID{1})),
+				store.MaxApprovals)
 		}
 	})
 }

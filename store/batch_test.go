@@ -55,7 +55,7 @@ func TestAPanicInABatchIsTheErrorOfItsItem(t *testing.T) {
 			<-outcome
 		}
 		if value, err := batch.Do(t.Context(), "last"); err != nil || value != "last" {
-			t.Errorf("afterwards: %q, %v", value, err)
+			t.Errorf("afterwards: %q, %v, want %q", value, err, "last")
 		}
 		for item, want := range map[string]error{"first": store.ErrMismatch, "better": store.ErrMismatch, "bad": nil} {
 			err := db.Do(t.Context(), func(tx *store.Tx) error { return tx.Settings().Pin(t.Context(), item, "anything else") })

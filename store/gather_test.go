@@ -83,7 +83,7 @@ func TestLookUpsAreGathered(t *testing.T) {
 			t.Errorf("%d statements for those that wait beside three and 40 that waited together, want %d", n, atOnce+1)
 		}
 		if _, err := g.Find(t.Context(), 13); err == nil || !strings.Contains(err.Error(), "thirteen") {
-			t.Errorf("a panic gives %v", err)
+			t.Errorf("a panic gives %v, want an error and %q in it", err, "thirteen")
 		}
 	})
 }

@@ -68,7 +68,7 @@ func TestAServerThatTakesNoWritesIsRefused(t *testing.T) {
 		db.Close()
 	}
 	if !errors.Is(err, store.ErrStandby) {
-		t.Fatalf("opening it gives %v", err)
+		t.Fatalf("opening it gives %v, want %v", err, store.ErrStandby)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestADatabaseKnowsWhichCopyItIs(t *testing.T) {
 		}
 		id, err := db.Identity(ctx)
 		if err != nil || id.Database != "first" {
-			t.Fatalf("the identity is %+v, %v", id, err)
+			t.Fatalf("the identity is %+v, %v, want %q", id, err, "first")
 		}
 		if db.Postgres() != (len(id.Timeline) == 8 && id.System != "") {
 			t.Fatalf("the identity is %+v", id)

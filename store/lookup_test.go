@@ -71,7 +71,8 @@ func TestWhatIsNamedIsFoundByItsIndexFromTheBeginning(t *testing.T) {
 			name := fmt.Sprintf("asked_%s_%d", strings.ReplaceAll(r.name, " ", "_"), i)
 			for _, line := range planOf(t, server, name, query) {
 				if strings.Contains(line, "Seq Scan") {
-					t.Errorf("%s: PostgreSQL reads a whole table (%s) for\n%s", r.name, strings.TrimSpace(line), query)
+					t.Errorf("%s: PostgreSQL reads a whole table (%s) for\n%s, want no %q", r.name, strings.TrimSpace(line), query,
+						"Seq Scan")
 				}
 			}
 		}
@@ -137,7 +138,7 @@ func TestWhatIsPendingIsAddedUpExactly(t *testing.T) {
 				t.Errorf("pending is %v, want %s ETH and 9 USDT", got, both)
 			}
 			if got := sums[something].Pending; len(got) != 0 {
-				t.Errorf("another account has %v pending", got)
+				t.Errorf("another account has %v pending, want none", got)
 			}
 			return err
 		})

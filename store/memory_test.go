@@ -48,12 +48,12 @@ func TestAMemoryDatabaseIsRewoundAndCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.Rewind(ctx); err != nil || count(db) != 1 {
-		t.Fatalf("%d accounts after a rewind, %v", count(db), err)
+		t.Fatalf("%d accounts after a rewind, %v, want 1", count(db), err)
 	}
 	rows := map[string]int{}
 	if err := db.EachRow(ctx, func(table string, values []any) { rows[table]++ }); err != nil || rows["accounts"] != 1 ||
 		rows["kept_accounts"] != 0 || rows["goose_db_version"] == 0 {
-		t.Fatalf("the rows that are read: %v, %v", rows, err)
+		t.Fatalf("the rows that are read: %v, %v, want 1 and 0 and not 0", rows, err)
 	}
 	insert(bursar.ID{3})
 	other, err := store.OpenMemory(ctx, image, store.Config{})
@@ -62,7 +62,7 @@ func TestAMemoryDatabaseIsRewoundAndCopied(t *testing.T) {
 	}
 	defer other.Close()
 	if count(other) != 2 || count(db) != 2 {
-		t.Fatalf("%d accounts in the copy, %d in the original", count(other), count(db))
+		t.Fatalf("%d accounts in the copy, %d in the original, want 2", count(other), count(db))
 	}
 }
 
@@ -101,15 +101,15 @@ func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
 	must(db.View(ctx, func(tx *store.Tx) error {
 		versions, err := tx.Outgoing().Versions(ctx, p.ID)
 		if err != nil || len(versions) != 1 || versions[0].TxID != "aa" || len(versions[0].Raw) != 0 {
-			t.Errorf("its versions are %+v, %v", versions, err)
+			t.Errorf("its versions are %+v, %v, want 1 of them and %q and none", versions, err, "aa")
 		}
 		owners, err := tx.Reservations().Owners(ctx, bursar.Bitcoin, []string{"bb:0"})
 		if owners["bb:0"] != p.ID {
-			t.Errorf("its reservations are %+v", owners)
+			t.Errorf("its reservations are %+v, want %v", owners, p.ID)
 		}
 		return err
 	}))
 	if again, err := db.Image(ctx); err != nil || len(again) == 0 {
-		t.Errorf("an image of %d bytes, %v", len(again), err)
+		t.Errorf("an image of %d bytes, %v, want some", len(again), err)
 	}
 }

@@ -32,7 +32,7 @@ func TestNobodyWaitsForASilentDatabaseForEver(t *testing.T) {
 		}
 		go func() { _, _ = there.Write([]byte("x")) }()
 		if n, err := conn.Read(make([]byte, 1)); n != 1 || err != nil {
-			t.Errorf("once it answers it is read %d, %v", n, err)
+			t.Errorf("once it answers it is read %d, %v, want 1", n, err)
 		}
 	})
 }
@@ -59,7 +59,7 @@ func TestTheDeadlinesOfOthersGoBefore(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, ErrSilent) {
-				t.Errorf("taken back, it gives %v", err)
+				t.Errorf("taken back, it gives %v, want %v", err, ErrSilent)
 			}
 		}
 	})
@@ -97,7 +97,7 @@ func TestADatabaseThatIsAwayIsTriedAgainSoon(t *testing.T) {
 				return false, fmt.Errorf("begin: %w", c.err)
 			}}
 			if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: it ended with %v", name, err)
+				t.Errorf("%s: it ended with %v, want %v", name, err, context.Canceled)
 			}
 		})
 	}

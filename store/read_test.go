@@ -38,7 +38,7 @@ func TestStatementsOfAReadAreAskedForTogether(t *testing.T) {
 		if err := db.ReadTogether(t.Context(), func(tx *store.Tx) error {
 			return tx.Chains().Ensure(t.Context(), "bitcoin")
 		}); err == nil || !strings.Contains(err.Error(), "writes nothing") {
-			t.Errorf("a write gives %v", err)
+			t.Errorf("a write gives %v, want an error and %q in it", err, "writes nothing")
 		}
 	})
 }

@@ -36,7 +36,7 @@ func TestTheSeenSignerLogOnlyGrows(t *testing.T) {
 		err := db.View(t.Context(), func(tx *store.Tx) error {
 			for instance, want := range map[string]int64{"A": 8, "B": 1, "C": 0} {
 				if seen, err := tx.Settings().SeenSignerLog(t.Context(), instance); err != nil || seen.Number != want {
-					t.Errorf("%s: %+v, %v", instance, seen, err)
+					t.Errorf("%s: %+v, %v, want %v", instance, seen, err, want)
 				}
 			}
 			return nil

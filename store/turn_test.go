@@ -37,7 +37,7 @@ func TestATurnIsHeldByOne(t *testing.T) {
 	}
 	group.Wait()
 	if holders != 0 || most != 1 {
-		t.Errorf("%d held it at once", most)
+		t.Errorf("%d held it at once, want 0 and 1", most)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestATurnIsWaitedForUntilTheContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := db.Take(ctx, &turn); !errors.Is(err, context.Canceled) {
-		t.Errorf("a turn that is held gave %v", err)
+		t.Errorf("a turn that is held gave %v, want %v", err, context.Canceled)
 	}
 	release()
 	again, err := db.Take(t.Context(), &turn)

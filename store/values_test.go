@@ -112,10 +112,10 @@ func TestColumnsOfAPartAreReadIntoIt(t *testing.T) {
 	wholes := columnsWithin(parts.of("t"), func(w *whole) *part { return &w.part },
 		column[whole]{"c", func(w *whole) any { return &w.c }})
 	if parts.names != "a, b" || wholes.names != "t.a, t.b, c" {
-		t.Errorf("the columns are %q, and of the whole %q", parts.names, wholes.names)
+		t.Errorf("the columns are %q, and of the whole %q, want %q and %q", parts.names, wholes.names, "a, b", "t.a, t.b, c")
 	}
 	failure := errors.New("no row")
 	if row, err := wholes.scan(countingRow{failure}); row != (whole{part{1, 2}, 3}) || !errors.Is(err, failure) {
-		t.Errorf("read %+v, %v", row, err)
+		t.Errorf("read %+v, %v, want %+v and %v", row, err, whole{part{1, 2}, 3}, failure)
 	}
 }

@@ -13,7 +13,7 @@ func TestAViewReadsWhatOthersLock(t *testing.T) {
 		err := db.View(t.Context(), func(tx *store.Tx) error {
 			found, err := tx.Withdrawals().UnfinishedTo(t.Context(), "tron", []string{"somewhere"})
 			if len(found) > 0 {
-				t.Errorf("an empty database has %+v", found)
+				t.Errorf("an empty database has %+v, want none", found)
 			}
 			return err
 		})

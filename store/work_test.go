@@ -31,7 +31,7 @@ func tries(t *testing.T, w store.Work, n int) (waits []time.Duration) {
 		}
 	}
 	if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("it ended with %v, want %v", err, context.Canceled)
 	}
 	return waits
 }
@@ -55,7 +55,7 @@ func TestHintsWaitForTheRest(t *testing.T) {
 				return false, nil
 			}
 			if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
-				t.Errorf("it ended with %v", err)
+				t.Errorf("it ended with %v, want %v", err, context.Canceled)
 			}
 			if got, want := time.Since(began), 10*min(rest, time.Second); got != want {
 				t.Errorf("with a rest of %s ten more steps took %s, want %s", rest, got, want)

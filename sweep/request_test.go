@@ -133,7 +133,7 @@ func TestASweepWorthItsFeeIsRequestedOnce(t *testing.T) {
 		t.Errorf("the request is %+v", request)
 	}
 	if len(r.asked) != 2 { // the others are asked about once, all together
-		t.Errorf("quotes asked: %+v", r.asked)
+		t.Errorf("quotes asked: %+v, want 2 of them", r.asked)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestALeaseLostDuringAStepRequestsNoSweep(t *testing.T) {
 		return bursar.Units(100), nil
 	}
 	if err := r.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) || len(r.asked) != 1 {
-		t.Errorf("the step returned %v after %d quotes", err, len(r.asked))
+		t.Errorf("the step returned %v after %d quotes, want %v and 1 of them", err, len(r.asked), store.ErrLeaseLost)
 	}
 	r.want("nothing", "COIN")
 }
@@ -201,7 +201,7 @@ func TestAnErrorOfOneCurrencyDoesNotHoldUpTheOthers(t *testing.T) {
 		return bursar.Units(100), nil
 	}
 	if err := r.Step(ctx, r.lease); !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "sweeps of COIN") {
-		t.Errorf("the step returned %v", err)
+		t.Errorf("the step returned %v, want %v and %q in it", err, sim.ErrNode, "sweeps of COIN")
 	}
 	r.want("the failing currency", "COIN")
 	r.want("the other", "TOKEN", "token")
@@ -315,7 +315,7 @@ func TestATokenNeedsANativeAsset(t *testing.T) {
 	r.holds("token", "token", 1_000_000)
 	if err := r.Step(ctx, r.lease); err == nil ||
 		!strings.Contains(err.Error(), "no currency is configured for the native asset") {
-		t.Errorf("the step returned %v", err)
+		t.Errorf("the step returned %v, want an error and %q in it", err, "no currency is configured for the native asset")
 	}
 }
 
@@ -362,6 +362,6 @@ func TestTheWorkerEndsWithItsLease(t *testing.T) {
 		return bursar.Amount{}, sim.ErrNode
 	}
 	if err := r.Sweeper.Run(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) || len(r.asked) != 2 {
-		t.Errorf("the worker ended with %v after %d quotes", err, len(r.asked))
+		t.Errorf("the worker ended with %v after %d quotes, want %v and 2 of them", err, len(r.asked), store.ErrLeaseLost)
 	}
 }

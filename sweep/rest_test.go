@@ -21,13 +21,13 @@ func TestASweepThatCannotBeMadeNowIsMadeLater(t *testing.T) {
 		r.Chain.Mine(2)
 		r.Step() // credited, and a sweep is requested at the current fee
 		if len(r.Open()) != 1 {
-			t.Fatalf("open are %+v", r.Open())
+			t.Fatalf("open are %+v, want 1 of them", r.Open())
 		}
 		r.Chain.SetRate(1000)
 		r.Blocks(1)
 		r.Chain.SetRate(1)
 		if len(r.Open()) != 0 {
-			t.Fatalf("open are %+v", r.Open())
+			t.Fatalf("open are %+v, want none", r.Open())
 		}
 		r.Blocks(5)
 		if len(r.Open()) != 0 {

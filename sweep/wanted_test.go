@@ -21,13 +21,13 @@ func TestOnlyAssetsThatPaymentsLackAreSweptAtALoss(t *testing.T) {
 		}
 		r.Blocks(6)
 		if got := r.Swept(); got["COIN"]+got["TOKEN"]+got["OTHER"] != 0 {
-			t.Fatalf("dust is swept: %v", got)
+			t.Fatalf("dust is swept: %v, want 0", got)
 		}
 		w := r.OrderOf(0, "TOKEN", 250, r.Chain.Named("outside"))
 		r.Chain.Mine(1)
 		r.Step()
 		if got := r.Swept(); got["COIN"] != 0 || got["TOKEN"] != 3 || got["OTHER"] != 0 {
-			t.Errorf("2.50 TOKEN are lacking, and swept are %v", got)
+			t.Errorf("2.50 TOKEN are lacking, and swept are %v, want 0 and 3", got)
 		}
 		r.Settle()
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
@@ -53,7 +53,7 @@ func TestASweepTakesFinalDepositsOnly(t *testing.T) {
 		r.Step() // and signed
 		ours := r.Swept()
 		if ours["COIN"] != 1 {
-			t.Fatalf("the sweeps are %v", ours)
+			t.Fatalf("the sweeps are %v, want 1", ours)
 		}
 		r.Undo(late, late)
 		r.Settle()
@@ -82,7 +82,7 @@ func TestFrozenAddressesStopNoOtherSweep(t *testing.T) {
 		w := r.OrderOf(0, "TOKEN", 4_000, r.Chain.Named("outside"))
 		r.Blocks(25)
 		if got := r.Now(w).Status; got != bursar.WithdrawalConfirmed {
-			t.Errorf("behind 40 frozen addresses the withdrawal is %s", got)
+			t.Errorf("behind 40 frozen addresses the withdrawal is %s, want %v", got, bursar.WithdrawalConfirmed)
 			r.LogOpen(3)
 		}
 	})

@@ -19,7 +19,8 @@ func TestPackagesAreInstalledAsRootOrWithSudo(t *testing.T) {
 		}
 		if len(f.ran) != 3 || !strings.HasSuffix(f.ran[0], " update") ||
 			!strings.HasSuffix(f.ran[2], " install --no-install-recommends two") {
-			t.Errorf("root %v: it runs %q", root, f.ran)
+			t.Errorf("root %v: it runs %q, want 3 of them and %q last and %q last", root, f.ran, " update",
+				" install --no-install-recommends two")
 		}
 		for i, ran := range f.ran {
 			if strings.HasPrefix(ran, "sudo ") == root ||
@@ -27,7 +28,7 @@ func TestPackagesAreInstalledAsRootOrWithSudo(t *testing.T) {
 				t.Errorf("root %v: it runs %q", root, ran)
 			}
 			if f.said[i] != "   "+ran {
-				t.Errorf("it runs %q and prints %q", ran, f.said[i])
+				t.Errorf("it runs %q and prints %q, want %v", ran, f.said[i], "   "+ran)
 			}
 		}
 		if said := postgresql(f.machine, a).Says(); strings.Contains(said, "sudo") == root {

@@ -50,7 +50,7 @@ func TestAnvilIsInstalledWholeOrNotAtAll(t *testing.T) {
 	}
 	f.failing = "npm ci"
 	if err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "exit status 100") {
-		t.Errorf("npm fails: %v", err)
+		t.Errorf("npm fails: %v, want an error and %q in it", err, "exit status 100")
 	}
 	if names := f.left(t); len(names) > 0 || !s.Needed(t.Context()) {
 		t.Errorf("a failed installation leaves %v", names)
@@ -63,7 +63,7 @@ func TestAnvilIsInstalledWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("it is installed and needed %v: %v", s.Needed(t.Context()), err)
 	}
 	if names := f.left(t); !slices.Equal(names, []string{"anvil-" + pins.Anvil}) {
-		t.Errorf("it leaves %v", names)
+		t.Errorf("it leaves %v, want %+v", names, []string{"anvil-" + pins.Anvil})
 	}
 }
 
@@ -136,7 +136,7 @@ func TestBitcoindIsUnpackedWithItsLibraries(t *testing.T) {
 		t.Errorf("it runs %q", f.ran)
 	}
 	if names := f.left(t); !slices.Equal(names, []string{"bitcoind-" + pins.Bitcoind}) {
-		t.Errorf("it leaves %v", names)
+		t.Errorf("it leaves %v, want %+v", names, []string{"bitcoind-" + pins.Bitcoind})
 	}
 }
 
@@ -167,7 +167,7 @@ func TestEtcdIsUnpackedAndNoServiceOfTheMachine(t *testing.T) {
 		t.Errorf("it runs %q", f.ran)
 	}
 	if names := f.left(t); !slices.Equal(names, []string{"etcd"}) {
-		t.Errorf("it leaves %v", names)
+		t.Errorf("it leaves %v, want %+v", names, []string{"etcd"})
 	}
 }
 

@@ -85,7 +85,7 @@ func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 			names = append(names, s.Name())
 		}
 		if got := strings.Join(names, " "); err != nil || got != want {
-			t.Errorf("%s is %q: %v", name, got, err)
+			t.Errorf("%s is %q: %v, want %v", name, got, err, want)
 		}
 	}
 	if _, err := choose(all, "geth"); err == nil || !strings.Contains(err.Error(), "postgresql, curl") {

@@ -42,12 +42,12 @@ func TestArgumentsAreGoTests(t *testing.T) {
 	}
 	for _, args := range []string{"-install anvil", "--install=anvil"} {
 		if got, err := parse(strings.Fields(args)); err != nil || got.install != "anvil" {
-			t.Errorf("%q is parsed as %+v: %v", args, got, err)
+			t.Errorf("%q is parsed as %+v: %v, want %q", args, got, err, "anvil")
 		}
 	}
 	for _, args := range []string{"-install", "-install anvil ./store", "-short -install anvil"} {
 		if _, err := parse(strings.Fields(args)); err == nil {
-			t.Errorf("%q is accepted", args)
+			t.Errorf("%q is accepted, want an error", args)
 		}
 	}
 }
@@ -98,7 +98,8 @@ func TestShortInstallsNothing(t *testing.T) {
 func TestOnlyARunOfEverythingIsLinted(t *testing.T) {
 	source(t, "package a\n")
 	f := newFake(t)
-	for asked, want := range map[*arguments]bool{{vet: []string{"./store"}}: false, {vet: everything, short: true}: false} {
+	for asked, want := range map[*arguments]bool{{vet: []string{"./store"}}: false,
+		{vet: everything, short: true}: false} {
 		f.ran = nil
 		if _, err := checked(t, f, *asked); err != nil || holds(f.ran, "golangci-lint run") != want {
 			t.Errorf("%+v runs %q: %v, want the linter: %v", asked, f.ran, err, want)
@@ -227,6 +228,6 @@ func TestFoldersOfOthersAreNotFormatted(t *testing.T) {
 		put(t, filepath.Join(folder, "b.go")) // a shell script
 	}
 	if wrong, err := unformatted("."); err != nil || len(wrong) > 0 {
-		t.Errorf("%v: %v", wrong, err)
+		t.Errorf("%v: %v, want none", wrong, err)
 	}
 }

@@ -100,7 +100,7 @@ func refused(err error, code bursar.ErrorCode) bool {
 func TestTheOperatorWithdrawsOperatorFunds(t *testing.T) {
 	each(t, func(p *purse) {
 		if got := p.free(); got != bursar.Units(180_000_000) {
-			t.Fatalf("%s units are free", got)
+			t.Fatalf("%s units are free, want %v", got, bursar.Units(180_000_000))
 		}
 		if _, err := p.take("1.80000001", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
 			t.Errorf("more than the operator's own: %v, want insufficient_balance", err)
@@ -143,7 +143,7 @@ func TestOnlyListedDestinations(t *testing.T) {
 			t.Errorf("with the list off: %v", err)
 		}
 		if got := p.free(); got != bursar.Units(180_000_000) {
-			t.Errorf("%s units are free", got)
+			t.Errorf("%s units are free, want %v", got, bursar.Units(180_000_000))
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestConcurrentWithdrawalsDoNotExceedTheFreeFunds(t *testing.T) {
 			}
 		}
 		if got := p.free(); taken != 3 || got != bursar.Units(30_000_000) {
-			t.Errorf("%d were taken, %s units are left", taken, got)
+			t.Errorf("%d were taken, %s units are left, want 3 and %v", taken, got, bursar.Units(30_000_000))
 		}
 	})
 }
@@ -190,7 +190,7 @@ func TestPendingFeesAreSetAside(t *testing.T) {
 			return tx.Outgoing().SetOwnFee(ctx, s.ID, bursar.Units(20_000_000))
 		})
 		if got := p.free(); got != bursar.Units(160_000_000) {
-			t.Errorf("%s units are free besides the fee of a sweep", got)
+			t.Errorf("%s units are free besides the fee of a sweep, want %v", got, bursar.Units(160_000_000))
 		}
 		w, err := p.take("1.6", "cold")
 		p.Must(err)

@@ -42,11 +42,11 @@ func TestAnAssignedDepositIsAnOrdinaryDeposit(t *testing.T) {
 		r.WantAlarms("unattributed")
 		n, err := r.Unattributed().AssignToWallet(ctx, d.ID, to.ID, " ticket 42 ")
 		if err != nil || n.Status != bursar.ResolutionDone || n.Note != "ticket 42" || n.AccountID != r.Accounts[0] {
-			t.Fatalf("the decision is %+v, %v", n, err)
+			t.Fatalf("the decision is %+v, %v, want %v and %q and %v", n, err, bursar.ResolutionDone, "ticket 42", r.Accounts[0])
 		}
 		r.WantAlarms()
 		if got := r.Available(0); got != bursar.Units(79_200_000) || !r.Available(1).IsZero() {
-			t.Fatalf("%s is available after a fee of 1 %%", got)
+			t.Fatalf("%s is available after a fee of 1 %%, want %v and zero", got, bursar.Units(79_200_000))
 		}
 		events := r.WantEvents(0, bursar.EventDeposit)
 		if events[0].URL != to.Webhook || events[0].Subject != d.ID {
@@ -62,7 +62,7 @@ func TestAnAssignedDepositIsAnOrdinaryDeposit(t *testing.T) {
 			left, _ := tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 10})
 			all, _ := tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 10})
 			if len(left) != 0 || len(all) != 1 {
-				t.Errorf("%d are undecided of %d", len(left), len(all))
+				t.Errorf("%d are undecided of %d, want none and 1 of them", len(left), len(all))
 			}
 			return err
 		})
@@ -115,11 +115,12 @@ func TestADepositIsResolvedOnce(t *testing.T) {
 			}
 		}
 		if r.Available(0) != before || r.Book(ledger.Capital) != "80000000" || r.Book(ledger.Unattributed) != "0" {
-			t.Errorf("a refused decision changed the books: %s capital, %s unattributed", r.Book(ledger.Capital),
-				r.Book(ledger.Unattributed))
+			t.Errorf("a refused decision changed the books: %s capital, %s unattributed, want %v and %q and %q",
+				r.Book(ledger.Capital),
+				r.Book(ledger.Unattributed), before, "80000000", "0")
 		}
 		if n := r.Resolution(d); n.Kind != bursar.ResolutionKeep || n.Note != "mine" {
-			t.Errorf("the decision is %+v", n)
+			t.Errorf("the decision is %+v, want %v and %q", n, bursar.ResolutionKeep, "mine")
 		}
 		r.Must(r.Audit())
 	})
@@ -186,7 +187,7 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 		got := r.Deposit(d.ID)
 		if view := wire.NewDeposit(got, r.Currency, wire.ConfirmationContext{}); view.WalletID != nil ||
 			view.Status != bursar.DepositConfirmed || got.AccountID != r.Accounts[0] {
-			t.Errorf("it is seen as %+v", view)
+			t.Errorf("it is seen as %+v, want nil and %v and %v", view, bursar.DepositConfirmed, r.Accounts[0])
 		}
 		if got := r.Available(0); got != bursar.Units(79_200_000) {
 			t.Errorf("%s is available, want %s", got, bursar.Units(79_200_000))
@@ -235,7 +236,7 @@ func TestAnAssignedDepositMayBeReorgedOut(t *testing.T) {
 				t.Fatalf("%s is available after the reversal, %s are fees, want 0 and 0", got, r.Book(ledger.DepositFees))
 			}
 			if _, err := r.Withdraw(0, 1000, r.Chain.Named("x")); !bursartest.IsCode(err, bursar.CodeWithdrawalsFrozen) {
-				t.Fatalf("a withdrawal of a frozen account gave %v", err)
+				t.Fatalf("a withdrawal of a frozen account gave %v, want %v", err, bursar.CodeWithdrawalsFrozen)
 			}
 			r.WantAlarms("deposit_reversed")
 			r.Must(r.Audit())

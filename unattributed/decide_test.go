@@ -27,7 +27,8 @@ func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
 		t.Errorf("the resolution is %+v", n)
 	}
 	if got := r.standing(d); got.ID != n.ID || r.Deposit(d.ID).Purpose != bursar.ForOperatorFunds {
-		t.Errorf("the deposit is for %s, by %s", r.Deposit(d.ID).Purpose, got.ID)
+		t.Errorf("the deposit is for %s, by %s, want %v and %v", r.Deposit(d.ID).Purpose, got.ID, n.ID,
+			bursar.ForOperatorFunds)
 	}
 	r.books(ledger.Capital, 80_000)
 	r.books(ledger.Unattributed, 5)
@@ -91,12 +92,12 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 	got := r.Deposit(d.ID)
 	if got.Purpose != bursar.ForWallet || got.AccountID != bob || got.WalletID != other.ID ||
 		got.Metadata != "bob's other one" {
-		t.Errorf("the deposit is %+v", got)
+		t.Errorf("the deposit is %+v, want %v and %v and %v and %q", got, bursar.ForWallet, bob, other.ID, "bob's other one")
 	}
 	r.Do(func(tx *store.Tx) error {
 		notified, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
 		if len(notified) != 1 || notified[0].URL != other.Webhook || notified[0].Subject != d.ID {
-			t.Errorf("the events are %+v", notified)
+			t.Errorf("the events are %+v, want 1 of them and %v and %v", notified, other.Webhook, d.ID)
 		}
 		return err
 	})
@@ -140,7 +141,7 @@ func TestAnAccountGetsWhatIsAssigned(t *testing.T) {
 	r.Must(err)
 	if got := r.Deposit(d.ID); n.AccountID != bob || !n.WalletID.IsZero() || got.Purpose != bursar.ForAccount ||
 		got.AccountID != bob {
-		t.Errorf("the resolution is %+v, the deposit %+v", n, got)
+		t.Errorf("the resolution is %+v, the deposit %+v, want %v and zero and %v", n, got, bob, bursar.ForAccount)
 	}
 	r.books(ledger.Available(bob), 79_200)
 }
@@ -165,7 +166,7 @@ func TestAnAssignmentThatCannotBeCreditedIsRefused(t *testing.T) {
 	r.service.Chains = chains
 	r.books(ledger.Unattributed, 80_000)
 	if len(r.decided) > 0 || r.alarms() != 1 {
-		t.Errorf("woken is %s, %d alarms are open", r.decided, r.alarms())
+		t.Errorf("woken is %s, %d alarms are open, want none and 1", r.decided, r.alarms())
 	}
 }
 
@@ -196,7 +197,7 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 		r.Must(err)
 		n, err := r.service.Cancel(ctx, d.ID, note)
 		if r.Must(err); n.ID != sent.ID || n.Status != bursar.ResolutionFailed {
-			t.Errorf("it is %+v", n)
+			t.Errorf("it is %+v, want %v and %v", n, sent.ID, bursar.ResolutionFailed)
 		}
 		r.Do(func(tx *store.Tx) error {
 			all, err := tx.Resolutions().About(ctx, []bursar.Deposit{d})
@@ -217,7 +218,7 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 	r.Must(err)
 	if _, err := r.service.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) ||
 		!strings.Contains(err.Error(), "kept") {
-		t.Errorf("of what is kept: %v", err)
+		t.Errorf("of what is kept: %v, want %v and %q in it", err, unattributed.ErrTooLate, "kept")
 	}
 }
 
@@ -238,7 +239,7 @@ func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
 	r.service.Behind = func(context.Context) (string, error) { return why, nil }
 	for name, decide := range decisions {
 		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s before the database is looked at: %v", name, err)
+			t.Errorf("%s before the database is looked at: %v, want %v and %v in it", name, err, unattributed.ErrRecovering, why)
 		}
 	}
 	r.service.Behind = nil
@@ -249,7 +250,7 @@ func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
 		}
 	}
 	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.ResolutionQueued {
-		t.Errorf("it is resolved: %+v", n)
+		t.Errorf("it is resolved: %+v, want zero and %v", n, bursar.ResolutionQueued)
 	}
 	r.Must(second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: to})))
 }

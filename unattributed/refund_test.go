@@ -54,7 +54,8 @@ func TestTheFeesDeductedFromARefund(t *testing.T) {
 				t.Errorf("the resolution is %+v", n)
 			}
 			if got := r.Deposit(d.ID); got.Purpose != bursar.ForRefunded || r.alarms() != 0 || len(r.decided) != 1 {
-				t.Errorf("the deposit is for %s, %d alarms are open, woken is %s", got.Purpose, r.alarms(), r.decided)
+				t.Errorf("the deposit is for %s, %d alarms are open, woken is %s, want %v and 0 and 1 of them", got.Purpose,
+					r.alarms(), r.decided, bursar.ForRefunded)
 			}
 			if !c.token {
 				r.books(ledger.Unattributed, 0)
@@ -97,7 +98,7 @@ func TestWhatIsLeftAfterTheFeeMustBePayable(t *testing.T) {
 	r.refused("dust", err, unattributed.ErrDestination, d)
 	want := chain.Payment{Address: bursar.Address{Base: r.node.Named("sender")}, Amount: bursar.Units(79_000)}
 	if len(asked) != 2 || asked[1] != want {
-		t.Errorf("asked about %+v", asked)
+		t.Errorf("asked about %+v, want 2 of them and %v", asked, want)
 	}
 }
 
@@ -113,7 +114,7 @@ func TestTheSweepIsPricedForTheWholeValue(t *testing.T) {
 	r.Must(err)
 	if want := (chain.Payment{Address: bursar.Address{Base: r.hot}, Amount: bursar.Units(80_000)}); len(asked) != 3 ||
 		asked[1] != want {
-		t.Errorf("asked about %+v", asked)
+		t.Errorf("asked about %+v, want 3 of them and %v", asked, want)
 	}
 }
 
@@ -143,7 +144,7 @@ func TestAnUnreachableNodeRefusesNoDestination(t *testing.T) {
 	_, err := r.back(d)
 	r.refused("closed", err, unattributed.ErrDestination, d)
 	if !strings.Contains(err.Error(), "it is closed") {
-		t.Errorf("it says %v", err)
+		t.Errorf("it says %v, want %q in it", err, "it is closed")
 	}
 	r.quote = func(chain.Payment) (bursar.Amount, error) { return bursar.Amount{}, sim.ErrNode }
 	_, err = r.back(d)
@@ -241,7 +242,7 @@ func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
 	}
 	_, err := r.back(d)
 	if n := r.standing(d); err == nil || !strings.Contains(err.Error(), "another amount") || !n.ID.IsZero() {
-		t.Errorf("it gave %v, the resolution is %+v", err, n)
+		t.Errorf("it gave %v, the resolution is %+v, want an error and %q in it and zero", err, n, "another amount")
 	}
 	n, err := r.back(d)
 	if r.Must(err); n.Amount != bursar.Units(69_000) {

@@ -27,7 +27,7 @@ func TestARefundIsPaidOnce(t *testing.T) {
 		n := r.SendBack(d, "sender")
 		sum, err := n.Amount.Add(n.Fee)
 		if err != nil || sum != d.Amount || n.Fee.IsZero() || n.Status != bursar.ResolutionQueued {
-			t.Fatalf("the decision is %+v, %v", n, err)
+			t.Fatalf("the decision is %+v, %v, want %v and not zero and %v", n, err, d.Amount, bursar.ResolutionQueued)
 		}
 		r.WantBooks("0", "80000000", "0")
 		r.WantAlarms()
@@ -44,12 +44,12 @@ func TestARefundIsPaidOnce(t *testing.T) {
 			t.Fatalf("the sender got %s of %s", got, n.Amount)
 		}
 		if n = r.Resolution(d); n.Status != bursar.ResolutionDone || n.TxID == "" || n.CompletedAt.IsZero() {
-			t.Errorf("in the end the decision is %+v", n)
+			t.Errorf("in the end the decision is %+v, want %v and not %q and not zero", n, bursar.ResolutionDone, "")
 		}
 		r.WantBooks("0", "0", "0")
 		if taken, paid := r.Book(ledger.WithdrawalFees), r.Book(ledger.NetworkFees); taken != n.Fee.String() ||
 			len(taken) < len(paid) {
-			t.Errorf("%s was kept for the chain's fees of %s", taken, paid)
+			t.Errorf("%s was kept for the chain's fees of %s, want %v and at least %v", taken, paid, n.Fee.String(), len(paid))
 		}
 		if got := r.Available(0); got != before {
 			t.Errorf("a customer's balance went from %s to %s", before, got)
@@ -121,14 +121,15 @@ func TestARefundIsCalledBack(t *testing.T) {
 			r.SendBack(d, "sender")
 			r.HoldBack(held)
 			if n := r.Resolution(d); n.Status != bursar.ResolutionQueued || n.OutgoingID.IsZero() {
-				t.Fatalf("the decision is %+v", n)
+				t.Fatalf("the decision is %+v, want %v and not zero", n, bursar.ResolutionQueued)
 			}
 			if _, err := r.Unattributed().Cancel(ctx, d.ID, "wrong address"); err != nil {
 				t.Fatal(err)
 			}
 			if n := r.Resolution(d); n.Status != bursar.ResolutionFailed ||
 				n.Error != "the operator cancelled it: wrong address" {
-				t.Errorf("the decision is %+v", n)
+				t.Errorf("the decision is %+v, want %v and %q", n, bursar.ResolutionFailed,
+					"the operator cancelled it: wrong address")
 			}
 			r.WantAlarms("unattributed")
 			r.WantBooks("80000000", "0", "0")
@@ -194,7 +195,7 @@ func TestADepositWhoseRefundFailedIsResolvedAgain(t *testing.T) {
 		}
 		r.Settle()
 		if n := r.Resolution(d); n.Status != bursar.ResolutionFailed || n.Error == "" {
-			t.Errorf("the decision is %+v", n)
+			t.Errorf("the decision is %+v, want %v and not %q", n, bursar.ResolutionFailed, "")
 		}
 		r.WantAlarms("unattributed")
 		r.WantBooks("80000000", "0", "0")
@@ -252,7 +253,7 @@ func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
 		r.Chain.RequireMemo(r.Chain.Named("sender"))
 		r.Step()
 		if n := r.Resolution(d); n.Status != bursar.ResolutionFailed || n.Error != "the address needs a memo" {
-			t.Errorf("the decision is %+v", n)
+			t.Errorf("the decision is %+v, want %v and %q", n, bursar.ResolutionFailed, "the address needs a memo")
 		}
 		r.WantAlarms("unattributed")
 		r.WantBooks("80000000", "0", "0")
@@ -361,11 +362,11 @@ func TestRefundsAndWithdrawalsDoNotHoldUpEachOther(t *testing.T) {
 		r.Step()
 		for _, name := range senders {
 			if r.Chain.Balance(r.Chain.Named(name), "").IsZero() {
-				t.Errorf("%s waits", name)
+				t.Errorf("%s waits, want not zero", name)
 			}
 		}
 		if r.Chain.Balance(r.Chain.Named("receiver 0"), "").IsZero() {
-			t.Error("withdrawals wait")
+			t.Error("withdrawals wait, want not zero")
 		}
 		r.Settle()
 		r.Must(r.Audit())

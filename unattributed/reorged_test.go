@@ -58,7 +58,7 @@ func TestADepositWithoutAMemoIsAssigned(t *testing.T) {
 		r.Chain.Mine(3)
 		r.Step()
 		if got := r.Available(0); got != bursar.Units(990_000) {
-			t.Fatalf("before a decision %s is available, by %s", got, tagged)
+			t.Fatalf("before a decision %s is available, by %s, want %v", got, tagged, bursar.Units(990_000))
 		}
 		if _, err := r.Unattributed().AssignToWallet(ctx, r.StrandedBy(bare).ID, w.ID, ""); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,7 @@ expires: 2026-11-24T11:00:00Z
 	}
 	for _, text := range []string{wantRequest, wantAnswer} {
 		if !strings.Contains(string(page), "```\n"+text+"```") {
-			t.Errorf("docs/operations/screening.md lacks\n%s", text)
+			t.Errorf("docs/operations/screening.md lacks\n%s, want %v in it", text, "```\n"+text+"```")
 		}
 	}
 	if got := a.Text(); got != wantAnswer {

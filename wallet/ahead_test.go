@@ -70,7 +70,7 @@ func TestTheNextAddressesAreReady(t *testing.T) {
 			synctest.Wait()
 		}
 		if n := len(d.calls); n < 2000 || n > 2000+aheadBy {
-			t.Errorf("%d addresses were derived", n)
+			t.Errorf("%d addresses were derived, want at least 2000 and at most %v", n, 2000+aheadBy)
 		}
 	})
 }
@@ -86,12 +86,12 @@ func TestIndexesThatOthersTookAreForgotten(t *testing.T) {
 			}
 			synctest.Wait()
 			if n := len(a.ready["COIN"]); n > 2*aheadBy {
-				t.Fatalf("%d addresses are kept", n)
+				t.Fatalf("%d addresses are kept, want at most %v", n, 2*aheadBy)
 			}
 		}
 		for index := range a.ready["COIN"] {
 			if index < 4500 {
-				t.Fatalf("address %d is kept", index)
+				t.Fatalf("address %d is kept, want at least 4500", index)
 			}
 		}
 	})
@@ -123,12 +123,12 @@ func TestAnIndexThatCannotBeDerived(t *testing.T) {
 				}
 				ahead = false
 				if _, err := a.get("COIN", 5); !errors.Is(err, bad) {
-					t.Errorf("index 5 gives %v", err)
+					t.Errorf("index 5 gives %v, want %v", err, bad)
 				}
 				synctest.Wait()
 				for index := uint32(6); index < 9; index++ {
 					if got, err := a.get("COIN", index); err != nil || got.Base != fmt.Sprintf("COIN/%d", index) {
-						t.Errorf("index %d gives %q, %v", index, got.Base, err)
+						t.Errorf("index %d gives %q, %v, want %v", index, got.Base, err, fmt.Sprintf("COIN/%d", index))
 					}
 					synctest.Wait()
 				}
@@ -144,7 +144,7 @@ func TestAnIndexThatCannotBeDerived(t *testing.T) {
 func TestAPanicAheadIsAnError(t *testing.T) {
 	a := newAhead(func(bursar.CurrencyCode, uint32) (bursar.Address, error) { panic("curve") })
 	if _, err := a.guarded("COIN", 1); err == nil || !strings.Contains(err.Error(), "curve") {
-		t.Errorf("it gave %v", err)
+		t.Errorf("it gave %v, want an error and %q in it", err, "curve")
 	}
 }
 

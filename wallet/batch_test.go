@@ -59,7 +59,7 @@ func TestABatchTakesAConstantNumberOfStatements(t *testing.T) {
 		must(t, err)
 		for i, r := range results {
 			if r.Err != nil || r.Value.Address.Base == "" {
-				t.Errorf("request %d of %d gives %+v, %v", i, n, r.Value, r.Err)
+				t.Errorf("request %d of %d gives %+v, %v, want nil and not %q", i, n, r.Value, r.Err, "")
 			}
 		}
 		return made

@@ -76,11 +76,11 @@ func TestWithoutReservationsNoWalletIsMade(t *testing.T) {
 			k := c.marks
 			process := newMarked(t, &k)
 			if _, err := process.create("ETH"); !errors.Is(err, c.want) || k.asked != c.asked || len(k.given) > 0 {
-				t.Errorf("%v after %d reservations, given is %v", err, k.asked, k.given)
+				t.Errorf("%v after %d reservations, given is %v, want %v and %v and none", err, k.asked, k.given, c.want, c.asked)
 			}
 			k.below, k.refuses = 100, nil
 			if w, err := process.create("ETH"); err != nil || w.Index != 0 {
-				t.Errorf("then the first index is %d, %v", w.Index, err)
+				t.Errorf("then the first index is %d, %v, want 0", w.Index, err)
 			}
 		})
 	}
@@ -94,6 +94,6 @@ func TestAWalletThatIsNotMadeUsesNoIndex(t *testing.T) {
 	order := wallet.New{Account: c.account, Currency: "ETH", Webhook: "https://receiver.example",
 		Done: func(context.Context, *store.Tx, bursar.Wallet) error { return undone }}
 	if _, err := c.Create(ctx, order); !errors.Is(err, undone) || len(k.given) > 0 {
-		t.Errorf("%v, noted is %v", err, k.given)
+		t.Errorf("%v, noted is %v, want %v and none", err, k.given, undone)
 	}
 }

@@ -69,7 +69,7 @@ func TestEveryCurrencyWithoutTheSeed(t *testing.T) {
 			t.Errorf("the indexes are %v", indexes)
 		}
 		if s := c.pool(); s.Next != 20 || s.Ready != 80 {
-			t.Errorf("the pool is %+v", s)
+			t.Errorf("the pool is %+v, want 20 and 80", s)
 		}
 	})
 }
@@ -93,14 +93,14 @@ func TestAnEmptyPoolRefusesWallets(t *testing.T) {
 		first, refused := c.createMany("SOL", 20)
 		others.Wait()
 		if len(first) != 7 || refused != 13 {
-			t.Fatalf("of 7 keys %d wallets are made, %d are refused", len(first), refused)
+			t.Fatalf("of 7 keys %d wallets are made, %d are refused, want 7 of them and 13", len(first), refused)
 		}
 		if got := c.alarms(); len(got) != 1 || got[0] != "address_pool_empty solana" {
-			t.Fatalf("the alarms are %q", got)
+			t.Fatalf("the alarms are %q, want 1 of them and %q", got, "address_pool_empty solana")
 		}
 		must(t, pool.Step(ctx))
 		if got := c.alarms(); len(got) != 0 {
-			t.Fatalf("after the refill the alarms are %q", got)
+			t.Fatalf("after the refill the alarms are %q, want none", got)
 		}
 		second, refused := c.createMany("SOL", 7)
 		if indexes := c.wantDerived(seed, append(first, second...)); len(indexes) != 14 || refused != 0 || !indexes[13] {
@@ -142,7 +142,7 @@ func TestPoolOfAnOlderDatabase(t *testing.T) {
 	}))
 	must(t, newPool(c.db, seed, 2500).Step(ctx)) // several chunks
 	if s := c.pool(); s.First.Index != 1234 || s.Ready != 2500 {
-		t.Fatalf("%+v from %+v", s, s.First)
+		t.Fatalf("%+v from %+v, want 1234 and 2500", s, s.First)
 	}
 	w, err := c.create("SOL")
 	must(t, err)
@@ -163,7 +163,7 @@ func TestAPoolOfAnotherSeedIsRefused(t *testing.T) {
 				must(t, newPool(db, keys, 10*(i+1)).Fill(ctx, "solana", 10*(i+1)))
 			}
 			if err := newPool(db, mine, 10).Verify(ctx); !errors.Is(err, wallet.ErrOtherPool) {
-				t.Errorf("it is taken: %v", err)
+				t.Errorf("it is taken: %v, want %v", err, wallet.ErrOtherPool)
 			}
 		})
 	}
@@ -223,7 +223,7 @@ func TestReplicasShareAPool(t *testing.T) {
 			t.Fatalf("%d wallets have %d indexes", len(all), len(indexes))
 		}
 		if s := c.pool(); s.Next != replicas*each {
-			t.Fatalf("the pool is %+v", s)
+			t.Fatalf("the pool is %+v, want %v", s, replicas*each)
 		}
 	})
 }

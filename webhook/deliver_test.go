@@ -25,12 +25,13 @@ func TestAnEventIsDelivered(t *testing.T) {
 		}
 		got := r.all()
 		if len(got) != 1 || !bytes.Equal(got[0].body, d.Body) {
-			t.Fatalf("received %d", len(got))
+			t.Fatalf("received %d, want 1 of them and %x", len(got), d.Body)
 		}
 		h := got[0].header
 		if h.Get("webhook-id") != id.String() || h.Get("Content-Type") != "application/json" ||
 			h.Get("User-Agent") != "bursar" || len(h) != 6 {
-			t.Errorf("the header is %v", h) // with Content-Length
+			t.Errorf("the header is %v, want %v and %q and %q and 6 of them", h, id.String(), "application/json",
+				"bursar") // with Content-Length
 		}
 		if err := oracle(t, 1).Verify(got[0].body, h); err != nil {
 			t.Error(err)
@@ -54,7 +55,7 @@ func TestTheSecretRotatesWithAnOverlap(t *testing.T) {
 			got := r.all()[i]
 			for generation, want := range valid {
 				if err := oracle(t, uint32(generation+1)).VerifyIgnoringTimestamp(got.body, got.header); (err == nil) != want {
-					t.Errorf("delivery %d, secret %d: %v", i, generation+1, err)
+					t.Errorf("delivery %d, secret %d: %v, want %v", i, generation+1, err, want)
 				}
 			}
 		}
@@ -81,13 +82,14 @@ func TestTheWholeSchedule(t *testing.T) {
 			gap := d.NextAt.Sub(past[n].At.Add(past[n].Duration))
 			if want := schedule[n+1]; gap < want-time.Millisecond || gap > want+time.Millisecond ||
 				d.Status != store.DeliveryPending {
-				t.Fatalf("after attempt %d it is %s and waits %s", n+1, d.Status, gap)
+				t.Fatalf("after attempt %d it is %s and waits %s, want at least %v and at most %v and %v", n+1, d.Status, gap,
+					want-time.Millisecond, want+time.Millisecond, store.DeliveryPending)
 			}
 			s.clock.Advance(d.NextAt.Sub(s.clock.Now()))
 		}
 		for other, n := range r.ids() {
 			if other != id.String() || n != len(schedule) {
-				t.Errorf("%s was sent %d times", other, n)
+				t.Errorf("%s was sent %d times, want %v and %v", other, n, id.String(), len(schedule))
 			}
 		}
 	})
@@ -135,7 +137,7 @@ func TestGoneDisablesTheURL(t *testing.T) {
 		s.run(s.deliverer(s.db))
 		gone := s.event(r.URL + "/gone")
 		if d, _ := s.tried(gone, 1); d.Status != store.DeliveryDisabled || d.LastCode != 410 {
-			t.Errorf("it is %s", d.Status)
+			t.Errorf("it is %s, want %v and 410", d.Status, store.DeliveryDisabled)
 		}
 		late := s.event(r.URL + "/gone") // by somebody who did not look
 		s.until("the late event to be disabled", func() bool {
@@ -146,7 +148,7 @@ func TestGoneDisablesTheURL(t *testing.T) {
 			t.Errorf("another URL of the host is %s, want %v", d.Status, store.DeliveryDelivered)
 		}
 		if n := r.ids(); n[gone.String()] != 1 || n[late.String()] != 0 {
-			t.Errorf("sent %v", n)
+			t.Errorf("sent %v, want 1 and 0", n)
 		}
 	})
 }
@@ -162,7 +164,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		for after, want := range map[string]time.Duration{"3600": time.Hour, "1": schedule[1], "999999": longestRetryAfter} {
 			d, past := s.tried(s.event(r.URL+"?after="+after), 1)
 			if gap := d.NextAt.Sub(past[0].At.Add(past[0].Duration)); (gap - want).Abs() > time.Millisecond {
-				t.Errorf("Retry-After %s: the next one after %s", after, gap)
+				t.Errorf("Retry-After %s: the next one after %s, want at most %v", after, gap, time.Millisecond)
 			}
 		}
 	})
@@ -186,7 +188,7 @@ func TestARefusedAddressIsNeverDialled(t *testing.T) {
 			d, past := s.tried(s.event(url), 1)
 			if d.Status != store.DeliveryPending || past[0].Code != 0 || !strings.Contains(past[0].Error, want) ||
 				strings.Contains(past[0].Error, "hunter2") {
-				t.Errorf("%s: %+v", url, past)
+				t.Errorf("%s: %+v, want %v and 0 and %v in it and no %q", url, past, store.DeliveryPending, want, "hunter2")
 			}
 		}
 		if connections.Load() != 0 {
@@ -214,14 +216,15 @@ func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 				last := past[len(past)-1]
 				if last.Error == "" || len(last.Error) > maxReason || strings.Contains(last.Error, "hunter2") ||
 					strings.Contains(last.Error, "127.0.0.1") {
-					t.Errorf("%s: %q", host, last.Error)
+					t.Errorf("%s: %q, want not %q and at most %v and no %q and no %q", host, last.Error, "", maxReason,
+						"hunter2", "127.0.0.1")
 				}
 				s.clock.Advance(max(0, d.NextAt.Sub(s.clock.Now())))
 			}
 		}
 		stop()
 		if text := log.String(); strings.Contains(text, "hunter2") {
-			t.Errorf("the log has %s", text)
+			t.Errorf("the log has %s, want no %q", text, "hunter2")
 		}
 	})
 }
@@ -239,20 +242,22 @@ func TestAShutQueue(t *testing.T) {
 		for n := range len(schedule) - 1 {
 			e, past := s.tried(id, n+1)
 			if e.Status != store.DeliveryPending || past[n].Code != 0 || !strings.Contains(past[n].Error, "not sent") {
-				t.Fatalf("attempt %d: %+v", n+1, past)
+				t.Fatalf("attempt %d: %+v, want %v and 0 and %q in it", n+1, past, store.DeliveryPending, "not sent")
 			}
 			s.clock.Advance(e.NextAt.Sub(s.clock.Now()))
 		}
 		s.tried(s.event(r.URL), 1) // the deliverer has come by
 		if _, past := s.find(id); r.count() != 0 || len(past) != len(schedule)-1 {
-			t.Fatalf("%d were sent, and the last attempt of %d is recorded", r.count(), len(past))
+			t.Fatalf("%d were sent, and the last attempt of %d is recorded, want 0 and %v of them", r.count(), len(past),
+				len(schedule)-1)
 		}
 		d.queues.mu.Lock()
 		l.shutUntil = time.Time{}
 		d.queues.mu.Unlock()
 		if e, past := s.tried(id, len(schedule)); e.Status != store.DeliveryDelivered || len(past) != len(schedule) ||
 			r.count() != 1 {
-			t.Errorf("in the end it is %s after %d attempts, sent %d times", e.Status, len(past), r.count())
+			t.Errorf("in the end it is %s after %d attempts, sent %d times, want %v and %v of them and 1", e.Status, len(past),
+				r.count(), store.DeliveryDelivered, len(schedule))
 		}
 	})
 }
@@ -272,7 +277,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 		})
 		stop()
 		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 || r.count() != 0 {
-			t.Errorf("it is %s", e.Status)
+			t.Errorf("it is %s, want %v and none and 0", e.Status, store.DeliveryPending)
 		}
 		s.clock.Advance(d.times.lease)
 		s.run(s.deliverer(s.db))
@@ -304,11 +309,12 @@ func TestWakeAndTheNextTime(t *testing.T) {
 		d.Wake()
 		d.Wake() // never blocks
 		if _, past := s.tried(id, 1); past[0].Code != 500 {
-			t.Errorf("first: %+v", past)
+			t.Errorf("first: %+v, want 500", past)
 		}
 		d.Wake()
 		if e, _ := s.tried(id, 2); e.Status != store.DeliveryDelivered || time.Since(began) < schedule[1] {
-			t.Errorf("then %s after %s", e.Status, time.Since(began))
+			t.Errorf("then %s after %s, want %v and at least %v", e.Status, time.Since(began), store.DeliveryDelivered,
+				schedule[1])
 		}
 	})
 }

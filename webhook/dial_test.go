@@ -110,14 +110,14 @@ func TestANameThatResolvesToAPrivateAddressIsNotDialled(t *testing.T) {
 	})
 	url := "http://rebind.example:" + port + "/"
 	if a := post(d, url); a.code != 204 {
-		t.Fatalf("before: %+v", a)
+		t.Fatalf("before: %+v, want 204", a)
 	}
 	turned.Store(true)
 	if a := post(d, url); a.reason != errNotPublic.Error() {
-		t.Errorf("after: %+v", a)
+		t.Errorf("after: %+v, want %v", a, errNotPublic.Error())
 	}
 	if outside.Load() != 1 || inside.Load() != 0 {
-		t.Errorf("%d connections outside, %d inside", outside.Load(), inside.Load())
+		t.Errorf("%d connections outside, %d inside, want 1 and 0", outside.Load(), inside.Load())
 	}
 }
 
@@ -166,7 +166,7 @@ func TestOfSeveralAddressesOnlyThePublicAreDialled(t *testing.T) {
 		}
 	}
 	if inside.Load()+inside6.Load() != 0 {
-		t.Errorf("%d and %d connections inside", inside.Load(), inside6.Load())
+		t.Errorf("%d and %d connections inside, want 0", inside.Load(), inside6.Load())
 	}
 }
 
@@ -227,7 +227,7 @@ func TestNoNotationReachesALocalReceiver(t *testing.T) {
 		"[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::127.0.0.1]", "[2002:7f00:1::]", "\uff11\uff12\uff17.0.0.1",
 	} {
 		if a := post(d, "http://"+host+":"+port+"/"); a.reason == "" || a.code != 0 {
-			t.Errorf("%s: %+v", host, a)
+			t.Errorf("%s: %+v, want not %q and 0", host, a, "")
 		}
 	}
 	// After the check of the URL, the dialer alone refuses it.
@@ -237,7 +237,7 @@ func TestNoNotationReachesALocalReceiver(t *testing.T) {
 			conn.Close()
 		}
 		if outcome, reason := explain(err); err == nil || outcome != OutcomeRefused || reason != errNotPublic.Error() {
-			t.Errorf("dialling %s: %v", address, err)
+			t.Errorf("dialling %s: %v, want an error and %v and %v", address, err, OutcomeRefused, errNotPublic.Error())
 		}
 	}
 	if connections.Load() != 0 {
@@ -251,6 +251,6 @@ func TestNoProxyIsTakenFromTheEnvironment(t *testing.T) {
 	t.Setenv("http_proxy", "http://127.0.0.1:"+port)
 	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/30")}})
 	if a := post(d, "http://127.0.0.3:"+port+"/"); !strings.Contains(a.reason, "refused") || connections.Load() != 0 {
-		t.Errorf("%+v, %d connections", a, connections.Load())
+		t.Errorf("%+v, %d connections, want %q in it and 0", a, connections.Load(), "refused")
 	}
 }

@@ -25,7 +25,7 @@ func TestAHangingReceiverDelaysNobody(t *testing.T) {
 		ids := s.events(good.URL, 500)
 		s.until("the healthy receiver's events", func() bool { return len(good.ids()) == len(ids) })
 		if n := bad.count(); n > firstWindow {
-			t.Errorf("%d attempts hang at once", n)
+			t.Errorf("%d attempts hang at once, want at most %v", n, firstWindow)
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestManyHangingHostsDelayNoOtherAccount(t *testing.T) {
 		s.eventsOf(other, 500, func(int) string { return good.URL })
 		s.until("the other account's events", func() bool { return len(good.ids()) == 500 })
 		if n := d.sendingFor(customer); n > d.queues.limits.account {
-			t.Errorf("%d attempts hang at once", n)
+			t.Errorf("%d attempts hang at once, want at most %v", n, d.queues.limits.account)
 		}
 	})
 }

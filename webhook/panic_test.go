@@ -36,14 +36,15 @@ func TestAPanicIsAFailedAttempt(t *testing.T) {
 		}
 		failed, past := s.find(first)
 		if failed.Status != store.DeliveryPending || len(past) != 1 || past[0].Error != "there was no valid answer" {
-			t.Fatalf("after the panic it is %+v with attempts %+v", failed, past)
+			t.Fatalf("after the panic it is %+v with attempts %+v, want %v and 1 of them and %q", failed, past,
+				store.DeliveryPending, "there was no valid answer")
 		}
 		second := s.event("http://127.0.0.1:9000/a")
 		if err := d.Step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if other, _ := s.find(second); other.Status != store.DeliveryDelivered {
-			t.Fatalf("another event is %+v", other)
+			t.Fatalf("another event is %+v, want %v", other, store.DeliveryDelivered)
 		}
 	})
 }

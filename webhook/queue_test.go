@@ -21,7 +21,7 @@ func TestABurstFindsCapacity(t *testing.T) {
 		s.run(d)
 		s.until("all to be delivered", func() bool { return s.count(store.DeliveryDelivered) == 20*firstQueue })
 		if n := good.count(); n != 20*firstQueue {
-			t.Errorf("%d were sent", n)
+			t.Errorf("%d were sent, want %v", n, 20*firstQueue)
 		}
 	})
 }
@@ -53,7 +53,7 @@ func TestWaitingEventsAreReleasedAtTheEnd(t *testing.T) {
 			return err
 		})
 		if len(due) != firstQueue-firstWindow {
-			t.Errorf("%d of %d are due", len(due), len(ids))
+			t.Errorf("%d of %d are due, want %v of them", len(due), len(ids), firstQueue-firstWindow)
 		}
 	})
 }

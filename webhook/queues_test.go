@@ -95,7 +95,7 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 	t.Parallel()
 	k := newTrack(t)
 	if n, last := k.fill(1, "a", 1000); n != firstQueue || last != full {
-		t.Fatalf("%d waiting, then %v", n, last)
+		t.Fatalf("%d waiting, then %v, want %v and %v", n, last, firstQueue, full)
 	}
 	jobs := k.start()
 	if got := k.enqueue(k.job(1, "a")); got != taken {
@@ -108,7 +108,7 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 	}
 	k.pass(15 * time.Second)
 	if turned := k.end(jobs, false); len(turned) != 0 {
-		t.Fatal("shut after two")
+		t.Fatal("shut after two, want none")
 	}
 	if late := k.start(); len(late) != 0 {
 		t.Fatalf("%d sent after their time, want 0", len(late))
@@ -128,11 +128,11 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 		t.Errorf("%d are still held, want 0", k.held)
 	}
 	if k.enqueue(k.job(1, "b")) != taken || k.enqueue(k.job(2, "a")) != taken || len(k.start()) != 2 {
-		t.Error("another queue is delayed")
+		t.Errorf("another queue is delayed, want %v and 2 of them", taken)
 	}
 	k.pass(shutFor)
 	if n, _ := k.fill(1, "a", 10); n == 0 {
-		t.Fatal("it stays shut")
+		t.Fatal("it stays shut, want not 0")
 	}
 	jobs = k.start()
 	k.pass(2 * time.Second)
@@ -151,7 +151,7 @@ func TestAQuickFailureShutsNothing(t *testing.T) {
 	k := newTrack(t)
 	for range 100 {
 		if k.enqueue(k.job(1, "a")) != taken {
-			t.Fatal("shut")
+			t.Fatalf("shut, want %v", taken)
 		}
 		jobs := k.start()
 		k.pass(hangs / 2)
@@ -196,7 +196,7 @@ func TestAnEventThatWaitedTooLongIsForgotten(t *testing.T) {
 	k.pass(smallLimits.queue + 1)
 	k.end(jobs, true)
 	if got := k.start(); len(got) != 0 || k.held != 0 {
-		t.Errorf("%d sent after their time, %d held", len(got), k.held)
+		t.Errorf("%d sent after their time, %d held, want none and 0", len(got), k.held)
 	}
 }
 
@@ -212,12 +212,12 @@ func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 	}
 	k.trim(k.now, 10)
 	if k.free() < 9 {
-		t.Errorf("%d free after the longest queue was cut", k.free())
+		t.Errorf("%d free after the longest queue was cut, want at least 9", k.free())
 	}
 	k.pass(5 * time.Second)
 	k.trim(k.now, 10)
 	if got := k.free(); got < 60 {
-		t.Errorf("%d free once they hang", got)
+		t.Errorf("%d free once they hang, want at least 60", got)
 	}
 	ctx, cancel := context.WithTimeout(bg, 10*time.Second)
 	defer cancel()
@@ -244,7 +244,7 @@ func TestIdleQueuesAreForgotten(t *testing.T) {
 		k.queue(queueKey{host: fmt.Sprint(i)}, k.now)
 	}
 	if len(k.byKey) > maxQueues || k.byKey[bad.queueKey] != bad {
-		t.Errorf("%d queues are remembered", len(k.byKey))
+		t.Errorf("%d queues are remembered, want at most %v and %v", len(k.byKey), maxQueues, bad)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestAnotherGoesOnAfterARestart(t *testing.T) {
 		id := s.event(r.URL) // while no deliverer runs
 		s.run(s.deliverer(s.open()))
 		if e, _ := s.tried(id, 1); e.Status != store.DeliveryDelivered || r.count() != 2 {
-			t.Errorf("it is %s, %d sent", e.Status, r.count())
+			t.Errorf("it is %s, %d sent, want %v and 2", e.Status, r.count(), store.DeliveryDelivered)
 		}
 	})
 }
@@ -100,7 +100,7 @@ func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 		s.until("the request", func() bool { return r.count() == 1 })
 		stop()
 		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 {
-			t.Fatalf("recorded as %s after all", e.Status)
+			t.Fatalf("recorded as %s after all, want %v and none", e.Status, store.DeliveryPending)
 		}
 		s.run(s.deliverer(s.db))
 		s.tried(s.event(r.URL), 1) // it works, and does not send the leased one
@@ -109,7 +109,8 @@ func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 		}
 		s.clock.Advance(first.times.lease)
 		if e, past := s.tried(id, 1); e.Status != store.DeliveryDelivered || len(past) != 1 || r.ids()[id.String()] != 2 {
-			t.Errorf("it is %s and was sent %d times", e.Status, r.ids()[id.String()])
+			t.Errorf("it is %s and was sent %d times, want %v and 1 of them and 2", e.Status, r.ids()[id.String()],
+				store.DeliveryDelivered)
 		}
 	})
 }
@@ -126,7 +127,7 @@ func TestTheEndCutsOffHangingAttempts(t *testing.T) {
 		s.until("the request", func() bool { return r.count() == 1 })
 		stop() // waiting for the attempt would take an hour
 		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 {
-			t.Errorf("recorded as %s: %+v", e.Status, past)
+			t.Errorf("recorded as %s: %+v, want %v and none", e.Status, past, store.DeliveryPending)
 		}
 	})
 }

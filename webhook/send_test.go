@@ -33,7 +33,7 @@ func TestARedirectIsAFailedAttempt(t *testing.T) {
 		}
 	}
 	if inside.count() != 0 {
-		t.Error("a redirect was followed")
+		t.Error("a redirect was followed, want 0")
 	}
 }
 
@@ -116,7 +116,7 @@ func TestBrokenAnswers(t *testing.T) {
 		url := raw(t, func(conn net.Conn) { io.WriteString(conn, c.text) })
 		if a := post(New(Config{AllowNetworks: loopback}), url); a.code != c.code || a.reason != c.reason ||
 			a.outcome != c.outcome {
-			t.Errorf("%s: %+v", name, a)
+			t.Errorf("%s: %+v, want %v and %v and %v", name, a, c.code, c.reason, c.outcome)
 		}
 	}
 }
@@ -139,10 +139,10 @@ func TestAnEndlessAnswerIsReadUpToALimit(t *testing.T) {
 			}
 		})
 		if a := post(d, "http://endless.example/"); a.code != code {
-			t.Errorf("%+v", a)
+			t.Errorf("%+v, want %v", a, code)
 		}
 		if n := <-receiver; n > maxAnswer+8<<10 { // what was read ahead
-			t.Errorf("%d bytes were read", n)
+			t.Errorf("%d bytes were read, want at most %v", n, maxAnswer+8<<10)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestAnAnswerIsNeverUnpacked(t *testing.T) {
 		}
 	})
 	if a := post(New(Config{AllowNetworks: loopback}), r.URL); a.code != 200 || asked.Load() != "" {
-		t.Errorf("%+v, accepting %q", a, asked.Load())
+		t.Errorf("%+v, accepting %q, want 200 and %q", a, asked.Load(), "")
 	}
 }
 
@@ -204,14 +204,14 @@ func TestCertificatesAreVerified(t *testing.T) {
 	d.client = &http.Client{Transport: transport}
 	t.Cleanup(d.client.CloseIdleConnections)
 	if a := post(d, server.URL); a.code != 202 {
-		t.Errorf("a known one: %+v", a)
+		t.Errorf("a known one: %+v, want 202", a)
 	}
 	if a := post(d, strings.Replace(server.URL, "127.0.0.1", "localhost",
 		1)); a.reason != "the certificate is not for this host" {
-		t.Errorf("another host's: %+v", a)
+		t.Errorf("another host's: %+v, want %q", a, "the certificate is not for this host")
 	}
 	if a := post(d, strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)); a.reason == "" || a.code != 0 {
-		t.Errorf("TLS to a plain receiver: %+v", a)
+		t.Errorf("TLS to a plain receiver: %+v, want not %q and 0", a, "")
 	}
 }
 
@@ -235,7 +235,7 @@ func TestASlowReceiverIsCutOff(t *testing.T) {
 				began := time.Now()
 				a := post(d, "http://slow.example/")
 				if took := time.Since(began); a.code != c.code || took != 15*time.Second {
-					t.Errorf("%+v after %s", a, took)
+					t.Errorf("%+v after %s, want %v and %v", a, took, c.code, 15*time.Second)
 				}
 				if a.code == 0 && (a.reason != "no answer in time" || a.outcome != OutcomeTimeout) {
 					t.Errorf("it is said that %q, %s", a.reason, a.outcome)
@@ -268,7 +268,7 @@ func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
 			d.client = &http.Client{Transport: transport}
 			began := time.Now()
 			if a := post(d, url); a.outcome != OutcomeTimeout || time.Since(began) != 10*time.Second {
-				t.Errorf("%s: %+v after %s", url, a, time.Since(began))
+				t.Errorf("%s: %+v after %s, want %v and %v", url, a, time.Since(began), OutcomeTimeout, 10*time.Second)
 			}
 		})
 	}

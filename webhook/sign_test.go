@@ -32,11 +32,11 @@ func TestThePublishedSignature(t *testing.T) {
 	other, at, body := []byte("another secret"), time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`)
 	const id, want = "msg_p5jXN8AQM9LWM0D4loKWxJek", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 	if got := signature([][]byte{secret}, id, at, body); got != want || timestamp(at) != "1614265330" {
-		t.Errorf("signed %s at %s", got, timestamp(at))
+		t.Errorf("signed %s at %s, want %v and %q", got, timestamp(at), want, "1614265330")
 	}
 	if got := signature([][]byte{other, secret}, id, at, body); !strings.HasSuffix(got, " "+want) ||
 		strings.Count(got, "v1,") != 2 {
-		t.Errorf("signed with two secrets %s", got)
+		t.Errorf("signed with two secrets %s, want %v last and 2", got, " "+want)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestBothSecretsSignDuringAnOverlap(t *testing.T) {
 			[]byte("{}")))
 		for i, valid := range c.valid {
 			if err := oracle(t, uint32(i+1)).Verify([]byte("{}"), header); (err == nil) != valid {
-				t.Errorf("%s: secret %d: %v", c.name, i+1, err)
+				t.Errorf("%s: secret %d: %v, want %v", c.name, i+1, err, valid)
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func (noSecrets) WebhookSecret(bursar.ID, uint32) []byte { return nil }
 func TestNothingIsSignedWithoutASecret(t *testing.T) {
 	t.Parallel()
 	if got := secretsAt(noSecrets{}, bursar.Account{WebhookGeneration: 1}, time.Now()); got != nil {
-		t.Errorf("signed with %v", got)
+		t.Errorf("signed with %v, want nil", got)
 	}
 }
 

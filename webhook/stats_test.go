@@ -43,7 +43,7 @@ func TestStatsCountTheOutcomesOfAttempts(t *testing.T) {
 			t.Errorf("the times are %+v", got.Seconds)
 		}
 		if got.Shut != 1 || got.Sending != 0 {
-			t.Errorf("it is %+v", got)
+			t.Errorf("it is %+v, want 1 and 0", got)
 		}
 	})
 }

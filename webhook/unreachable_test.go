@@ -130,11 +130,11 @@ func TestADeadReceiverDelaysNobodyAndLosesNothing(t *testing.T) {
 		s.run(d)
 		s.until("the healthy receiver's events", func() bool { return len(good.ids()) == len(healthy) })
 		if made := d.Stats().Attempts[OutcomeConnection]; made > backlog/2 {
-			t.Errorf("the dead receiver was called %d times meanwhile", made)
+			t.Errorf("the dead receiver was called %d times meanwhile, want at most %v", made, backlog/2)
 		}
 		s.until("an attempt on record for each", func() bool { return s.count(tried) == backlog })
 		if called := d.Stats().Attempts[OutcomeConnection]; called > 2*missedInARow {
-			t.Errorf("the dead receiver was called %d times for %d events", called, backlog)
+			t.Errorf("the dead receiver was called %d times for %d events, want at most %v", called, backlog, 2*missedInARow)
 		}
 		e, past := s.find(dead[backlog-1])
 		if len(past) != 1 || past[0].Code != 0 || !strings.Contains(past[0].Error, "not sent") || e.Tries != 1 ||
@@ -166,13 +166,13 @@ func TestWhatIsDueAfterAFailedProbeWaitsForTheNext(t *testing.T) {
 		other := newReceiver(t, nil)
 		s.tried(s.event(other.URL), 1) // the deliverer has come by
 		if e, past := s.find(id); len(past) != 0 || e.Tries != 0 || r.count() != 0 {
-			t.Fatalf("%d attempts are on record, %d were sent", len(past), r.count())
+			t.Fatalf("%d attempts are on record, %d were sent, want none and 0", len(past), r.count())
 		}
 		d.queues.mu.Lock()
 		l.probeAt = time.Now()
 		d.queues.mu.Unlock()
 		if e, past := s.tried(id, 1); e.Status != store.DeliveryDelivered || len(past) != 1 {
-			t.Errorf("probed it is %s after %d attempts", e.Status, len(past))
+			t.Errorf("probed it is %s after %d attempts, want %v and 1 of them", e.Status, len(past), store.DeliveryDelivered)
 		}
 	})
 }

@@ -54,7 +54,7 @@ func TestAnAssignedWithdrawalThatIsNotSignedCanBeCancelled(t *testing.T) {
 		r.View(func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 0 {
-				t.Errorf("alarms stay open: %+v", alarms)
+				t.Errorf("alarms stay open: %+v, want none", alarms)
 			}
 			return err
 		})

@@ -63,7 +63,7 @@ func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
 	available, held := d.available(ann), d.sum(ledger.Held(ann))
 	got, err := d.orders.Approve(ctx, w.ID)
 	if d.Must(err); got.Status != bursar.WithdrawalQueued || d.current(w).Status != bursar.WithdrawalQueued {
-		t.Errorf("it is %s", d.current(w).Status)
+		t.Errorf("it is %s, want %v", d.current(w).Status, bursar.WithdrawalQueued)
 	}
 	for name, decide := range map[string]func() (bursar.Withdrawal, error){
 		"approved again": func() (bursar.Withdrawal, error) { return d.orders.Approve(ctx, w.ID) },
@@ -75,7 +75,8 @@ func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
 	}
 	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.Error != "" || d.available(ann) != available ||
 		d.sum(ledger.Held(ann)) != held {
-		t.Errorf("it is %+v, %s is available", got, d.available(ann))
+		t.Errorf("it is %+v, %s is available, want %v and %q and %v and %v", got, d.available(ann), bursar.WithdrawalQueued,
+			"", available, held)
 	}
 }
 
@@ -87,13 +88,13 @@ func TestARefusedWithdrawalIsRefundedInFull(t *testing.T) {
 	got, err := d.orders.Reject(ctx, rejected.ID, "no")
 	if d.Must(err); got.Status != bursar.WithdrawalRejected || d.current(rejected).Error != "no" ||
 		!d.current(rejected).CompletedAt.Equal(d.DB.Now()) {
-		t.Errorf("rejected is %+v", d.current(rejected))
+		t.Errorf("rejected is %+v, want %v and %q and %v", d.current(rejected), bursar.WithdrawalRejected, "no", d.DB.Now())
 	}
 	for _, w := range []bursar.Withdrawal{cancelled, waiting} {
 		got, err := d.orders.Cancel(ctx, w.ID)
 		if d.Must(err); got.Status != bursar.WithdrawalCancelled || !got.CompletedAt.Equal(d.DB.Now()) ||
 			d.current(w).Status != bursar.WithdrawalCancelled {
-			t.Errorf("after cancelling it is %+v", d.current(w))
+			t.Errorf("after cancelling it is %+v, want %v and %v", d.current(w), bursar.WithdrawalCancelled, d.DB.Now())
 		}
 	}
 	for _, w := range []bursar.Withdrawal{rejected, cancelled, waiting} {
@@ -126,7 +127,7 @@ func TestNothingIsApprovedOnAChainThatIsNotConfigured(t *testing.T) {
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	d.change(func(c *withdrawal.Config) { c.Chains = nil })
 	if _, err := d.orders.Approve(ctx, w.ID); err == nil || d.current(w).Status != bursar.WithdrawalPendingApproval {
-		t.Errorf("it is %s, %v", d.current(w).Status, err)
+		t.Errorf("it is %s, %v, want an error and %v", d.current(w).Status, err, bursar.WithdrawalPendingApproval)
 	}
 	_, err := d.orders.Reject(ctx, w.ID, "no")
 	d.Must(err)
@@ -155,7 +156,7 @@ func TestCancellingAbandonsTheTransaction(t *testing.T) {
 		return err
 	})
 	if got := d.current(other); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
-		t.Errorf("the other one is %+v", got)
+		t.Errorf("the other one is %+v, want %v and zero", got, bursar.WithdrawalQueued)
 	}
 	if n := d.alarms("signer_refused"); n != 1 {
 		t.Errorf("%d alarms are open, want the one of another transaction", n)
@@ -173,7 +174,8 @@ func TestAWithdrawalThatMayBeSignedIsNotCancelled(t *testing.T) {
 	}
 	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.OutgoingID.IsZero() ||
 		d.sum(ledger.Held(ann)) != held {
-		t.Errorf("it is %+v, %s is held", got, d.sum(ledger.Held(ann)))
+		t.Errorf("it is %+v, %s is held, want %v and not zero and %v", got, d.sum(ledger.Held(ann)), bursar.WithdrawalQueued,
+			held)
 	}
 }
 
@@ -215,7 +217,7 @@ func TestNothingIsDecidedBeforeTheDatabaseIsChecked(t *testing.T) {
 		"approve": func() error { _, err := d.orders.Approve(ctx, waiting.ID); return err },
 	} {
 		if err := decide(); !errors.Is(err, withdrawal.ErrRecovering) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v and %v in it", name, err, withdrawal.ErrRecovering, why)
 		}
 	}
 	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued ||

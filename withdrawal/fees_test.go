@@ -94,7 +94,7 @@ func TestFeesOfAnInternalTransfer(t *testing.T) {
 			order, err := r.Withdraw(0, 10_000_000, r.Wallet(receiver).Address.Base)
 			r.Must(err)
 			if order.Fee != bursar.Units(40) || order.Status != bursar.WithdrawalConfirmed {
-				t.Fatalf("the order is %+v", order)
+				t.Fatalf("the order is %+v, want %v and %v", order, bursar.Units(40), bursar.WithdrawalConfirmed)
 			}
 			if got := r.Available(0); got != before.SubOrZero(bursar.Units(10_000_040)) {
 				t.Errorf("the sender is left with %s of %s", got, before)

@@ -33,7 +33,7 @@ func TestAFrozenAccountsWithdrawalsAreNotPaid(t *testing.T) {
 			r.Chain.Mine(1)
 		}
 		if _, err := r.Withdrawals.Approve(ctx, waiting.ID); !bursartest.IsCode(err, bursar.CodeWithdrawalsFrozen) {
-			t.Errorf("a frozen account's withdrawal was approved: %v", err)
+			t.Errorf("a frozen account's withdrawal was approved: %v, want %v", err, bursar.CodeWithdrawalsFrozen)
 		}
 		for range 10 {
 			r.Step()
@@ -41,7 +41,7 @@ func TestAFrozenAccountsWithdrawalsAreNotPaid(t *testing.T) {
 		}
 		for _, to := range []string{"queued", "waiting"} {
 			if got := r.Chain.Balance(r.Chain.Named(to), ""); !got.IsZero() {
-				t.Errorf("%s was paid to %s with other customers' money", got, to)
+				t.Errorf("%s was paid to %s with other customers' money, want zero", got, to)
 			}
 		}
 		if got := r.Chain.Balance(r.Chain.Named("honest"), ""); got != honest.Amount {
@@ -79,7 +79,7 @@ func TestEachFreezeEndsByItself(t *testing.T) {
 		r.Chain.Mine(4)
 		r.Step()
 		if _, err := r.Withdraw(0, 50_000_000, r.Chain.Named("x")); !bursartest.IsCode(err, bursar.CodeWithdrawalsFrozen) {
-			t.Fatalf("the return of the deposit ended an operator's freeze: %v", err)
+			t.Fatalf("the return of the deposit ended an operator's freeze: %v, want %v", err, bursar.CodeWithdrawalsFrozen)
 		}
 		r.Resume(r.FreezeOf(0))
 		if _, err := r.Withdraw(0, 50_000_000, r.Chain.Named("x")); err != nil {
@@ -156,7 +156,7 @@ func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 			r.View(func(tx *store.Tx) error {
 				a, err := tx.Accounts().Get(ctx, r.Accounts[0])
 				if (a.Frozen != "") != want {
-					t.Errorf("%s the account's freeze is %q", when, a.Frozen)
+					t.Errorf("%s the account's freeze is %q, want %v", when, a.Frozen, want)
 				}
 				return err
 			})

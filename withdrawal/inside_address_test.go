@@ -39,7 +39,7 @@ func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
 		w := r.Order(300_000_000, to.Base)
 		r.WalletOf(1, "OTHER")
 		if _, err := r.Withdrawals.Approve(ctx, w.ID); !bursartest.IsCode(err, bursar.CodeDestinationRefused) {
-			t.Errorf("the approval gave %v", err)
+			t.Errorf("the approval gave %v, want %v", err, bursar.CodeDestinationRefused)
 		}
 		if _, err := r.Withdrawals.Reject(ctx, w.ID, "no"); err != nil {
 			t.Error(err)
@@ -59,7 +59,7 @@ func TestAnInternalTransferTouchesNoChain(t *testing.T) {
 		to := r.Wallet(1)
 		order, err := r.Withdraw(0, 50_000_000, to.Address.String())
 		if err != nil || order.Status != bursar.WithdrawalConfirmed || !order.Fee.IsZero() {
-			t.Fatalf("%+v, %v", order, err)
+			t.Fatalf("%+v, %v, want %v and zero", order, err, bursar.WithdrawalConfirmed)
 		}
 		if a, b := r.Available(0), r.Available(1); a != bursar.Units(49_000_000) || b != bursar.Units(49_500_000) {
 			t.Fatalf("the accounts hold %s and %s, want %s and %s",

@@ -53,7 +53,8 @@ func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 		t.Errorf("it is %+v", got)
 	}
 	if w.Status != bursar.WithdrawalConfirmed || !w.CompletedAt.Equal(d.DB.Now()) || len(d.taken) > 0 {
-		t.Errorf("the answer is %+v, woken is %s", w, d.taken)
+		t.Errorf("the answer is %+v, woken is %s, want %v and %v and none", w, d.taken, bursar.WithdrawalConfirmed,
+			d.DB.Now())
 	}
 	d.holds(ann, 1_000_000_000-10_000_070, 0)
 	d.holds(bob, 10_000_000-5, 0)
@@ -88,7 +89,7 @@ func TestDoneRunsForAnInternalTransfer(t *testing.T) {
 	}
 	w, err := d.orders.Request(ctx, o)
 	if d.Must(err); seen.ID != w.ID || seen.Status != bursar.WithdrawalConfirmed {
-		t.Errorf("it sees %+v", seen)
+		t.Errorf("it sees %+v, want %v and %v", seen, w.ID, bursar.WithdrawalConfirmed)
 	}
 }
 
@@ -98,12 +99,12 @@ func TestAPaymentWithinTheServiceWaitsForApprovalToo(t *testing.T) {
 	to := d.wallet(bob, "COIN", "bob's", 0)
 	w := d.accept(60_000_000, to.Address.Base)
 	if w.Status != bursar.WithdrawalPendingApproval || len(d.deposits(to)) != 0 {
-		t.Fatalf("it is %s", w.Status)
+		t.Fatalf("it is %s, want %v and none", w.Status, bursar.WithdrawalPendingApproval)
 	}
 	got, err := d.orders.Approve(ctx, w.ID)
 	if d.Must(err); got.Status != bursar.WithdrawalConfirmed || d.current(w).Status != bursar.WithdrawalConfirmed ||
 		len(d.deposits(to)) != 1 {
-		t.Errorf("it is %s", got.Status)
+		t.Errorf("it is %s, want %v and 1 of them", got.Status, bursar.WithdrawalConfirmed)
 	}
 	d.holds(bob, 60_000_000-600_000, 0)
 }
@@ -117,7 +118,7 @@ func TestAnAddressMayBecomeAWalletWhileAWithdrawalWaits(t *testing.T) {
 	d.wallet(bob, "TOKEN", "other", 0)
 	got, err := d.orders.Approve(ctx, same.ID)
 	if d.Must(err); got.Status != bursar.WithdrawalConfirmed || len(d.deposits(to)) != 1 {
-		t.Errorf("of the same currency it is %s", got.Status)
+		t.Errorf("of the same currency it is %s, want %v and 1 of them", got.Status, bursar.WithdrawalConfirmed)
 	}
 	_, err = d.orders.Approve(ctx, other.ID)
 	d.refused("of another currency", err, bursar.CodeDestinationRefused, "cannot receive COIN")
@@ -151,7 +152,7 @@ func TestACharge(t *testing.T) {
 			}
 			list := d.deposits(to)
 			if len(list) != len(c.pays) || list[0].Purpose != bursar.ForCharge {
-				t.Fatalf("its deposits are %+v", list)
+				t.Fatalf("its deposits are %+v, want %v of them and %v", list, len(c.pays), bursar.ForCharge)
 			}
 			d.Do(func(tx *store.Tx) error {
 				charge, err := tx.Charges().Get(ctx, bob, to.ID)
@@ -178,7 +179,7 @@ func TestAnEventCarriesValuesInUSDT(t *testing.T) {
 	d.accept(10_000_000, to.Address.Base)
 	_, bodies := d.notified(bob)
 	if len(bodies) != 2 || strings.Contains(bodies[0], "USDT") || !strings.Contains(bodies[1], "USDT") {
-		t.Errorf("the events are %q", bodies)
+		t.Errorf("the events are %q, want 2 of them and no %q and %q in it", bodies, "USDT", "USDT")
 	}
 }
 
@@ -193,7 +194,7 @@ func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
 		text.Reset()
 		for _, word := range words {
 			if n := strings.Count(log, "msg=\""+word+"\""); n != 1 {
-				t.Errorf("%s: the log has %q %d times:\n%s", what, word, n, log)
+				t.Errorf("%s: the log has %q %d times:\n%s, want 1", what, word, n, log)
 			}
 		}
 		if len(words) != strings.Count(log, "msg=") {
@@ -215,7 +216,7 @@ func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
 	log := text.String()
 	for _, word := range []string{"withdrawal requested", "withdrawal settled", "deposit credited"} {
 		if strings.Count(log, "msg=\""+word+"\"") != 1 {
-			t.Errorf("for an internal transfer the log is\n%s", log)
+			t.Errorf("for an internal transfer the log is\n%s, want 1", log)
 		}
 	}
 }

@@ -104,12 +104,12 @@ func TestANotificationSettingCountsAtOnce(t *testing.T) {
 		r.Settle()
 		got := r.Notified(0)
 		if pending := count(got, "deposit_pending deposit"); pending != 1 || count(got, "deposit") != 1 {
-			t.Errorf("notified of deposits: %+v", got)
+			t.Errorf("notified of deposits: %+v, want 1", got)
 		}
 		for id, url := range map[bursar.ID]string{nowhere.ID: "https://shop.example/own",
 			toAll.ID: "https://shop.example/own"} {
 			if g := got[id]; g.URL != url || len(g.Words) == 0 {
-				t.Errorf("notified of a withdrawal: %+v", g)
+				t.Errorf("notified of a withdrawal: %+v, want %v and some", g, url)
 			}
 		}
 		r.View(func(tx *store.Tx) error {
@@ -168,7 +168,8 @@ func TestAReorgedOutWithdrawalIsNotified(t *testing.T) {
 			r.Settle()
 			if got := words(r, w); !strings.HasPrefix(got, "broadcast confirmed broadcast queued broadcast ") ||
 				!strings.HasSuffix(got, " queued broadcast confirmed") {
-				t.Errorf("notified %s", got)
+				t.Errorf("notified %s, want %q first and %q last", got, "broadcast confirmed broadcast queued broadcast ",
+					" queued broadcast confirmed")
 			}
 		})
 	})

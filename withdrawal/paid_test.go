@@ -116,10 +116,10 @@ func TestAnOperatorDecides(t *testing.T) {
 		}
 		if w, err := r.Withdrawals.Reject(ctx, rejected.ID, "no"); err != nil || w.Status != bursar.WithdrawalRejected ||
 			w.Error != "no" {
-			t.Errorf("rejected: %+v, %v", w, err)
+			t.Errorf("rejected: %+v, %v, want %v and %q", w, err, bursar.WithdrawalRejected, "no")
 		}
 		if w, err := r.Withdrawals.Cancel(ctx, cancelled.ID); err != nil || w.Status != bursar.WithdrawalCancelled {
-			t.Errorf("cancelled: %+v, %v", w, err)
+			t.Errorf("cancelled: %+v, %v, want %v", w, err, bursar.WithdrawalCancelled)
 		}
 		if _, err := r.Withdrawals.Approve(ctx, approved.ID); err != nil {
 			t.Error(err)
@@ -177,7 +177,7 @@ func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 		r.Settle()
 		got, err := r.Withdrawals.Get(ctx, r.Accounts[0], order.ID)
 		if err != nil || got.Status != bursar.WithdrawalFailed || got.Error == "" {
-			t.Fatalf("the withdrawal is %+v, %v", got, err)
+			t.Fatalf("the withdrawal is %+v, %v, want %v and not %q", got, err, bursar.WithdrawalFailed, "")
 		}
 		if after := r.Available(0); after != before {
 			t.Errorf("available went from %s to %s", before, after)

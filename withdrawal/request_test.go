@@ -59,7 +59,7 @@ func TestAnInvalidRequestChangesNothing(t *testing.T) {
 	}
 	d.holds(ann, 1_000_000_000, 0)
 	if n := d.count(); n != 0 || len(d.taken) > 0 {
-		t.Errorf("%d withdrawals are recorded, the sender was woken for %s", n, d.taken)
+		t.Errorf("%d withdrawals are recorded, the sender was woken for %s, want 0 and none", n, d.taken)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestAWithdrawalHoldsItsWholeCost(t *testing.T) {
 	network := d.networkFee(10_000_000, d.node.Named("outside"))
 	w := d.accept(10_000_000, d.node.Named("outside"))
 	if fee, err := network.Add(bursar.Units(70)); err != nil || network.IsZero() || w.Fee != fee {
-		t.Fatalf("the fee is %s, the network's %s", w.Fee, network)
+		t.Fatalf("the fee is %s, the network's %s, want not zero and %v", w.Fee, network, fee)
 	}
 	units, _ := w.Fee.Uint64()
 	d.holds(ann, 1_000_000_000-10_000_000-units, 10_000_000+units)
@@ -116,7 +116,7 @@ func TestWhatIsAboveTheLimitWaitsForApproval(t *testing.T) {
 	d := newHarness(t)
 	if w := d.accept(50_000_001, d.node.Named("outside")); w.Status != bursar.WithdrawalPendingApproval ||
 		len(d.taken) > 0 {
-		t.Errorf("it is %s, woken is %s", w.Status, d.taken)
+		t.Errorf("it is %s, woken is %s, want %v and none", w.Status, d.taken, bursar.WithdrawalPendingApproval)
 	}
 	if w := d.accept(50_000_000, d.node.Named("outside")); w.Status != bursar.WithdrawalQueued {
 		t.Errorf("the limit itself is %s, want %s", w.Status, bursar.WithdrawalQueued)
@@ -208,7 +208,7 @@ func TestAWithdrawalMayBeFundedInItsTransaction(t *testing.T) {
 	units, _ := cost.Uint64()
 	d.holds(bob, 0, units)
 	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.CreatedAt.IsZero() {
-		t.Errorf("recorded is %+v", got)
+		t.Errorf("recorded is %+v, want %v and not zero", got, bursar.WithdrawalQueued)
 	}
 
 	short := o
@@ -242,7 +242,7 @@ func TestDoneRunsInTheWithdrawalsTransaction(t *testing.T) {
 	}
 	w, err := d.orders.Request(ctx, o)
 	if d.Must(err); seen.ID != w.ID || seen.Status != bursar.WithdrawalQueued {
-		t.Errorf("it sees %+v", seen)
+		t.Errorf("it sees %+v, want %v and %v", seen, w.ID, bursar.WithdrawalQueued)
 	}
 }
 

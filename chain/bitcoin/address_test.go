@@ -166,7 +166,7 @@ func TestAddressQuirks(t *testing.T) {
 	c := mainnet(t)
 	const segwit = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"
 	if got, err := c.ParseAddress(strings.ToUpper(segwit)); err != nil || got.Base != segwit {
-		t.Errorf("upper case parses to %v (%v)", got, err)
+		t.Errorf("upper case parses to %v (%v), want %v", got, err, segwit)
 	}
 	for why, bad := range map[string]string{
 		"a public key in hex":        "0330d54fd0dd420a6e5f8d3624f5f3482cae350f79d5f0753bf5beef9c2d91af3c",
@@ -186,19 +186,19 @@ func TestAddressQuirks(t *testing.T) {
 		"a zero byte":                segwit[:20] + "\x00" + segwit[21:],
 	} {
 		if got, err := c.ParseAddress(bad); !errors.Is(err, bursar.ErrBadAddress) {
-			t.Errorf("%s: %q parses to %v (%v)", why, bad, got, err)
+			t.Errorf("%s: %q parses to %v (%v), want %v", why, bad, got, err, bursar.ErrBadAddress)
 		}
 	}
 	if _, err := c.ParseContract(segwit); !errors.Is(err, bursar.ErrBadAddress) {
-		t.Errorf("a contract is accepted: %v", err)
+		t.Errorf("a contract is accepted: %v, want %v", err, bursar.ErrBadAddress)
 	}
 	key := keys.Public(chain.KeyRef{})
 	if _, err := c.Address(key, 1); err == nil {
-		t.Error("a memo is accepted")
+		t.Error("a memo is accepted, want an error")
 	}
 	for _, bad := range []chain.PublicKey{nil, key[:32], append(chain.PublicKey{4}, key[1:]...), make([]byte, 33)} {
 		if got, err := c.Address(bad, 0); err == nil {
-			t.Errorf("key %x has address %s", bad, got)
+			t.Errorf("key %x has address %s, want an error", bad, got)
 		}
 	}
 }
@@ -212,7 +212,8 @@ func TestNetworksAreBitcoinCores(t *testing.T) {
 		n := network(t, name)
 		if n.HRP != params.Bech32HRPSegwit || n.PubKeyHash != params.PubKeyHashAddrID ||
 			n.ScriptHash[0] != params.ScriptHashAddrID || n.Genesis != params.GenesisHash.String() {
-			t.Errorf("%s is %+v", name, n)
+			t.Errorf("%s is %+v, want %v and %v and %v and %v", name, n, params.Bech32HRPSegwit, params.PubKeyHashAddrID,
+				params.ScriptHashAddrID, params.GenesisHash.String())
 		}
 	}
 	if _, err := Bitcoin("mainnet"); err == nil {
@@ -285,7 +286,7 @@ func FuzzParseAddress(f *testing.F) {
 		parsed, err := c.ParseAddress(s)
 		if err != nil {
 			if !errors.Is(err, bursar.ErrBadAddress) {
-				t.Fatalf("%q: %v", s, err)
+				t.Fatalf("%q: %v, want %v", s, err, bursar.ErrBadAddress)
 			}
 			return
 		}
@@ -294,7 +295,7 @@ func FuzzParseAddress(f *testing.F) {
 		}
 		reference, err := address.DecodeAddress(s, &chaincfg.MainNetParams)
 		if err != nil || reference.EncodeAddress() != parsed.Base {
-			t.Fatalf("%q parses to %v, btcd reads %v (%v)", s, parsed, reference, err)
+			t.Fatalf("%q parses to %v, btcd reads %v (%v), want %v", s, parsed, reference, err, parsed.Base)
 		}
 	})
 }

@@ -106,7 +106,7 @@ func TestAssembleChecksSignatures(t *testing.T) {
 		"66 bytes": append(slices.Clone(good[0]), 0),
 	} {
 		if tx, err := c.Assemble(built, [][]byte{signature, good[1]}); err == nil {
-			t.Errorf("%s: assembled into %s", why, tx.TxID)
+			t.Errorf("%s: assembled into %s, want an error", why, tx.TxID)
 		}
 	}
 	if _, err := c.Assemble(built, good); err != nil {
@@ -124,7 +124,7 @@ func TestAssembleChecksSignatures(t *testing.T) {
 		other := built
 		change(&other)
 		if tx, err := c.Assemble(other, good); err == nil {
-			t.Errorf("%s: assembled into %s", why, tx.TxID)
+			t.Errorf("%s: assembled into %s, want an error", why, tx.TxID)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func TestEveryAnswerFromAnotherNode(t *testing.T) {
 				}
 				for _, b := range blocks {
 					if b.Parent != last.Hash || b.Ref.Height != last.Height+1 {
-						t.Fatalf("%v follows %v", b.Ref, last)
+						t.Fatalf("%v follows %v, want %v and %v", b.Ref, last, last.Hash, last.Height+1)
 					}
 					last = b.Ref
 					transfers += len(b.Transfers)
@@ -118,14 +118,14 @@ func TestPrunedNodes(t *testing.T) {
 	for range 3 {
 		blocks, err := alone.After(t.Context(), f.ref(3), 10, chaintest.NewWatch())
 		if !errors.Is(err, errPruned) || !strings.Contains(err.Error(), "start_height") || len(blocks) != 0 {
-			t.Fatalf("%d blocks (%v)", len(blocks), err)
+			t.Fatalf("%d blocks (%v), want %v and %q in it and none", len(blocks), err, errPruned, "start_height")
 		}
 	}
 	if stats := alone.Stats()[0]; stats.Faults != 0 {
-		t.Errorf("a pruned node counts as faulty: %+v", stats)
+		t.Errorf("a pruned node counts as faulty: %+v, want 0", stats)
 	}
 	if blocks, err := alone.After(t.Context(), f.ref(15), 10, chaintest.NewWatch()); err != nil || len(blocks) != 5 {
-		t.Errorf("of the newest it gives %d (%v)", len(blocks), err)
+		t.Errorf("of the newest it gives %d (%v), want 5 of them", len(blocks), err)
 	}
 	if ref, err := alone.At(t.Context(), 2); err != nil || ref != f.ref(2) {
 		t.Errorf("a pruned block whose header it has is %v (%v)", ref, err)
@@ -139,7 +139,7 @@ func TestPrunedNodes(t *testing.T) {
 	for last != f.ref(20) {
 		blocks, err := both.After(t.Context(), last, 6, chaintest.NewWatch())
 		if err != nil || len(blocks) == 0 {
-			t.Fatalf("after %v: %d blocks (%v)", last, len(blocks), err)
+			t.Fatalf("after %v: %d blocks (%v), want some", last, len(blocks), err)
 		}
 		last = blocks[len(blocks)-1].Ref
 	}
@@ -155,7 +155,7 @@ func TestBlocksThatANodeDoesNotHaveYetAreNotAnError(t *testing.T) {
 		c := open(t, f)
 		f.say("getblock", answer)
 		if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch()); err != nil || len(blocks) != 0 {
-			t.Errorf("%s: %d blocks (%v)", answer.Message, len(blocks), err)
+			t.Errorf("%s: %d blocks (%v), want none", answer.Message, len(blocks), err)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestReadingOneEndpoint(t *testing.T) {
 	})
 	list := c.Endpoints()
 	if len(list) != 3 || list[0].Host != "behind.invalid" || strings.Contains(fmt.Sprint(list), "hunter2") {
-		t.Fatalf("endpoints are %v", list)
+		t.Fatalf("endpoints are %v, want 3 of them and %q and no %q", list, "behind.invalid", "hunter2")
 	}
 	behind, whole, part := list[0].Name, list[1].Name, list[2].Name
 	if head, err := c.HeadOn(t.Context(), behind); err != nil || head.Latest != f.ref(1) {
@@ -190,7 +190,7 @@ func TestReadingOneEndpoint(t *testing.T) {
 	}
 	for _, height := range []uint64{2, 1 << 40} {
 		if _, err := c.BlockOn(t.Context(), behind, height, watch); !errors.Is(err, chain.ErrNoBlock) {
-			t.Errorf("block %d of the one behind: %v", height, err)
+			t.Errorf("block %d of the one behind: %v, want %v", height, err, chain.ErrNoBlock)
 		}
 	}
 	if _, err := c.BlockOn(t.Context(), part, 2, watch); !errors.Is(err, errPruned) || errors.Is(err, chain.ErrNoBlock) {

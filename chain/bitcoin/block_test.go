@@ -158,11 +158,11 @@ func TestReadBlockRefusesIncompleteBlocks(t *testing.T) {
 	whole := serialise(randomBlock(1, 5))
 	for n := range whole {
 		if _, err := readBlock(whole[:n]); err == nil {
-			t.Fatalf("%d of %d bytes are read as a block", n, len(whole))
+			t.Fatalf("%d of %d bytes are read as a block, want an error", n, len(whole))
 		}
 	}
 	if _, err := readBlock(append(slices.Clone(whole), 0)); err == nil {
-		t.Fatal("a byte too many is accepted")
+		t.Fatal("a byte too many is accepted, want an error")
 	}
 	// The number of transactions takes three bytes although one is enough.
 	long := slices.Concat(whole[:80], []byte{0xfd, whole[80], 0}, whole[81:])
@@ -171,7 +171,7 @@ func TestReadBlockRefusesIncompleteBlocks(t *testing.T) {
 	}
 	huge := slices.Concat(whole[:80], []byte{0xff}, binary.LittleEndian.AppendUint64(nil, 1<<62), whole[81:])
 	if _, err := readBlock(huge); err == nil {
-		t.Fatal("2^62 transactions are accepted")
+		t.Fatal("2^62 transactions are accepted, want an error")
 	}
 }
 
@@ -205,7 +205,7 @@ func TestVerifyRefusesForgedBlocks(t *testing.T) {
 		},
 	} {
 		if err := forge(change).verify(hash); err == nil {
-			t.Errorf("%s: accepted", why)
+			t.Errorf("%s: accepted, want an error", why)
 		}
 	}
 }

@@ -74,7 +74,8 @@ func TestBuildFromOneUTXOWithChange(t *testing.T) {
 	}
 	if !slices.Equal(built.Reservations, []string{request.UTXOs[0].Outpoint}) ||
 		contents.Inputs[0].Source != request.UTXOs[0].Source || built.Expires != 0 {
-		t.Fatalf("the unsigned transaction is %+v", built)
+		t.Fatalf("the unsigned transaction is %+v, want %+v and %v and 0", built, []string{request.UTXOs[0].Outpoint},
+			request.UTXOs[0].Source)
 	}
 }
 
@@ -160,7 +161,7 @@ func TestSelection(t *testing.T) {
 		}
 		again, _ := mustBuild(t, c, request)
 		if !reflect.DeepEqual(built, again) {
-			t.Errorf("%s: the same request gives another transaction", name)
+			t.Errorf("%s: the same request gives another transaction, want %+v", name, again)
 		}
 	}
 }
@@ -347,7 +348,7 @@ func TestUnconfirmedChangeIsTheLastResortAndPaysForItsParent(t *testing.T) {
 	request := requestOf(t, c, []uint64{100_000}, 500_000, 60_000, 70_000)
 	request.UTXOs[0].Unconfirmed = true
 	if built, _ := mustBuild(t, c, request); slices.Contains(built.Reservations, request.UTXOs[0].Outpoint) {
-		t.Fatalf("reservations are %v", built.Reservations)
+		t.Fatalf("reservations are %v, want no %v", built.Reservations, request.UTXOs[0].Outpoint)
 	}
 	// The parent has 200 vbytes and paid 300: at 5 satoshi per vbyte it pays 700 too little.
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 200, "descendantcount": 1,

@@ -32,7 +32,8 @@ func TestBump(t *testing.T) {
 		bumped, is := mustBuild(t, c, request)
 		if !slices.Equal(bumped.Reservations[:len(cheap.Reservations)], cheap.Reservations) ||
 			len(bumped.Reservations) != test.used {
-			t.Errorf("%s: reservations %v replace %v", name, bumped.Reservations, cheap.Reservations)
+			t.Errorf("%s: reservations %v replace %v, want %+v and %v of them", name, bumped.Reservations, cheap.Reservations,
+				cheap.Reservations, test.used)
 		}
 		wantDearer(t, name, was, is)
 		wantSound(t, c, request, bumped, 5000, 500)
@@ -72,13 +73,13 @@ func TestTransactionsThatCannotBeBumped(t *testing.T) {
 		changed.Replaces = &cheap
 		change(&changed)
 		if built, err := c.Build(t.Context(), changed); err == nil {
-			t.Errorf("%s: %+v", why, built)
+			t.Errorf("%s: %+v, want an error", why, built)
 		}
 	}
 	request.Replaces = &cheap
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 140, "descendantcount": 2,
 		"fees": map[string]any{"ancestor": raw("0.00000700")}})
 	if built, err := c.Build(t.Context(), request); err == nil {
-		t.Errorf("a parent was replaced whose child would become invalid: %+v", built)
+		t.Errorf("a parent was replaced whose child would become invalid: %+v, want an error", built)
 	}
 }

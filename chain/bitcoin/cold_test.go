@@ -85,7 +85,7 @@ func TestAWitnessThatMentionsAColdScriptIsNoSpend(t *testing.T) {
 	watch := chaintest.NewWatch()
 	watch.AddCold(cold)
 	if b := afterBlock(t, f, c, 1, watch); len(b.ExternalSpends) != 0 {
-		t.Errorf("it counts as a spend: %+v", b.ExternalSpends)
+		t.Errorf("it counts as a spend: %+v, want none", b.ExternalSpends)
 	}
 }
 

@@ -32,10 +32,11 @@ func TestConsolidation(t *testing.T) {
 	contents, err := c.Inspect(built.Bytes)
 	if err != nil || len(built.Reservations) != 300 || len(contents.Payments) != 1 ||
 		contents.Payments[0].Address.Base != request.Change.Base {
-		t.Fatalf("%d UTXOs, payments %+v (%v)", len(built.Reservations), contents.Payments, err)
+		t.Fatalf("%d UTXOs, payments %+v (%v), want 300 of them and 1 of them and %v", len(built.Reservations),
+			contents.Payments, err, request.Change.Base)
 	}
 	if sum, _ := contents.Payments[0].Amount.Add(built.Fee); sum != bursar.Units(3_000_000) {
-		t.Errorf("output and fee sum to %s", sum)
+		t.Errorf("output and fee sum to %s, want %v", sum, bursar.Units(3_000_000))
 	}
 	cheap := request
 	cheap.MaxFee = bursar.Units(50_000)
@@ -68,7 +69,7 @@ func TestCheapComparesShortAndLongTermFees(t *testing.T) {
 			return map[string]any{"feerate": raw(soon)}
 		})
 		if cheap, err := c.FeesAreLow(t.Context()); err != nil || cheap != want {
-			t.Errorf("at %s: %v (%v)", soon, cheap, err)
+			t.Errorf("at %s: %v (%v), want %v", soon, cheap, err, want)
 		}
 	}
 	f.say("estimatesmartfee", map[string]any{"errors": []string{"Insufficient data or no feerate found"}, "blocks": 0})

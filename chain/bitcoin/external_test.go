@@ -27,7 +27,7 @@ func afterBlock(t *testing.T, f *fakeNode, c *Chain, height int, watch chain.Wat
 	t.Helper()
 	blocks, err := c.After(t.Context(), f.ref(height), 1, watch)
 	if err != nil || len(blocks) != 1 {
-		t.Fatalf("%d blocks (%v)", len(blocks), err)
+		t.Fatalf("%d blocks (%v), want 1 of them", len(blocks), err)
 	}
 	return blocks[0]
 }
@@ -57,7 +57,7 @@ func TestAWitnessThatMentionsOurKeyIsNotASpendOfOurs(t *testing.T) {
 					f.say("getrawtransaction", map[string]any{"vin": []any{undoOf(made.TxID(), 0, "0.00001000", strange)}})
 				}
 				if b := afterBlock(t, f, c, 1, chaintest.NewWatch(hot.Base)); len(b.ExternalSpends) != 0 {
-					t.Errorf("it counts as a spend from our address: %+v", b.ExternalSpends)
+					t.Errorf("it counts as a spend from our address: %+v, want none", b.ExternalSpends)
 				}
 			})
 		}
@@ -89,7 +89,7 @@ func TestAnExternalSpendShowsItsContents(t *testing.T) {
 	f.add(spend)
 	b := afterBlock(t, f, c, 1, chaintest.NewWatch(hot.Base, wallet.Base))
 	if len(b.ExternalSpends) != 1 {
-		t.Fatalf("external spends are %+v", b.ExternalSpends)
+		t.Fatalf("external spends are %+v, want 1 of them", b.ExternalSpends)
 	}
 	got := b.ExternalSpends[0]
 	if got.TxID != spend.TxID() || got.Base != hot.Base || got.Fee != bursar.Units(300) || got.Inferred || got.Failed {

@@ -30,7 +30,7 @@ func TestEveryOutputOfOursIsATransfer(t *testing.T) {
 	f.add(tx)
 	blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours, other))
 	if err != nil || len(blocks) != 1 {
-		t.Fatalf("%d blocks (%v)", len(blocks), err)
+		t.Fatalf("%d blocks (%v), want 1 of them", len(blocks), err)
 	}
 	if ref := f.ref(1); blocks[0].Ref != ref || blocks[0].Parent != f.ref(0).Hash ||
 		blocks[0].Time.Unix() != 1_700_000_000 {
@@ -78,7 +78,7 @@ func TestLookAlikesAreNotOurs(t *testing.T) {
 	f.add(pays(1, outputs...))
 	blocks, err := c.After(t.Context(), f.ref(0), 10, everything{})
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 0 {
-		t.Fatalf("blocks are %+v (%v)", blocks, err)
+		t.Fatalf("blocks are %+v (%v), want 1 of them and none", blocks, err)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestCoinbaseCountsFromHundredConfirmations(t *testing.T) {
 	b.Header.MerkleRoot = rootOf(b.Transactions)
 	blocks, err := c.After(t.Context(), f.ref(1), 1, chaintest.NewWatch(ours))
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
-		t.Fatalf("blocks are %+v (%v)", blocks, err)
+		t.Fatalf("blocks are %+v (%v), want 1 of them", blocks, err)
 	}
 	// The coinbase in block 2 has 100 confirmations when the chain is at 101.
 	if got := blocks[0].Transfers[0].CountsFrom; got != 101 {
@@ -137,7 +137,7 @@ func TestOwnAndExternalSpends(t *testing.T) {
 		t.Helper()
 		blocks, err := c.After(t.Context(), f.ref(1), 10, watch)
 		if err != nil || len(blocks) != 1 {
-			t.Fatalf("%d blocks (%v)", len(blocks), err)
+			t.Fatalf("%d blocks (%v), want 1 of them", len(blocks), err)
 		}
 		return blocks[0]
 	}
@@ -206,7 +206,7 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 		c := open(t, honest)
 		honest.say("getblock", answer)
 		if blocks, err := c.After(t.Context(), honest.ref(0), 10, chaintest.NewWatch()); err == nil {
-			t.Errorf("%s: %d blocks", why, len(blocks))
+			t.Errorf("%s: %d blocks, want an error", why, len(blocks))
 		}
 	}
 }
@@ -241,12 +241,12 @@ func TestReorgBetweenCalls(t *testing.T) {
 	parent := last
 	for _, b := range blocks {
 		if b.Parent != parent.Hash || b.Ref.Height != parent.Height+1 {
-			t.Fatalf("block %v follows %v", b.Ref, parent)
+			t.Fatalf("block %v follows %v, want %v and %v", b.Ref, parent, parent.Hash, parent.Height+1)
 		}
 		parent = b.Ref
 	}
 	if _, err := c.After(t.Context(), deep, 10, chaintest.NewWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("after a reorged-out block: %v", err)
+		t.Fatalf("after a reorged-out block: %v, want %v", err, chain.ErrOffChain)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestNextBlockOfAnotherBranch(t *testing.T) {
 		return answer
 	})
 	if blocks, err := c.After(t.Context(), last, 10, chaintest.NewWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("%d blocks (%v)", len(blocks), err)
+		t.Fatalf("%d blocks (%v), want %v", len(blocks), err, chain.ErrOffChain)
 	}
 }
 
@@ -278,19 +278,19 @@ func TestUnknownLastBlock(t *testing.T) {
 	unknown := strings.Repeat("ab", 32)
 	_, err := c.After(t.Context(), chain.BlockRef{Height: 1, Hash: unknown}, 10, chaintest.NewWatch())
 	if !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("another block is at that height: %v", err)
+		t.Fatalf("another block is at that height: %v, want %v", err, chain.ErrOffChain)
 	}
 	// A node that has nothing at that height lags. That is neither a reorg nor a fault, and there is nothing new.
 	blocks, err := c.After(t.Context(), chain.BlockRef{Height: 7, Hash: unknown}, 10, chaintest.NewWatch())
 	if err != nil || len(blocks) != 0 {
-		t.Fatalf("the node lags: %d blocks (%v)", len(blocks), err)
+		t.Fatalf("the node lags: %d blocks (%v), want none", len(blocks), err)
 	}
 	if stats := c.Stats()[0]; stats.Faults != 0 {
-		t.Fatalf("a lagging node counts as faulty: %+v", stats)
+		t.Fatalf("a lagging node counts as faulty: %+v, want 0", stats)
 	}
 	_, err = c.After(t.Context(), chain.BlockRef{Height: 2, Hash: f.ref(1).Hash}, 10, chaintest.NewWatch())
 	if !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("the hash is at another height: %v", err)
+		t.Fatalf("the hash is at another height: %v, want %v", err, chain.ErrOffChain)
 	}
 }
 
@@ -310,11 +310,12 @@ func TestRawBlocksInMemoryAreBounded(t *testing.T) {
 	watch.OnSync(func(int) { held.Store(0) })
 	blocks, err := c.After(t.Context(), f.ref(0), 1000, watch)
 	if err != nil || len(blocks) != 50 || most.Load() > maxInMemory {
-		t.Fatalf("%d blocks, %d in memory at once (%v)", len(blocks), most.Load(), err)
+		t.Fatalf("%d blocks, %d in memory at once (%v), want 50 of them and at most %v", len(blocks), most.Load(), err,
+			maxInMemory)
 	}
 	for _, limit := range []int{0, -1} {
 		if blocks, err := c.After(t.Context(), f.ref(0), limit, watch); err != nil || len(blocks) != 0 {
-			t.Fatalf("limit %d gives %d blocks (%v)", limit, len(blocks), err)
+			t.Fatalf("limit %d gives %d blocks (%v), want none", limit, len(blocks), err)
 		}
 	}
 }
@@ -325,7 +326,7 @@ func TestSyncFails(t *testing.T) {
 	c := open(t, f)
 	f.add(pays(1, wire.NewTxOut(1, []byte{opOne})))
 	if blocks, err := c.After(t.Context(), f.ref(0), 10, unsynced{}); !errors.Is(err, errUnsynced) {
-		t.Fatalf("%d blocks (%v)", len(blocks), err)
+		t.Fatalf("%d blocks (%v), want %v", len(blocks), err, errUnsynced)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestHeadOfOneBranch(t *testing.T) {
 		return f.answer("getblockhash", params)
 	})
 	if head, err := c.Head(t.Context()); err == nil {
-		t.Fatalf("a tip that always changes gives %+v", head)
+		t.Fatalf("a tip that always changes gives %+v, want an error", head)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestANodeThatIsNotSyncedGivesNoTip(t *testing.T) {
 		change(info)
 		f.say("getblockchaininfo", info)
 		if head, err := c.Head(t.Context()); err == nil {
-			t.Errorf("%s: head is %+v", why, head)
+			t.Errorf("%s: head is %+v, want an error", why, head)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestAtAndFind(t *testing.T) {
 	}
 	for _, height := range []uint64{3, 1 << 31, 1 << 63} {
 		if ref, err := c.At(t.Context(), height); !errors.Is(err, chain.ErrNoBlock) {
-			t.Fatalf("block %d is %v (%v)", height, ref, err)
+			t.Fatalf("block %d is %v (%v), want %v", height, ref, err, chain.ErrNoBlock)
 		}
 	}
 	if ref, err := c.Find(t.Context(), tx.TxID()); err != nil || ref != f.ref(2) {
@@ -158,14 +158,14 @@ func TestAtAndFind(t *testing.T) {
 	f.txs[waiting.TxID()] = hexOf(waiting)
 	for _, id := range []string{waiting.TxID(), strings.Repeat("cd", 32), "", "xyz", strings.Repeat("AB", 32)} {
 		if ref, err := c.Find(t.Context(), id); !errors.Is(err, chain.ErrNoBlock) {
-			t.Fatalf("%q is found in %v (%v)", id, ref, err)
+			t.Fatalf("%q is found in %v (%v), want %v", id, ref, err, chain.ErrNoBlock)
 		}
 	}
 	stale := f.ref(2).Hash
 	f.drop(1)
 	f.say("getrawtransaction", map[string]any{"txid": tx.TxID(), "blockhash": stale})
 	if ref, err := c.Find(t.Context(), tx.TxID()); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("found in the reorged-out block %v (%v)", ref, err)
+		t.Fatalf("found in the reorged-out block %v (%v), want %v", ref, err, chain.ErrNoBlock)
 	}
 	for _, message := range []string{
 		"No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries.",
@@ -190,7 +190,7 @@ func TestSatoshiIsReadAsText(t *testing.T) {
 		err := json.Unmarshal([]byte(text), &got)
 		if want == 0 && text != "0" {
 			if err == nil {
-				t.Errorf("%s reads as %d", text, got)
+				t.Errorf("%s reads as %d, want an error", text, got)
 			}
 			continue
 		}
@@ -201,7 +201,7 @@ func TestSatoshiIsReadAsText(t *testing.T) {
 	for _, bad := range []string{"-0.1", "1e-8", "1E3", "0.000000001", `"0.1"`, "null", "[]", "84000001"} {
 		var got satoshi
 		if err := json.Unmarshal([]byte(bad), &got); err == nil {
-			t.Errorf("%s reads as %d", bad, got)
+			t.Errorf("%s reads as %d, want an error", bad, got)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestConfigIsChecked(t *testing.T) {
 	capabilities := c.Capabilities()
 	if capabilities.Confirmations != 3 || capabilities.ReorgDepth < 50 || capabilities.Model != chain.UTXOModel ||
 		capabilities.Family != "bitcoin" {
-		t.Fatalf("capabilities are %+v", capabilities)
+		t.Fatalf("capabilities are %+v, want 3 and at least 50 and %v and %q", capabilities, chain.UTXOModel, "bitcoin")
 	}
 	for why, change := range map[string]func(cfg *Config){
 		"no id":                     func(cfg *Config) { cfg.ID = "" },
@@ -234,7 +234,7 @@ func TestConfigIsChecked(t *testing.T) {
 		cfg := good
 		change(&cfg)
 		if _, err := New(cfg); err == nil {
-			t.Errorf("%s: accepted", why)
+			t.Errorf("%s: accepted, want an error", why)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestHoldingsAsOfABlock(t *testing.T) {
 	f.add()
 	f.say("scantxoutset", unspentAt(f.ref(3)))
 	if got, err := c.Holdings(t.Context(), bases, "", at); !errors.Is(err, chain.ErrOffChain) {
-		t.Errorf("at a reorged-out block: %v (%v)", got, err)
+		t.Errorf("at a reorged-out block: %v (%v), want %v", got, err, chain.ErrOffChain)
 	}
 }
 
@@ -81,17 +81,17 @@ func TestUnsoundScansAreErrors(t *testing.T) {
 	} {
 		f.say("scantxoutset", answer)
 		if got, err := c.Holdings(t.Context(), []string{ours.Base}, "", tip); err == nil {
-			t.Errorf("%s: %v", why, got)
+			t.Errorf("%s: %v, want an error", why, got)
 		}
 	}
 	f.say("scantxoutset", unspentAt(tip))
 	for _, base := range []string{"", "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm", strings.ToUpper(ours.Base)} {
 		if got, err := c.Holdings(t.Context(), []string{base}, "", tip); err == nil {
-			t.Errorf("%q holds %v", base, got)
+			t.Errorf("%q holds %v, want an error", base, got)
 		}
 	}
 	if _, err := c.Holdings(t.Context(), []string{ours.Base}, "token", tip); !errors.Is(err, bursar.ErrBadAddress) {
-		t.Errorf("a contract: %v", err)
+		t.Errorf("a contract: %v, want %v", err, bursar.ErrBadAddress)
 	}
 	if got, err := c.Holdings(t.Context(), []string{ours.Base}, "", tip); err != nil || got[0] != (bursar.Amount{}) {
 		t.Errorf("holdings of no address are %v (%v)", got, err)

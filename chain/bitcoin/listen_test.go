@@ -35,7 +35,7 @@ func TestListenReceivesAnnouncementsOfBitcoind(t *testing.T) {
 				t.Errorf("announced, and still at %d (%v)", now.Latest.Height, err)
 			}
 			if cancel(); !errors.Is(<-ended, context.Canceled) {
-				t.Error("Listen ended for a reason other than its context")
+				t.Errorf("Listen ended for a reason other than its context, want %v", context.Canceled)
 			}
 		})
 	}

@@ -119,7 +119,7 @@ func TestPegOutIsCreditedOnce(t *testing.T) {
 
 	waiting := b.node.PegOut(t, b.hot.Base, bursar.Units(1.5e8))
 	if _, err := b.chain.Find(t.Context(), waiting); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("a pending peg-out is found in a block: %v", err)
+		t.Fatalf("a pending peg-out is found in a block: %v, want %v", err, chain.ErrNoBlock)
 	}
 	b.wantTransfers()
 	b.node.PegOut(t, second, bursar.Units(2.5e8))
@@ -147,7 +147,7 @@ func TestPegOutComesBackAfterReorg(t *testing.T) {
 	b.node.Reorg(t, 1, waiting)
 	b.wantTransfers()
 	if _, err := b.chain.Find(t.Context(), first.TxID); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("the HogEx of a reorged-out block is found: %v", err)
+		t.Fatalf("the HogEx of a reorged-out block is found: %v, want %v", err, chain.ErrNoBlock)
 	}
 	b.node.Resend(t, waiting)
 	b.node.Mine(t, 1)
@@ -168,7 +168,7 @@ func TestLitecoinNodeJudges(t *testing.T) {
 	lied.Amount = bursar.Units(20_000_000)
 	_, tx := b.sign(b.order(50_000, lied))
 	if err := b.chain.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
-		t.Errorf("a signature over a wrong amount: %v", err)
+		t.Errorf("a signature over a wrong amount: %v, want %v", err, chain.ErrRejected)
 	}
 	request := b.order(50_000, utxos...)
 	first, tx := b.sign(request)

@@ -50,7 +50,7 @@ func litecoinBlocks(t testing.TB) [][]byte {
 		blocks = append(blocks, raw)
 	}
 	if lines.Err() != nil || len(blocks) != 5 {
-		t.Fatalf("%d blocks (%v)", len(blocks), lines.Err())
+		t.Fatalf("%d blocks (%v), want nil and 5 of them", len(blocks), lines.Err())
 	}
 	return blocks
 }
@@ -68,7 +68,7 @@ func TestReadLitecoinBlockAgainstLtcd(t *testing.T) {
 		var want ltc.MsgBlock
 		rest := bytes.NewReader(raw)
 		if err := want.Deserialize(rest); err != nil || rest.Len() != 0 {
-			t.Fatalf("ltcd reads all but %d bytes (%v)", rest.Len(), err)
+			t.Fatalf("ltcd reads all but %d bytes (%v), want 0", rest.Len(), err)
 		}
 		if hash := want.BlockHash(); got.hash.String() != hash.String() {
 			t.Fatalf("block is %s, want %s", got.hash, hash)
@@ -145,7 +145,7 @@ func TestPegOutsAreTransfers(t *testing.T) {
 		for _, transfer := range transfers {
 			found++
 			if transfer.Output == 0 || transfer.CountsFrom != uint64(431+i+5) {
-				t.Errorf("block %d: %+v", 431+i, transfer)
+				t.Errorf("block %d: %+v, want not 0 and %v", 431+i, transfer, uint64(431+i+5))
 			}
 		}
 		forged := *last
@@ -153,7 +153,7 @@ func TestPegOutsAreTransfers(t *testing.T) {
 		forged.outputs[0].script = keyHashScript([20]byte{1})
 		watch.Add(bases.encode([20]byte{1}))
 		if again := appendTransfers(nil, &forged, 1, forms, watch); len(again) != len(transfers) {
-			t.Errorf("the balance of the extension is credited: %+v", again)
+			t.Errorf("the balance of the extension is credited: %+v, want %v of them", again, len(transfers))
 		}
 	}
 	if found != 2 { // the third pays a P2SH address
@@ -174,13 +174,13 @@ func TestReadLitecoinBlockRefusesIncompleteBlocks(t *testing.T) {
 	}
 	for n := range bytes.LastIndex(whole, []byte{opEight, opPush32}) { // to within the HogEx
 		if _, err := readLitecoinBlock(whole[:n]); err == nil {
-			t.Fatalf("%d of %d bytes are read as a block", n, len(whole))
+			t.Fatalf("%d of %d bytes are read as a block, want an error", n, len(whole))
 		}
 	}
 	plain := blocks[0]
 	for n := range plain {
 		if _, err := readLitecoinBlock(plain[:n]); err == nil {
-			t.Fatalf("%d of %d bytes are read as a block", n, len(plain))
+			t.Fatalf("%d of %d bytes are read as a block, want an error", n, len(plain))
 		}
 	}
 	if _, err := readLitecoinBlock(append(slices.Clone(plain), 1, 2)); err == nil {
@@ -224,7 +224,7 @@ func TestHogExIsBelievedOnlyInItsPlace(t *testing.T) {
 		raw := append(append(make([]byte, headerSize), count), test.body...)
 		b, err := readLitecoinBlock(raw)
 		if (err == nil) != test.good {
-			t.Errorf("%s: %v", why, err)
+			t.Errorf("%s: %v, want %v", why, err, test.good)
 		}
 		if err == nil && !b.txs[count-1].hogEx {
 			t.Errorf("%s: the last transaction is %+v", why, b.txs[count-1])
@@ -247,10 +247,11 @@ func TestNetworksAreLitecoinCores(t *testing.T) {
 		n := litecoin(t, name)
 		if n.HRP != params.Bech32HRPSegwit || n.PubKeyHash != params.PubKeyHashAddrID ||
 			n.ScriptHash[0] != params.ScriptHashAddrID || n.Genesis != params.GenesisHash.String() {
-			t.Errorf("%s is %+v", name, n)
+			t.Errorf("%s is %+v, want %v and %v and %v and %v", name, n, params.Bech32HRPSegwit, params.PubKeyHashAddrID,
+				params.ScriptHashAddrID, params.GenesisHash.String())
 		}
 		if btc := network(t, name); n.ScriptHash[1] != btc.ScriptHash[0] { // what P2SH addresses were before
-			t.Errorf("%s has %v", name, n.ScriptHash)
+			t.Errorf("%s has %v, want %v", name, n.ScriptHash, btc.ScriptHash[0])
 		}
 	}
 	if _, err := Litecoin("signet"); err == nil {
@@ -280,7 +281,7 @@ func TestLitecoinAddresses(t *testing.T) {
 		"of testnet":           "tltc1qpftpsvdn6mjp8celrkj0qxqy4jlapl959rlwg9",
 	} {
 		if got, err := c.ParseAddress(bad); !errors.Is(err, bursar.ErrBadAddress) {
-			t.Errorf("%s: %q parses to %v (%v)", why, bad, got, err)
+			t.Errorf("%s: %q parses to %v (%v), want %v", why, bad, got, err, bursar.ErrBadAddress)
 		}
 	}
 }
@@ -321,16 +322,16 @@ func TestLitecoinCapabilities(t *testing.T) {
 	capabilities := c.Capabilities()
 	if capabilities.Family != "litecoin" || capabilities.Confirmations != 24 || capabilities.BumpAfter != 0 ||
 		capabilities.Model != chain.UTXOModel {
-		t.Errorf("capabilities are %+v", capabilities)
+		t.Errorf("capabilities are %+v, want %q and 24 and 0 and %v", capabilities, "litecoin", chain.UTXOModel)
 	}
 	braver := open(t, newFake(), func(cfg *Config) {
 		cfg.Network, cfg.Confirmations, cfg.BumpAfter = litecoin(t, "main"), 6, 20
 	}).Capabilities()
 	if braver.Confirmations != 6 || braver.BumpAfter != 20 {
-		t.Errorf("capabilities are %+v", braver)
+		t.Errorf("capabilities are %+v, want 6 and 20", braver)
 	}
 	if btc := mainnet(t).Capabilities(); btc.Confirmations != 3 || btc.BumpAfter != 6 {
-		t.Errorf("Bitcoin's capabilities are %+v", btc)
+		t.Errorf("Bitcoin's capabilities are %+v, want 3 and 6", btc)
 	}
 }
 

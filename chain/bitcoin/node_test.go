@@ -128,7 +128,7 @@ func TestNodeJudgesBadTransactions(t *testing.T) {
 	lied.Amount = bursar.Units(2_000_000) // the digest commits to the amount, so the signature is invalid
 	_, tx := b.sign(b.order(50_000, lied))
 	if err := b.chain.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
-		t.Errorf("a signature over a wrong amount: %v", err)
+		t.Errorf("a signature over a wrong amount: %v, want %v", err, chain.ErrRejected)
 	}
 	absent := utxos[0]
 	absent.Outpoint = "00000000000000000000000000000000000000000000000000000000000000aa:0"
@@ -146,7 +146,7 @@ func TestNodeJudgesBadTransactions(t *testing.T) {
 		t.Fatalf("fees are %s and %s", first.Fee, second.Fee)
 	}
 	if err := b.chain.Broadcast(t.Context(), rival); !errors.Is(err, chain.ErrUnderpriced) {
-		t.Errorf("a conflicting transaction with the same fee: %v", err)
+		t.Errorf("a conflicting transaction with the same fee: %v, want %v", err, chain.ErrUnderpriced)
 	}
 	b.node.Mine(t, 1)
 	b.broadcast(tx)
@@ -190,13 +190,14 @@ func TestAChildPaysForItsParent(t *testing.T) {
 	fee, _ := built.Fee.Uint64()
 	paid, _ := cheap.Fee.Uint64()
 	if alone := contents.Weight * 40; fee < 2*alone-paid-40 || fee > 2*alone {
-		t.Fatalf("the child pays %d for %d vbytes and a parent that paid %d", fee, contents.Weight, paid)
+		t.Fatalf("the child pays %d for %d vbytes and a parent that paid %d, want at least %v and at most %v", fee,
+			contents.Weight, paid, 2*alone-paid-40, 2*alone)
 	}
 	child := b.assemble(built)
 	b.broadcast(child)
 	cheapRequest.Replaces = &cheap
 	if again, err := bumped.Build(t.Context(), cheapRequest); err == nil {
-		t.Fatalf("a parent with a child was replaced by %+v", again)
+		t.Fatalf("a parent with a child was replaced by %+v, want an error", again)
 	}
 	b.node.Mine(t, 1)
 	if _, err := b.chain.Find(t.Context(), child.TxID); err != nil {
@@ -234,7 +235,7 @@ func TestBumpAgainAndAgain(t *testing.T) {
 		b.broadcast(tx)
 	}
 	if len(built.Reservations) != 2 {
-		t.Fatalf("reservations are %v", built.Reservations)
+		t.Fatalf("reservations are %v, want 2 of them", built.Reservations)
 	}
 	b.node.Mine(t, 1)
 	if _, err := b.chain.Find(t.Context(), tx.TxID); err != nil {
@@ -247,11 +248,11 @@ func TestCoinbaseOfOurs(t *testing.T) {
 	b.node.MineTo(t, 1, b.hot.Base)
 	blocks, err := b.chain.After(t.Context(), b.start, 10, b.watch)
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
-		t.Fatalf("blocks are %+v (%v)", blocks, err)
+		t.Fatalf("blocks are %+v (%v), want 1 of them", blocks, err)
 	}
 	transfer := blocks[0].Transfers[0]
 	if transfer.CountsFrom != b.start.Height+100 {
-		t.Fatalf("block %d counts from %d", b.start.Height+1, transfer.CountsFrom)
+		t.Fatalf("block %d counts from %d, want %v", b.start.Height+1, transfer.CountsFrom, b.start.Height+100)
 	}
 	// One block before that height the node refuses to spend it, at that height it accepts it.
 	_, tx := b.sign(b.order(1_000_000, chain.UTXO{Outpoint: transfer.UTXO, Source: b.hot, Amount: transfer.Amount}))
@@ -261,7 +262,7 @@ func TestCoinbaseOfOurs(t *testing.T) {
 	}
 	b.node.Mine(t, 1)
 	if head, err := b.chain.Head(t.Context()); err != nil || head.Latest.Height != transfer.CountsFrom {
-		t.Fatalf("head is %+v (%v)", head, err)
+		t.Fatalf("head is %+v (%v), want %v", head, err, transfer.CountsFrom)
 	}
 	b.broadcast(tx)
 }
@@ -284,7 +285,7 @@ func TestHoldingsOfThePast(t *testing.T) {
 	b.node.Reorg(t, 7)
 	if balances, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "",
 		past.Latest); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("at a reorged-out block the balance was %v (%v)", balances, err)
+		t.Fatalf("at a reorged-out block the balance was %v (%v), want %v", balances, err, chain.ErrOffChain)
 	}
 }
 

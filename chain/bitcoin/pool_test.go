@@ -56,7 +56,7 @@ func TestMissingMembersOfAMempoolEntry(t *testing.T) {
 			}
 		}))
 		if built, err := c.Build(t.Context(), request); (err == nil) != test.builds {
-			t.Errorf("%s: %+v, %v", name, built, err)
+			t.Errorf("%s: %+v, %v, want %v", name, built, err, test.builds)
 		}
 	}
 }

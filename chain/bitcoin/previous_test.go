@@ -48,7 +48,7 @@ func TestAPreviousTransactionIsReadWithoutItsWitnesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := c.ReadPrevious(raw); err == nil {
-		t.Error("it is read with its witnesses")
+		t.Error("it is read with its witnesses, want an error")
 	}
 	body, err := c.PreviousOf(raw)
 	if err != nil {
@@ -106,7 +106,7 @@ func FuzzPrevious(f *testing.F) {
 		for i, out := range tx.TxOut {
 			if got := outputs[uint32(i)]; got.Amount != bursar.Units(uint64(out.Value)) ||
 				!bytes.Equal(got.Script, out.PkScript) {
-				t.Fatalf("output %d is %v", i, got)
+				t.Fatalf("output %d is %v, want %v and %x", i, got, bursar.Units(uint64(out.Value)), out.PkScript)
 			}
 		}
 	})
@@ -133,25 +133,25 @@ func TestABitcoindGivesPreviousTransactions(t *testing.T) {
 	node.Mine(t, 1)
 	blocks, err := c.After(t.Context(), head.Latest, 10, chaintest.NewWatch(ours))
 	if err != nil || len(blocks) != 1 || len(blocks[0].Previous) != 1 || blocks[0].Previous[0].TxID != txID {
-		t.Fatalf("the block is %+v (%v)", blocks, err)
+		t.Fatalf("the block is %+v (%v), want 1 of them and %v", blocks, err, txID)
 	}
 	included, err := c.Previous(t.Context(), txID, blocks[0].Ref.Height)
 	if err != nil || !bytes.Equal(included, waiting) || !bytes.Equal(included, blocks[0].Previous[0].Raw) {
-		t.Errorf("from its block it is %x (%v)", included, err)
+		t.Errorf("from its block it is %x (%v), want %x and %x", included, err, waiting, blocks[0].Previous[0].Raw)
 	}
 	if got, _, err := c.ReadPrevious(included); err != nil || got != txID {
-		t.Errorf("read %s (%v)", got, err)
+		t.Errorf("read %s (%v), want %v", got, err, txID)
 	}
 	if _, err := c.Previous(t.Context(), txID, blocks[0].Ref.Height-1); !errors.Is(err, chain.ErrNoPrevious) {
-		t.Errorf("from another block: %v", err)
+		t.Errorf("from another block: %v, want %v", err, chain.ErrNoPrevious)
 	}
 	if _, err := c.Previous(t.Context(), txID, blocks[0].Ref.Height+5); !errors.Is(err, chain.ErrNoPrevious) {
 		t.Errorf("from a block that is not there: %v", err)
 	}
 	if _, err := c.Previous(t.Context(), txID, lowest-1); !errors.Is(err, chain.ErrPruned) {
-		t.Errorf("from a pruned block: %v", err)
+		t.Errorf("from a pruned block: %v, want %v", err, chain.ErrPruned)
 	}
 	if _, err := c.Previous(t.Context(), "x", 1); !errors.Is(err, chain.ErrNoPrevious) {
-		t.Errorf("of a wrong name: %v", err)
+		t.Errorf("of a wrong name: %v, want %v", err, chain.ErrNoPrevious)
 	}
 }

@@ -26,7 +26,7 @@ func TestAPrunedBitcoind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.After(t.Context(), before, 10, watch); err == nil || !strings.Contains(err.Error(), "start_height") {
-		t.Errorf("after a pruned block: %v", err)
+		t.Errorf("after a pruned block: %v, want an error and %q in it", err, "start_height")
 	}
 	if _, err := c.BlockOn(t.Context(), c.Endpoints()[0].Name, lowest-1, watch); err == nil ||
 		errors.Is(err, chain.ErrNoBlock) {
@@ -47,6 +47,6 @@ func TestAPrunedBitcoind(t *testing.T) {
 	blocks, err := c.After(t.Context(), head.Latest, 10, watch)
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 || len(blocks[0].Included) != 1 ||
 		blocks[0].Included[0].Fee.IsZero() {
-		t.Errorf("the newest block is %+v (%v)", blocks, err)
+		t.Errorf("the newest block is %+v (%v), want 1 of them and not zero", blocks, err)
 	}
 }

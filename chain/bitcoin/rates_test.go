@@ -46,6 +46,6 @@ func TestRates(t *testing.T) {
 	f.say("getmempoolinfo", pool("0.00001000"))
 	c = open(t, f, func(cfg *Config) { cfg.FallbackFeeRate = 9 })
 	if now, err := c.rates(t.Context()); err != nil || now.market != 9000 {
-		t.Errorf("the fallback gives %d (%v)", now.market, err)
+		t.Errorf("the fallback gives %d (%v), want 9000", now.market, err)
 	}
 }

@@ -110,7 +110,7 @@ func TestReadingWhatConcernsUsMissesNothing(t *testing.T) {
 		read := func(watch chain.Watch) []chain.Block {
 			blocks, err := c.After(t.Context(), f.ref(0), 10, watch)
 			if err != nil || len(blocks) != 4 {
-				t.Fatalf("seed %d: %d blocks (%v)", seed, len(blocks), err)
+				t.Fatalf("seed %d: %d blocks (%v), want 4 of them", seed, len(blocks), err)
 			}
 			return blocks
 		}
@@ -124,7 +124,8 @@ func TestReadingWhatConcernsUsMissesNothing(t *testing.T) {
 		}
 	}
 	if transfers < 100 || included < 20 || external < 100 {
-		t.Errorf("%d transfers, %d transactions of ours and %d external spends prove little", transfers, included, external)
+		t.Errorf("%d transfers, %d transactions of ours and %d external spends prove little, "+
+			"want at least 100 and at least 20", transfers, included, external)
 	}
 }
 
@@ -174,7 +175,7 @@ func TestReadingWhatConcernsUsInRecordedBlocks(t *testing.T) {
 		}
 	}
 	if found < 10 {
-		t.Errorf("%d effects prove little", found)
+		t.Errorf("%d effects prove little, want at least 10", found)
 	}
 }
 
@@ -202,6 +203,6 @@ func TestABlockThatDoesNotConcernUsCostsNoRequest(t *testing.T) {
 	f.add(randomBlock(4, 200).Transactions[1:]...)
 	f.sayBy("getrawtransaction", func(params []any) any { panic(fmt.Sprint("asked for ", params)) })
 	if b := afterBlock(t, f, c, 0, chaintest.NewWatch(source(t, c, 0).Base)); len(b.Transfers)+len(b.ExternalSpends) > 0 {
-		t.Errorf("it is %+v", b)
+		t.Errorf("it is %+v, want none", b)
 	}
 }

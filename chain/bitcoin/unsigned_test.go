@@ -70,7 +70,7 @@ func TestInspectRefusesTransactionsThatAreNotOurs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if contents, err := c.Inspect(data); err == nil {
-			t.Errorf("%s: %+v", why, contents)
+			t.Errorf("%s: %+v, want an error", why, contents)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestInspectAcceptsOneSpelling(t *testing.T) {
 			t.Fatalf("%s: the text is not another spelling", why)
 		}
 		if contents, err := c.Inspect([]byte(other)); err == nil {
-			t.Errorf("%s: %+v", why, contents)
+			t.Errorf("%s: %+v, want an error", why, contents)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func FuzzInspect(f *testing.F) {
 		}
 		again, err := u.encode()
 		if err != nil || !bytes.Equal(again, data) {
-			t.Fatalf("%s is written as %s (%v)", data, again, err)
+			t.Fatalf("%s is written as %s (%v), want %x", data, again, err, data)
 		}
 		var in, out bursar.Amount
 		for _, input := range u.inputs {
@@ -149,15 +149,15 @@ func TestUnsignedSurvivesStorage(t *testing.T) {
 	}
 	var loaded chain.UnsignedTx
 	if err := json.Unmarshal(stored, &loaded); err != nil || !reflect.DeepEqual(loaded, built) {
-		t.Fatalf("the unsigned transaction is %+v, stored %+v (%v)", built, loaded, err)
+		t.Fatalf("the unsigned transaction is %+v, stored %+v (%v), want %+v", built, loaded, err, built)
 	}
 	again, err := c.Inspect(loaded.Bytes)
 	if err != nil || !reflect.DeepEqual(again, contents) {
-		t.Fatalf("contents are %+v, after storage %+v (%v)", contents, again, err)
+		t.Fatalf("contents are %+v, after storage %+v (%v), want %+v", contents, again, err, contents)
 	}
 	var tx wire.MsgTx
 	if err := tx.Deserialize(bytes.NewReader(assemble(t, c, loaded).Raw)); err != nil ||
 		tx.TxIn[0].Sequence != txSequence || tx.Version != 2 {
-		t.Fatalf("the transaction is %+v (%v)", tx, err)
+		t.Fatalf("the transaction is %+v (%v), want %v and 2", tx, err, txSequence)
 	}
 }

@@ -38,7 +38,7 @@ func TestCheckAssets(t *testing.T) {
 				t.Fatalf("problems %+v", problems)
 			}
 			if blocks := f.after(t, c); len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
-				t.Fatalf("the chain is read as %+v", blocks)
+				t.Fatalf("the chain is read as %+v, want 1 of them", blocks)
 			}
 		})
 	}

@@ -102,7 +102,7 @@ func TestABlockWithUnknownBalancesIsAnError(t *testing.T) {
 		f.script["eth_getBalance"] = refusal(-32000, message)
 		c := f.open(t, func(cfg *Config) { cfg.Trace = TraceNone })
 		if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); (err == nil) != passes {
-			t.Fatalf("%s: got %+v, %v", message, blocks, err)
+			t.Fatalf("%s: got %+v, %v, want %v", message, blocks, err, passes)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestHoldingsOfReplacedBlock(t *testing.T) {
 	c := f.open(t, nil)
 	balances, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "", f.at(1))
 	if err != nil || len(balances) != 1 || balances[0] != bursar.Units(5) {
-		t.Fatalf("balances %v, %v", balances, err)
+		t.Fatalf("balances %v, %v, want 1 of them and %v", balances, err, bursar.Units(5))
 	}
 	if balances, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "",
 		chain.BlockRef{Height: 1, Hash: fakeHash("x")}); err == nil {
@@ -128,7 +128,7 @@ func TestHoldingsOfReplacedBlock(t *testing.T) {
 	}
 	for _, bad := range []string{"", "0x12", fakeOurs + "00"} {
 		if _, err := c.Holdings(t.Context(), []string{bad}, "", f.at(1)); err == nil {
-			t.Fatalf("holdings of %q", bad)
+			t.Fatalf("holdings of %q, want an error", bad)
 		}
 	}
 }

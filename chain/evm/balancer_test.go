@@ -77,7 +77,7 @@ func TestNodesBehindOneURL(t *testing.T) {
 		for range 3 {
 			head, err := c.Head(t.Context())
 			if err != nil || head.Latest.Height < head.Final.Height {
-				t.Fatalf("tip %d: head %+v, %v", tip, head, err)
+				t.Fatalf("tip %d: head %+v, %v, want at least %v", tip, head, err, head.Final.Height)
 			}
 			read, err := c.After(t.Context(), last, 64, fakeWatch())
 			if err != nil {
@@ -85,11 +85,11 @@ func TestNodesBehindOneURL(t *testing.T) {
 			}
 			for _, block := range read {
 				if block.Parent != last.Hash || block.Ref.Height != last.Height+1 {
-					t.Fatalf("block %+v follows %+v", block.Ref, last)
+					t.Fatalf("block %+v follows %+v, want %v and %v", block.Ref, last, last.Hash, last.Height+1)
 				}
 				last, got = block.Ref, append(got, block.Transfers...)
 				if block.Anomalies != nil {
-					t.Errorf("block %d: anomalies %+v", block.Ref.Height, block.Anomalies)
+					t.Errorf("block %d: anomalies %+v, want nil", block.Ref.Height, block.Anomalies)
 				}
 			}
 		}
@@ -101,7 +101,7 @@ func TestNodesBehindOneURL(t *testing.T) {
 		t.Errorf("got %d transfers, want %d", len(got), len(want))
 	}
 	if stats := c.Stats()[0]; stats.State != rpc.StateUp || stats.Faults != 0 {
-		t.Errorf("the endpoint: %+v", stats)
+		t.Errorf("the endpoint: %+v, want %v and 0", stats, rpc.StateUp)
 	}
 }
 
@@ -160,25 +160,25 @@ func TestBlocksThatAnEndpointDoesNotHaveYet(t *testing.T) {
 	f.script["eth_blockNumber"] = constant("0x3")
 	c := f.open(t, nil)
 	if blocks := f.after(t, c); len(blocks) != 1 {
-		t.Fatalf("got %+v", blocks)
+		t.Fatalf("got %+v, want 1 of them", blocks)
 	}
 	if blocks, err := c.After(t.Context(), f.at(1), 10, fakeWatch()); err != nil || blocks != nil {
-		t.Fatalf("near the tip: %+v, %v", blocks, err)
+		t.Fatalf("near the tip: %+v, %v, want nil", blocks, err)
 	}
 	f.script["eth_blockNumber"] = constant("0x300")
 	if blocks, err := c.After(t.Context(), f.at(1), 10, fakeWatch()); err == nil {
-		t.Fatalf("far below the tip: %+v", blocks)
+		t.Fatalf("far below the tip: %+v, want an error", blocks)
 	}
 	f.script["eth_blockNumber"] = nil
 	for name, answer := range map[string]func([]any) (any, error){"null": constant(nil),
 		"refused": refusal(-32000, "block not found")} {
 		f.script["eth_getBlockReceipts"] = answer
 		if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); err != nil || blocks != nil {
-			t.Fatalf("receipts %s: %+v, %v", name, blocks, err)
+			t.Fatalf("receipts %s: %+v, %v, want nil", name, blocks, err)
 		}
 	}
 	if stats := c.Stats()[0]; stats.State != rpc.StateUp || stats.Faults != 0 {
-		t.Errorf("the endpoint: %+v", stats)
+		t.Errorf("the endpoint: %+v, want %v and 0", stats, rpc.StateUp)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 	for _, e := range c.Endpoints() {
 		names = append(names, e.Name)
 		if e.Host != "127.0.0.1" {
-			t.Errorf("endpoint %+v", e)
+			t.Errorf("endpoint %+v, want %q", e, "127.0.0.1")
 		}
 		head, err := c.HeadOn(t.Context(), e.Name)
 		if err != nil || head.Latest != whole.at(1) {
@@ -208,16 +208,16 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 		}
 		if b, err := c.BlockOn(t.Context(), e.Name, 2,
 			fakeWatch()); !strings.Contains(fmt.Sprint(err), chain.ErrNoBlock.Error()) {
-			t.Errorf("%s: a block above the head: %+v, %v", e.Name, b, err)
+			t.Errorf("%s: a block above the head: %+v, %v, want %v in it", e.Name, b, err, chain.ErrNoBlock.Error())
 		}
 	}
 	first, err := c.BlockOn(t.Context(), names[0], 1, fakeWatch())
 	if err != nil || !reflect.DeepEqual(first.Transfers, want[:2]) || len(first.Anomalies) != 1 {
-		t.Errorf("through the first: %+v, %v", first, err)
+		t.Errorf("through the first: %+v, %v, want %+v and 1 of them", first, err, want[:2])
 	}
 	second, err := c.BlockOn(t.Context(), names[1], 1, fakeWatch())
 	if err != nil || !reflect.DeepEqual(second.Transfers, want) || second.Anomalies != nil {
-		t.Errorf("through the second: %+v, %v", second, err)
+		t.Errorf("through the second: %+v, %v, want %+v and nil", second, err, want)
 	}
 	if _, err := c.BlockOn(t.Context(), "http://nowhere", 1, fakeWatch()); err == nil {
 		t.Error("an endpoint that is not configured was read")

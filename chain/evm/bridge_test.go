@@ -140,7 +140,7 @@ func TestCanonicalStateSyncIsChecked(t *testing.T) {
 	b.receipts[1].(object)["logs"] = []any{}
 	if blocks, err := f.polygon(t, TraceGeth).After(t.Context(), f.at(0), 10,
 		fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) {
-		t.Fatalf("got %+v, %v", blocks, err)
+		t.Fatalf("got %+v, %v, want %v", blocks, err, rpc.ErrUnavailable)
 	}
 }
 

@@ -117,6 +117,6 @@ func TestBroadcastOutcomes(t *testing.T) {
 	tx.Raw = []byte{2, 2}
 	if err := f.open(t, nil).Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) ||
 		f.asked["eth_sendRawTransaction"] != 0 {
-		t.Errorf("other bytes than the id's: %v", err)
+		t.Errorf("other bytes than the id's: %v, want %v and 0", err, chain.ErrRejected)
 	}
 }

@@ -264,7 +264,7 @@ func TestBump(t *testing.T) {
 			}
 		}
 		if !errors.Is(err, errFeeTooHigh) || bumps < 3 {
-			t.Fatalf("%s: %d bumps below the cap, then %v", kind, bumps, err)
+			t.Fatalf("%s: %d bumps below the cap, then %v, want %v and at least 3", kind, bumps, err, errFeeTooHigh)
 		}
 	}
 	request := requestOf(chain.KindWithdrawal, "", 9)
@@ -275,7 +275,7 @@ func TestBump(t *testing.T) {
 	request.Replaces = &unsigned
 	request.From.Base = base(fakeOther)
 	if _, err := c.Build(t.Context(), request); !errors.Is(err, errRequest) {
-		t.Fatalf("replacing somebody else's transaction: %v", err)
+		t.Fatalf("replacing somebody else's transaction: %v, want %v", err, errRequest)
 	}
 	request.From.Base = base(fakeOurs)
 	payerState{native: 1e18, mined: 5, pending: 5}.script(f)
@@ -322,12 +322,12 @@ func TestQuote(t *testing.T) {
 	if fee, err := f.open(t, func(cfg *Config) {
 		cfg.Hot = fakeOurs
 	}).Quote(t.Context(), pay(token, 9)); err != nil || fee != bursar.Units(glamsterdamTokenGas*usualPrice) {
-		t.Errorf("tokens since Glamsterdam: %s, %v", fee, err)
+		t.Errorf("tokens since Glamsterdam: %s, %v, want %v", fee, err, bursar.Units(glamsterdamTokenGas*usualPrice))
 	}
 	f = newFake(t)
 	c := f.open(t, nil)
 	unlisted := pay(base(fakeContract), 1)
 	if _, err := c.Quote(t.Context(), unlisted); err == nil {
-		t.Error("an unlisted token was quoted")
+		t.Error("an unlisted token was quoted, want an error")
 	}
 }

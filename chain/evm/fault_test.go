@@ -63,7 +63,7 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 				t.Fatalf("got %+v, %v", blocks, err)
 			}
 			if watch.Blind() != 0 {
-				t.Fatal("the watch was asked about a block that was refused")
+				t.Fatal("the watch was asked about a block that was refused, want 0")
 			}
 		})
 	}
@@ -80,7 +80,7 @@ func TestRewardTracesAreIgnored(t *testing.T) {
 	blocks := f.after(t, f.open(t, func(cfg *Config) { cfg.Trace = TraceParity }))
 	if want := []chain.Transfer{transfer(fakeHash("tx", 1, 0), 0, fakeOurs,
 		7)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
-		t.Fatalf("got %+v", blocks[0].Transfers)
+		t.Fatalf("got %+v, want %+v", blocks[0].Transfers, want)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestNodesWithoutMethods(t *testing.T) {
 			f.balances[fakeOurs+"@0x1"] = "0x7"
 			blocks := f.after(t, f.open(t, nil))
 			if len(blocks) != 2 || len(blocks[0].Transfers) != 2 || len(blocks[1].Transfers) != 0 {
-				t.Fatalf("got %+v", blocks)
+				t.Fatalf("got %+v, want 2 of them and none", blocks)
 			}
 		})
 	}
@@ -152,11 +152,11 @@ func TestBrokenLinks(t *testing.T) {
 	}
 	outsider := chain.BlockRef{Height: 1, Hash: fakeHash("other")}
 	if _, err := c.After(t.Context(), outsider, 10, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("a reorged-out block: %v", err)
+		t.Fatalf("a reorged-out block: %v, want %v", err, chain.ErrOffChain)
 	}
 	ahead := chain.BlockRef{Height: 9, Hash: fakeHash("other")}
 	if blocks, err := c.After(t.Context(), ahead, 10, fakeWatch()); err != nil || blocks != nil {
-		t.Fatalf("a node that is behind: %+v, %v", blocks, err)
+		t.Fatalf("a node that is behind: %+v, %v, want nil", blocks, err)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestHead(t *testing.T) {
 			}
 			head, err := f.open(t, func(cfg *Config) { cfg.FinalityBlocks = test.blocks }).Head(t.Context())
 			if (err != nil) != test.bad {
-				t.Fatalf("head %+v: %v", head, err)
+				t.Fatalf("head %+v: %v, want %v", head, err, test.bad)
 			}
 			want := chain.Head{Latest: f.at(5)}
 			if test.final != none {
@@ -270,7 +270,7 @@ func TestFindInReplacedBlock(t *testing.T) {
 	b.block["hash"] = fakeHash("another")
 	for _, txID := range []string{id, fakeHash("tx", 9, 9), "withdrawal:16", "", "0x12"} {
 		if ref, err := c.Find(t.Context(), txID); !errors.Is(err, chain.ErrNoBlock) {
-			t.Fatalf("%s found in %+v, %v", txID, ref, err)
+			t.Fatalf("%s found in %+v, %v, want %v", txID, ref, err, chain.ErrNoBlock)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func FuzzTransferEvent(f *testing.F) {
 		data, err := e.Data.bytes(nil)
 		if err != nil || !bytes.Equal(data, value[:]) || !bytes.Equal(e.Topics[1][12:], from[:]) ||
 			!bytes.Equal(e.Topics[2][12:], to[:]) || len(e.Topics) != 3 {
-			t.Fatalf("%s is taken for %s to %s", raw, amount, to)
+			t.Fatalf("%s is taken for %s to %s, want %x and %x and %x and 3 of them", raw, amount, to, value[:], from[:], to[:])
 		}
 	})
 }
@@ -139,7 +139,7 @@ func FuzzInspect(f *testing.F) {
 		}
 		again, err := r.pack(p, contents.Inputs[0].Source)
 		if err != nil || !bytes.Equal(again, unsigned) {
-			t.Fatalf("%x is also %x, %v", unsigned, again, err)
+			t.Fatalf("%x is also %x, %v, want %x", unsigned, again, err, unsigned)
 		}
 		payment := contents.Payments[0]
 		if payment.Contract == "" && payment.Amount.Big().Cmp(p.Value) != 0 || payment.Contract != "" && p.Value.Sign() != 0 {

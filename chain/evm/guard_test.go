@@ -22,6 +22,6 @@ func TestAPanicInAScanIsAnError(t *testing.T) {
 	d := &delivered{untraced: span{0, 1}, block: block{Txs: make([]transaction, 1)}, receipts: make([]receipt, 1)}
 	_, err := (&Chain{}).scanAll(t.Context(), source{}, []*delivered{d, d}, panicking{})
 	if err == nil || !strings.Contains(err.Error(), "panicked") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("the error is %v, want an error and %q in it", err, "panicked")
 	}
 }

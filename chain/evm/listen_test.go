@@ -45,6 +45,6 @@ func TestListenReceivesAnnouncementsOfAnvil(t *testing.T) {
 		}
 	}
 	if cancel(); !errors.Is(<-ended, context.Canceled) {
-		t.Error("Listen ended for a reason other than its context")
+		t.Errorf("Listen ended for a reason other than its context, want %v", context.Canceled)
 	}
 }

@@ -118,7 +118,7 @@ func readSwollen(t *testing.T, name string, s *inflating, want []chain.Transfer,
 		t.Errorf("%s: got  %+v\nwant %+v", name, blocks[0], want)
 	}
 	if s.most > before+bound {
-		t.Errorf("%s: the heap grew by %d MB", name, (s.most-before)>>20)
+		t.Errorf("%s: the heap grew by %d MB, want at most %v", name, (s.most-before)>>20, before+bound)
 	}
 }
 
@@ -138,20 +138,20 @@ func TestStreamsAreBounded(t *testing.T) {
 		err := s.ReadResult(reading([]byte(
 			`[{"result":{"type":"CALL","from":"` + fakeOutsider + `","calls":[` + test.calls)))
 		if err == nil || !strings.Contains(err.Error(), test.want.Error()) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want an error and %v in it", name, err, test.want.Error())
 		}
 	}
 	var flat flatStream
 	path := strings.Repeat("0,", maxDepth+1)
 	if err := flat.ReadResult(reading([]byte(`[{"traceAddress":[` + path))); err == nil ||
 		!strings.Contains(err.Error(), errTooDeep.Error()) {
-		t.Errorf("path: %v", err)
+		t.Errorf("path: %v, want an error and %v in it", err, errTooDeep.Error())
 	}
 	l := &receiptList{rules: rulesOf(t, 1, fakeToken)}
 	log := fmt.Sprintf(`{"address":%q,"topics":[%s%q]},`, fakeContract,
 		strings.Repeat(fmt.Sprintf("%q,", transferTopic), 4), transferTopic)
 	if err := l.ReadResult(reading([]byte(`[{"logs":[` + log))); err == nil ||
 		!strings.Contains(err.Error(), errTooMuch.Error()) {
-		t.Errorf("topics: %v", err)
+		t.Errorf("topics: %v, want an error and %v in it", err, errTooMuch.Error())
 	}
 }

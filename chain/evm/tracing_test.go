@@ -98,7 +98,7 @@ func TestUntraceableBlocksPass(t *testing.T) {
 				counts := c.Counters()
 				if counts["untraced_blocks"] != 1 || counts["compared_addresses"] != 1 ||
 					(counts["trace_fallbacks"] == 1) != alarmed {
-					t.Errorf("%s: counted %v", way, counts)
+					t.Errorf("%s: counted %v, want 1 and %v", way, counts, alarmed)
 				}
 				if state := c.Stats()[0].State; state != rpc.StateUp {
 					t.Errorf("%s: the endpoint is %s, want %v", way, state, rpc.StateUp)
@@ -127,7 +127,7 @@ func TestAnotherEndpointTraces(t *testing.T) {
 		blocks := first.after(t, c)
 		if !reflect.DeepEqual(blocks[0].Transfers, want) || blocks[0].Anomalies != nil ||
 			c.Counters()["untraced_blocks"] != 0 || first.asked["eth_getBalance"] != 0 {
-			t.Errorf("%s: got %+v, counted %v", name, blocks, c.Counters())
+			t.Errorf("%s: got %+v, counted %v, want %+v and nil and 0", name, blocks, c.Counters(), want)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestLoggedTransfers(t *testing.T) {
 				t.Fatalf("got  %+v\nwant %+v", blocks[0].Transfers, test.want)
 			}
 			if f.asked["debug_traceBlockByHash"]+f.asked["eth_getBalance"] != 0 {
-				t.Error("the node was asked for data that the logs contain")
+				t.Error("the node was asked for data that the logs contain, want 0")
 			}
 		})
 	}
@@ -223,7 +223,7 @@ func TestIncompleteLogsAreNotUsed(t *testing.T) {
 	if want := []chain.Transfer{transfer(id(0), 0, fakeOurs, 7),
 		transfer(id(1), 1, fakeOurs, 4)}; !reflect.DeepEqual(blocks[0].Transfers,
 		want) || f.asked["debug_traceBlockByHash"] != 1 {
-		t.Fatalf("got %+v", blocks[0].Transfers)
+		t.Fatalf("got %+v, want %+v and 1", blocks[0].Transfers, want)
 	}
 }
 
@@ -261,6 +261,7 @@ func TestUnavailableBalancesPassWithAnAnomaly(t *testing.T) {
 	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What,
 		"balances of 1 of our addresses") ||
 		c.Counters()["uncompared_addresses"] != 1 {
-		t.Fatalf("got %+v, counted %v", blocks, c.Counters())
+		t.Fatalf("got %+v, counted %v, want 1 of them and %q in it and 1", blocks, c.Counters(),
+			"balances of 1 of our addresses")
 	}
 }

@@ -194,7 +194,8 @@ func TestTransactionVectors(t *testing.T) {
 		}
 		if contents.Payments[0] != payment || contents.Fee != bursar.Units(78009*3*gwei) || contents.Weight != 78009 ||
 			contents.Inputs[0].Source != source {
-			t.Errorf("%s: inspected as %+v", vector.ID, contents)
+			t.Errorf("%s: inspected as %+v, want %v and %v and 78009 and %v", vector.ID, contents, payment,
+				bursar.Units(78009*3*gwei), source)
 		}
 	}
 	if whole == 0 {
@@ -234,7 +235,7 @@ func TestSignaturesOfOtherKeysAreRefused(t *testing.T) {
 	high[64] ^= 1
 	for name, signatures := range map[string][][]byte{"other key": {others}, "high": {high}, "twice": {right, right}} {
 		if tx, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, signatures); !errors.Is(err, ethkey.ErrSignature) {
-			t.Errorf("%s: %+v, %v", name, tx, err)
+			t.Errorf("%s: %+v, %v, want %v", name, tx, err, ethkey.ErrSignature)
 		}
 	}
 	if _, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, [][]byte{right}); err != nil {
@@ -296,7 +297,7 @@ func TestInspectRefuses(t *testing.T) {
 	}
 	for _, unsigned := range [][]byte{nil, {0xc0}, {0x02}, []byte("draft")} {
 		if _, err := r.Inspect(unsigned); !errors.Is(err, errUnsigned) {
-			t.Errorf("%x: %v", unsigned, err)
+			t.Errorf("%x: %v, want %v", unsigned, err, errUnsigned)
 		}
 	}
 }

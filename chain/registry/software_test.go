@@ -98,13 +98,15 @@ func TestSoftwareTablesAreComplete(t *testing.T) {
 		var names []string
 		for _, f := range d.Forks {
 			if f.Time.IsZero() || len(f.Needs) == 0 || f.Source == "" {
-				t.Errorf("the fork %s of %s lacks a time, a version or a source", f.Name, d.ID)
+				t.Errorf("the fork %s of %s lacks a time, a version or a source, want not zero and some and not %q",
+					f.Name, d.ID, "")
 			}
 			names = append(names, f.Name)
 		}
 		for _, v := range d.Tested {
 			if v.From.Compare(v.To) > 0 || v.How == "" {
-				t.Errorf("the tested versions of %s of %s are in the wrong order or lack a text", v.Software, d.ID)
+				t.Errorf("the tested versions of %s of %s are in the wrong order or lack a text, "+
+					"want 0 and not %q", v.Software, d.ID, "")
 			}
 			names = append(names, v.Software)
 		}

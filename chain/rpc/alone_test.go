@@ -90,7 +90,7 @@ func TestTheOnlyEndpointIsTriedAgainWithinTwoSeconds(t *testing.T) {
 				time.AfterFunc(10*time.Minute+tenth/2, func() { well.Store(true) })
 				for !well.Load() {
 					if err := c.Call(t.Context(), "m", nil, nil); err == nil {
-						t.Fatal("it answered")
+						t.Fatal("it answered, want an error")
 					}
 					tick()
 				}
@@ -121,7 +121,8 @@ func TestRetryAfterIsObeyedByTheOnlyEndpoint(t *testing.T) {
 				})})
 			pollUntil(t, c)
 			if len(asked) != 2 || asked[1] < want || asked[1] > want+want/8+time.Second {
-				t.Errorf("Retry-After %q: asked at %v", header, asked)
+				t.Errorf("Retry-After %q: asked at %v, want 2 of them and at least %v and at most %v", header, asked, want,
+					want+want/8+time.Second)
 			}
 		})
 	}
@@ -145,7 +146,7 @@ func TestACoolDownEndsWhenAllOthersFail(t *testing.T) {
 	hits := second.hits.Load()
 	mustCall(t, c, "first")
 	if second.hits.Load() != hits+1 {
-		t.Errorf("the other was asked %d times", second.hits.Load()-hits)
+		t.Errorf("the other was asked %d times, want %v", second.hits.Load()-hits, hits+1)
 	}
 }
 
@@ -180,7 +181,7 @@ func TestAReturningEndpointIsProbed(t *testing.T) {
 			tick()
 		}
 		if n := dials.Load(); n > 10*60 {
-			t.Errorf("%d dials in ten minutes", n)
+			t.Errorf("%d dials in ten minutes, want at most %v", n, 10*60)
 		}
 		well.Store(true)
 		back := time.Now()
@@ -210,7 +211,7 @@ func TestAFailingEndpointIsNotProbed(t *testing.T) {
 			mustCall(t, c, "b.example")
 		}
 		if n := asked.Load(); n > 20 {
-			t.Errorf("asked %d times in ten minutes", n)
+			t.Errorf("asked %d times in ten minutes, want at most 20", n)
 		}
 	})
 }
@@ -239,12 +240,12 @@ func TestOnUsesTheNamedEndpoint(t *testing.T) {
 	c := newClient(t, Config{URLs: []string{first.URL, second.URL + "/key0123456789"}, Now: clk.Now, Check: checkByCall})
 	list := c.Endpoints()
 	if len(list) != 2 || list[0] != (Endpoint{first.URL, "127.0.0.1"}) || list[1].Name != second.URL+"/…" {
-		t.Fatalf("endpoints %v", list)
+		t.Fatalf("endpoints %v, want 2 of them and %+v and %v", list, Endpoint{first.URL, "127.0.0.1"}, second.URL+"/…")
 	}
 	var out string
 	s, err := c.On(t.Context(), list[1].Name)
 	if err != nil || s.Call(t.Context(), "m", nil, &out) != nil || out != "second" {
-		t.Fatalf("%q, %v", out, err)
+		t.Fatalf("%q, %v, want nil and %q", out, err, "second")
 	}
 	if _, err := c.On(t.Context(), "http://nobody.example"); err == nil || errors.Is(err, ErrUnavailable) {
 		t.Errorf("an unknown name: %v", err)
@@ -257,6 +258,6 @@ func TestOnUsesTheNamedEndpoint(t *testing.T) {
 	clk.Advance(time.Minute)
 	if s, err = c.On(t.Context(), list[1].Name); err != nil || s.Call(t.Context(), "m", nil, &out) != nil ||
 		out != "back" {
-		t.Errorf("after its cool-down: %q, %v", out, err)
+		t.Errorf("after its cool-down: %q, %v, want nil and %q", out, err, "back")
 	}
 }

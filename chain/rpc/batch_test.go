@@ -127,7 +127,7 @@ func TestInvalidAnswersToABatchAreFaults(t *testing.T) {
 			requests, out := numbers(2)
 			if err := c.Batch(t.Context(), requests); err != nil || !slices.Equal(out, []int{0, 1}) || requests[0].Err != nil ||
 				requests[1].Err != nil {
-				t.Errorf("error %v, results %v", err, out)
+				t.Errorf("error %v, results %v, want %+v and nil", err, out, []int{0, 1})
 			}
 		})
 	}

@@ -62,7 +62,7 @@ func TestABranchThatIsDownPutsItsEndpointIntoACoolDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []string{"/solid/a  ", "/solid/a  ", "/full/b  "}; !slices.Equal(second.seen, want) || len(full.seen) != 0 {
-		t.Errorf("the second was asked %q, the first %q", second.seen, full.seen)
+		t.Errorf("the second was asked %q, the first %q, want %+v and none", second.seen, full.seen, want)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestInvalidBranchesAndHeadersAreRefused(t *testing.T) {
 		"a name of spaces": {URLs: urls, Headers: map[string]string{"X Key": "a"}},
 	} {
 		if _, err := New(cfg); err == nil {
-			t.Errorf("%s is taken", name)
+			t.Errorf("%s is taken, want an error", name)
 		}
 	}
 }

@@ -198,10 +198,10 @@ func TestErrorObjectsAreAnswers(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 			if !strings.HasPrefix(err.Error(), "call sendrawtransaction: node answered error") {
-				t.Errorf("error text %q", err)
+				t.Errorf("error text %q, want %q first", err, "call sendrawtransaction: node answered error")
 			}
 			if second.hits.Load() != 0 {
-				t.Error("another endpoint was asked")
+				t.Error("another endpoint was asked, want 0")
 			}
 			wantState(t, c, 0, StateUp)
 		})

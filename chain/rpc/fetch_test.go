@@ -117,10 +117,10 @@ func TestFetchHidesLatency(t *testing.T) {
 		f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond}}
 		c := farmClient(t, f, Config{})
 		if took := fetchAll(t, c, 40, 0); took > 2*time.Second { // 4, 8, 16 and 12 at a time
-			t.Errorf("the first 40 took %v", took)
+			t.Errorf("the first 40 took %v, want at most %v", took, 2*time.Second)
 		}
 		if took := fetchAll(t, c, 40, 0); took > 800*time.Millisecond {
-			t.Errorf("the next 40 took %v", took)
+			t.Errorf("the next 40 took %v, want at most %v", took, 800*time.Millisecond)
 		}
 		if f.most != 32 {
 			t.Errorf("%d at a time, want 32", f.most)
@@ -166,13 +166,13 @@ func TestFetchDoesNotOverrunANode(t *testing.T) {
 		fetchAll(t, c, 100, 0)
 		f.most = 0
 		if took := fetchAll(t, c, 200, 0); took > 11*time.Second || f.most > 10 {
-			t.Errorf("200 items took %v with %d at a time", took, f.most)
+			t.Errorf("200 items took %v with %d at a time, want at most %v and at most 10", took, f.most, 11*time.Second)
 		}
 		f.slots = nil // it became faster, which is noticed
 		f.most = 0
 		fetchAll(t, c, 400, 0)
 		if f.most < 16 {
-			t.Errorf("%d at a time for a node that became faster", f.most)
+			t.Errorf("%d at a time for a node that became faster, want at least 16", f.most)
 		}
 	})
 }
@@ -191,10 +191,10 @@ func TestFetchBacksOffWhereItFails(t *testing.T) {
 			<-time.After(2 * time.Second)
 		}
 		if got < 20*7 {
-			t.Errorf("%d items in 20 rounds", got)
+			t.Errorf("%d items in 20 rounds, want at least %v", got, 20*7)
 		}
 		if limit := c.Stats()[0].Fetching; limit > 12 {
-			t.Errorf("%d at a time for a node that takes 8", limit)
+			t.Errorf("%d at a time for a node that takes 8, want at most 12", limit)
 		}
 	})
 }
@@ -204,10 +204,10 @@ func TestFetchKeepsToAQuota(t *testing.T) {
 		f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond}}
 		c := farmClient(t, f, Config{Quota: Quota{PerSecond: 10}})
 		if took := fetchAll(t, c, 100, 0); took < 9*time.Second || took > 14*time.Second {
-			t.Errorf("100 items at 10 a second took %v", took)
+			t.Errorf("100 items at 10 a second took %v, want at least %v and at most %v", took, 9*time.Second, 14*time.Second)
 		}
 		if f.most > 10 {
-			t.Errorf("%d at a time", f.most)
+			t.Errorf("%d at a time, want at most 10", f.most)
 		}
 	})
 }
@@ -238,25 +238,25 @@ func TestFetchUsesOtherEndpoints(t *testing.T) {
 		f, took := fetching(t, Config{Fetchers: 8}, []time.Duration{400 * ms, 400 * ms, 400 * ms},
 			[]uint64{100, 100, 120}, 48)
 		if took > 900*ms || f.asked["b.example"] != 16 || f.asked["c.example"] != 16 {
-			t.Errorf("three endpoints: %v, asked %v", took, f.asked)
+			t.Errorf("three endpoints: %v, asked %v, want at most %v and 16", took, f.asked, 900*ms)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) { // behind, or of unknown height
 		f, _ := fetching(t, Config{Fetchers: 8}, []time.Duration{400 * ms, 400 * ms, 400 * ms}, []uint64{100, 99, 0}, 48)
 		if f.asked["b.example"]+f.asked["c.example"] != 0 {
-			t.Errorf("endpoints that are behind: asked %v", f.asked)
+			t.Errorf("endpoints that are behind: asked %v, want 0", f.asked)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) { // ten times slower
 		f, took := fetching(t, Config{Fetchers: 8}, []time.Duration{400 * ms, 4000 * ms}, []uint64{100, 100}, 48)
 		if took > 2500*ms {
-			t.Errorf("with a slow endpoint: %v, asked %v", took, f.asked)
+			t.Errorf("with a slow endpoint: %v, asked %v, want at most %v", took, f.asked, 2500*ms)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) { // a single block is asked of the session's endpoint
 		f, took := fetching(t, Config{}, []time.Duration{400 * ms, 10 * ms}, []uint64{100, 100}, 1)
 		if took != 400*ms || f.asked["b.example"] != 0 {
-			t.Errorf("one item: %v, asked %v", took, f.asked)
+			t.Errorf("one item: %v, asked %v, want %v and 0", took, f.asked, 400*ms)
 		}
 	})
 }
@@ -328,7 +328,8 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 		start := time.Now()
 		got, err := Fetch(ctx, pinned(t, c), 40, 0, getItem)
 		if len(got) != 0 || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second || f.now != 0 {
-			t.Errorf("%d items, %v after %v, %d under way", len(got), err, time.Since(start), f.now)
+			t.Errorf("%d items, %v after %v, %d under way, want none and %v and %v and 0", len(got), err, time.Since(start),
+				f.now, context.DeadlineExceeded, time.Second)
 		}
 		if got, err := Fetch(t.Context(), pinned(t, c), 0, 0, getItem); len(got) != 0 || err != nil {
 			t.Errorf("nothing: %v, %v", got, err)
@@ -387,7 +388,7 @@ func TestFetchOverRealConnections(t *testing.T) {
 		c := newClient(t, Config{URLs: []string{server.URL}, HTTP: transport, MaxConns: 8})
 		fetchAll(t, c, 100, 0)
 		if most.Load() < 4 || most.Load() > 8 {
-			t.Errorf("HTTP/2 %v: %d at a time", h2, most.Load())
+			t.Errorf("HTTP/2 %v: %d at a time, want at least 4 and at most 8", h2, most.Load())
 		}
 	}
 }
@@ -428,6 +429,6 @@ func TestAPanicInFetchIsAnError(t *testing.T) {
 			panic("an unforeseen block")
 		})
 	if err == nil || !strings.Contains(err.Error(), "an unforeseen block") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want an error and %q in it", err, "an unforeseen block")
 	}
 }

@@ -61,7 +61,8 @@ func checkCall(t *testing.T, err error, body []byte, out any) {
 	}
 	if err := json.Unmarshal(body, &want); err != nil || string(want.ID) != "1" ||
 		fmt.Sprint(want.Result) != fmt.Sprint(out) {
-		t.Errorf("took %q for %v, encoding/json for %v with id %s, %v", body, out, want.Result, want.ID, err)
+		t.Errorf("took %q for %v, encoding/json for %v with id %s, %v, want %q and %v", body, out, want.Result, want.ID, err,
+			"1", fmt.Sprint(out))
 	}
 }
 

@@ -21,7 +21,7 @@ func TestAPanicFailsItsReadOnly(t *testing.T) {
 	wantPanicked := func(t *testing.T, what string, err error) {
 		t.Helper()
 		if err == nil || !strings.Contains(err.Error(), "panicked: an unforeseen answer") {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v, want an error and %q in it", what, err, "panicked: an unforeseen answer")
 		}
 	}
 	t.Run("calls in place of a batch", func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestAPanicFailsItsReadOnly(t *testing.T) {
 			return err
 		})
 		if found[0] != nil {
-			t.Errorf("the first: %v", found[0])
+			t.Errorf("the first: %v, want nil", found[0])
 		}
 		wantPanicked(t, "the second", found[1])
 		Visit(t.Context(), c, func(context.Context, *Session, error) bool { panic("whatever it is told") })

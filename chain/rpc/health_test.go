@@ -32,7 +32,7 @@ func TestAnEndpointComesBackAfterItsCoolDown(t *testing.T) {
 		clk.Advance(pause - 1)
 		mustCall(t, c, "second")
 		if first.hits.Load() != hits {
-			t.Fatalf("asked before pause %d was over", i)
+			t.Fatalf("asked before pause %d was over, want %v", i, hits)
 		}
 		clk.Advance(1)
 		mustCall(t, c, "second")
@@ -81,7 +81,7 @@ func TestTheReturnIsLoggedOnceTheEndpointAnswers(t *testing.T) {
 	mustCall(t, c, "ok")
 	mustCall(t, c, "ok")
 	if times := strings.Count(log.String(), "is back"); times != 1 {
-		t.Errorf("its return is logged %d times:\n%s", times, log.String())
+		t.Errorf("its return is logged %d times:\n%s, want 1", times, log.String())
 	}
 }
 
@@ -142,7 +142,7 @@ func TestManyFailuresAtOnceAreOneStrike(t *testing.T) {
 	}
 	wg.Wait()
 	if s := c.Stats()[0]; s.PausedTill.Sub(clk.Now()) != time.Second || s.Faults != 8 || s.Calls != 8 {
-		t.Errorf("stats %+v", s)
+		t.Errorf("stats %+v, want %v and 8", s, time.Second)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestAClosedIdleConnectionIsNoFault(t *testing.T) {
 	})
 	mustCall(t, c, "ok")
 	if s := c.Stats()[0]; s.Faults != 0 || n.hits.Load() != 3 {
-		t.Errorf("%d requests, stats %+v", n.hits.Load(), s)
+		t.Errorf("%d requests, stats %+v, want 0 and 3", n.hits.Load(), s)
 	}
 	n.becomes(hangUp)
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "EOF")

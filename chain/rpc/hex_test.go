@@ -39,7 +39,7 @@ func TestHexIsDecodedAtEveryLength(t *testing.T) {
 			c := newClient(t, Config{URLs: urlsOf(startNode(t, says(200, body)))})
 			out := Hex{Bytes: someBytes(7)}
 			if err := c.Call(t.Context(), "m", nil, &out); err != nil || !bytes.Equal(out.Bytes, want) {
-				t.Errorf("%d bytes %s: got %d (%v)", length, name, len(out.Bytes), err)
+				t.Errorf("%d bytes %s: got %d (%v), want %x", length, name, len(out.Bytes), err, want)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func TestHexArrivesInAnyPieces(t *testing.T) {
 		var out Hex
 		_, err := decodeStream(reply{stream: &body{src: in, limit: 1 << 20, promise: -1}}, &out)
 		if err != nil || !bytes.Equal(out.Bytes, want) {
-			t.Errorf("%s: %d bytes (%v)", name, len(out.Bytes), err)
+			t.Errorf("%s: %d bytes (%v), want %x", name, len(out.Bytes), err, want)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestOtherResultsThanHexAreFaults(t *testing.T) {
 	} {
 		c := newClient(t, Config{URLs: urlsOf(startNode(t, says(200, body)))})
 		if err := c.Call(t.Context(), "m", nil, &Hex{}); !errors.Is(err, ErrUnavailable) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %v", name, err, ErrUnavailable)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestHexAfterLongText(t *testing.T) {
 	c := newClient(t, Config{URLs: urlsOf(startNode(t, says(200, body)))})
 	var out Hex
 	if err := c.Call(t.Context(), "m", nil, &out); err != nil || fmt.Sprintf("%x", out.Bytes) != "cdef" {
-		t.Errorf("%x (%v)", out.Bytes, err)
+		t.Errorf("%x (%v), want %q", out.Bytes, err, "cdef")
 	}
 }
 
@@ -128,7 +128,7 @@ func TestHexIsNoLongerThanOtherResults(t *testing.T) {
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, &Hex{}), "larger than the bound")
 	c = newClient(t, Config{URLs: urlsOf(startNode(t, says(200, `{"id":ID,"result":null}`)))})
 	if err := c.Call(t.Context(), "m", nil, &Hex{}); !errors.Is(err, ErrNull) {
-		t.Errorf("null: %v", err)
+		t.Errorf("null: %v, want %v", err, ErrNull)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestHexIsReadAgainElsewhere(t *testing.T) {
 	c := newClient(t, Config{URLs: urlsOf(broken, startNode(t, says(200, `{"id":ID,"result":"`+text[:9000]+`"}`)))})
 	var out Hex
 	if err := c.Call(t.Context(), "m", nil, &out); err != nil || hex.EncodeToString(out.Bytes) != text[:9000] {
-		t.Errorf("%d bytes (%v)", len(out.Bytes), err)
+		t.Errorf("%d bytes (%v), want %v", len(out.Bytes), err, text[:9000])
 	}
 }
 

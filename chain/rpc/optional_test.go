@@ -305,7 +305,7 @@ func TestAnOptionalCallGoesOnToAnEndpointThatOffersIt(t *testing.T) {
 	c = newClient(t, Config{URLs: urlsOf(gone, without), Check: chainCheck("0x1")})
 	if err := c.CallOptional(t.Context(), "debug_x", nil, &out); !errors.Is(err, ErrNotOffered) ||
 		!strings.Contains(err.Error(), without.URL) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v and %v in it", err, ErrNotOffered, without.URL)
 	}
 	c = newClient(t, Config{URLs: urlsOf(gone), Check: chainCheck("0x1")})
 	mustBeUnavailable(t, c.CallOptional(t.Context(), "debug_x", nil, &out), "EOF")

@@ -84,7 +84,7 @@ func TestAQuotaPerSecondIsKept(t *testing.T) {
 				t.Errorf("%d calls in a second, %d are allowed", most, perSecond)
 			}
 			if took := time.Since(start); took > 25*time.Second {
-				t.Errorf("%d calls at %d a second took %v", len(k.times), perSecond, took)
+				t.Errorf("%d calls at %d a second took %v, want at most %v", len(k.times), perSecond, took, 25*time.Second)
 			}
 		})
 	}
@@ -102,10 +102,10 @@ func TestABatchCountsItsCalls(t *testing.T) {
 			}
 		}
 		if most := k.most(time.Second); most > 13 { // a batch comes at once
-			t.Errorf("%d calls in a second", most)
+			t.Errorf("%d calls in a second, want at most 13", most)
 		}
 		if took := k.times[len(k.times)-1]; took < 9*time.Second || took > 16*time.Second {
-			t.Errorf("100 calls took %v", took)
+			t.Errorf("100 calls took %v, want at least %v and at most %v", took, 9*time.Second, 16*time.Second)
 		}
 	})
 }
@@ -143,13 +143,13 @@ func TestADaysQuotaIsSpreadAndNeverExceeded(t *testing.T) {
 			<-time.After(2 * time.Second)
 		}
 		if most := k.most(24 * time.Hour); most > 20_000 || most < 19_000 {
-			t.Errorf("%d calls in 24 hours", most)
+			t.Errorf("%d calls in 24 hours, want at most 20_000 and at least 19_000", most)
 		}
 		if refused == 0 || longest > 2*time.Minute {
-			t.Errorf("refused %d times, longest pause %v", refused, longest)
+			t.Errorf("refused %d times, longest pause %v, want not 0 and at most %v", refused, longest, 2*time.Minute)
 		}
 		if s := c.Stats()[0]; s.QuotaUsed < 90 || s.Quota.PerDay != 20_000 {
-			t.Errorf("stats %+v", s)
+			t.Errorf("stats %+v, want at least 90 and 20_000", s)
 		}
 	})
 }
@@ -173,11 +173,11 @@ func TestAnotherEndpointTakesOverWhenADayIsUsedUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := time.Since(began); took > dayPatience {
-				t.Fatalf("a call waited %v", took)
+				t.Fatalf("a call waited %v, want at most %v", took, dayPatience)
 			}
 		}
 		if served["a.example"] < 90 || served["b.example"] < 80 || time.Since(start) > time.Minute {
-			t.Errorf("served %v in %v", served, time.Since(start))
+			t.Errorf("served %v in %v, want at least 90 and at least 80 and at most %v", served, time.Since(start), time.Minute)
 		}
 	})
 }
@@ -224,7 +224,7 @@ func TestSettingsWinOverProfiles(t *testing.T) {
 	}
 	_, err := New(Config{URLs: []string{"http://a.example"}, Provider: "nobody"})
 	if err == nil || !strings.Contains(err.Error(), `unknown provider "nobody": use one of alchemy,`) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want an error and %q in it", err, `unknown provider "nobody": use one of alchemy,`)
 	}
 }
 
@@ -249,7 +249,7 @@ func TestAProfilesPaceAppliesAfterTooManyCalls(t *testing.T) {
 			}
 		}
 		if took := k.times[99]; took > time.Second {
-			t.Errorf("100 calls took %v before anybody said too many", took)
+			t.Errorf("100 calls took %v before anybody said too many, want at most %v", took, time.Second)
 		}
 		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "429")
 		pollUntil(t, c)
@@ -260,7 +260,7 @@ func TestAProfilesPaceAppliesAfterTooManyCalls(t *testing.T) {
 			}
 		}
 		if most := k.most(time.Second); most > 10 {
-			t.Errorf("%d calls in a second after it said too many", most)
+			t.Errorf("%d calls in a second after it said too many, want at most 10", most)
 		}
 		<-time.After(paceMemory)
 		k.times = nil
@@ -270,7 +270,7 @@ func TestAProfilesPaceAppliesAfterTooManyCalls(t *testing.T) {
 			}
 		}
 		if most := k.most(time.Second); most < 100 {
-			t.Errorf("%d calls in a second ten minutes later", most)
+			t.Errorf("%d calls in a second ten minutes later, want at least 100", most)
 		}
 	})
 }
@@ -304,7 +304,7 @@ func TestACheckDoesNotWaitForAQuota(t *testing.T) {
 		start := time.Now()
 		if _, err := c.verify(t.Context(), c.pool.endpoints[0], time.Now().Add(1)); err != nil ||
 			time.Since(start) > time.Second {
-			t.Errorf("the check took %v: %v", time.Since(start), err)
+			t.Errorf("the check took %v: %v, want at most %v", time.Since(start), err, time.Second)
 		}
 		wg.Wait()
 	})
@@ -320,7 +320,7 @@ func TestTronGridsSuspensionIsObeyed(t *testing.T) {
 		c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now})
 		mustBeUnavailable(t, c.Get(t.Context(), "/wallet/getnowblock", nil), "too many requests")
 		if pause := c.Stats()[0].PausedTill.Sub(clk.Now()); pause < 30*time.Second || pause > 34*time.Second {
-			t.Errorf("%d: pause %v", code, pause)
+			t.Errorf("%d: pause %v, want at least %v and at most %v", code, pause, 30*time.Second, 34*time.Second)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func oneOfEach(t *testing.T, c *Client, n int) error {
 		return err
 	}
 	if out[0] != 0 || out[1] != 1 || out[2] != 2 {
-		t.Errorf("batch %v", out)
+		t.Errorf("batch %v, want 0 and 1 and 2", out)
 	}
 	c.Stats()
 	return s.Observe(uint64(n % 5))

@@ -74,7 +74,7 @@ func TestNoCredentialIsPrinted(t *testing.T) {
 				Headers:  map[string]string{"X-Key": testHeader}, Timeout: 100 * time.Millisecond, MaxBody: testBody}, n)
 			for _, secret := range hidden() {
 				if i := strings.Index(seen, secret); i >= 0 {
-					t.Errorf("%q is shown: %s", secret, seen[max(0, i-200):min(len(seen), i+100)])
+					t.Errorf("%q is shown: %s, want it left out", secret, seen[max(0, i-200):min(len(seen), i+100)])
 				}
 			}
 		})
@@ -150,7 +150,7 @@ func TestInvalidURLsAreRefusedWithoutTheirCredentials(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tc.text) {
 			t.Errorf("%s: error %v, want %q", name, err, tc.text)
 		} else if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "alice") {
-			t.Errorf("%s: error %v shows a credential", name, err)
+			t.Errorf("%s: error %v shows a credential, want no %q and no %q", name, err, "hunter2", "alice")
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestInvalidConfigurationIsRefused(t *testing.T) {
 		"negative batch": {URLs: one, MaxBatch: -1},
 	} {
 		if _, err := New(cfg); err == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: accepted, want an error", name)
 		}
 	}
 }

@@ -159,7 +159,7 @@ func TestCallSendsTheEnvelope(t *testing.T) {
 	}
 	if out.Height != 7 || got.Method != "getblock" || got.Version != "1.0" ||
 		fmt.Sprintf("%s", got.Params) != `["00ff" 2 true]` {
-		t.Errorf("sent %+v, received %+v", got, out)
+		t.Errorf("sent %+v, received %+v, want 7 and %q and %q and %q", got, out, "getblock", "1.0", `["00ff" 2 true]`)
 	}
 	if user != "me" || password != "p@ss/1" || contentType != "application/json" || path != "/v3?key=abc" {
 		t.Errorf("user %q password %q type %q path %q, "+
@@ -231,7 +231,7 @@ func TestResultsAreNotMerged(t *testing.T) {
 	c := newClient(t, Config{URLs: urlsOf(startNode(t, gives(`{"b":2}`)))})
 	out := map[string]int{"a": 1}
 	if err := c.Call(t.Context(), "m", nil, &out); err != nil || len(out) != 1 || out["b"] != 2 {
-		t.Errorf("out %v, error %v", out, err)
+		t.Errorf("out %v, error %v, want 1 of them and 2", out, err)
 	}
 }
 
@@ -241,6 +241,6 @@ func TestRawResultIsExact(t *testing.T) {
 	c := newClient(t, Config{URLs: urlsOf(startNode(t, gives(exact)))})
 	var raw jsontext.Value
 	if err := c.Call(t.Context(), "m", nil, &raw); err != nil || string(raw) != exact {
-		t.Errorf("raw %s, error %v", raw, err)
+		t.Errorf("raw %s, error %v, want %v", raw, err, exact)
 	}
 }

@@ -22,7 +22,7 @@ func TestASessionStaysOnItsEndpoint(t *testing.T) {
 	mustCall(t, c, "second")
 	s, err := c.Pin(t.Context())
 	if err != nil || s.Name() != second.URL {
-		t.Fatalf("pinned %v, error %v", s, err)
+		t.Fatalf("pinned %v, error %v, want %v", s, err, second.URL)
 	}
 	first.becomes(gives(`"first"`))
 	clk.Advance(time.Minute)
@@ -56,13 +56,13 @@ func TestASessionFailsAsAWhole(t *testing.T) {
 	mustCall(t, c, "first")
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "EOF")
 	if first.hits.Load() != hits+1 || second.hits.Load() != 0 {
-		t.Error("a broken session asked on")
+		t.Errorf("a broken session asked on, want %v and 0", hits+1)
 	}
 	// The next round chooses again, and elsewhere if need be.
 	first.becomes(hangUp)
 	mustCall(t, c, "second")
 	if next, err := c.Pin(t.Context()); err != nil || next.Name() != second.URL {
-		t.Errorf("pinned %v, error %v", next, err)
+		t.Errorf("pinned %v, error %v, want %v", next, err, second.URL)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 	survey()
 	mustCall(t, c, "first")
 	if stats := c.Stats(); stats[0].Height != 104 || stats[0].State != StateUp || !stats[0].PausedTill.IsZero() {
-		t.Errorf("stats %+v", stats[0])
+		t.Errorf("stats %+v, want 104 and %v and zero", stats[0], StateUp)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestObserveComparesHeights(t *testing.T) {
 	clk.Advance(time.Minute)
 	a = pin()
 	if a.Name() != first.URL {
-		t.Fatalf("pinned %v", a)
+		t.Fatalf("pinned %v, want %v", a, first.URL)
 	}
 	mustBeUnavailable(t, a.Observe(96), "lags: at block 96, another endpoint is at 100")
 	mustBeUnavailable(t, a.Call(t.Context(), "m", nil, nil), "lags")
@@ -254,7 +254,7 @@ func TestGetAndPost(t *testing.T) {
 	}
 	if err := c.Post(t.Context(), "/wallet/getblock", map[string]any{"id_or_num": "5"}, &out); err != nil ||
 		out.Block.N != 1 {
-		t.Errorf("post: %+v, %v", out, err)
+		t.Errorf("post: %+v, %v, want 1", out, err)
 	}
 	if got.Load() != "POST /api/wallet/getblock?key=k" || body.Load() != `{"id_or_num":"5"}` {
 		t.Errorf("sent %v with %v, want POST /api/wallet/getblock?key=k and %v",
@@ -262,7 +262,7 @@ func TestGetAndPost(t *testing.T) {
 	}
 	var value []byte
 	if err := c.Get(t.Context(), "/v1/a%2Fb?x=1", &value); err != nil || string(value) != `{"block":{"n":1}}` {
-		t.Errorf("get: %s, %v", value, err)
+		t.Errorf("get: %s, %v, want %q", value, err, `{"block":{"n":1}}`)
 	}
 	if got.Load() != "GET /api/v1/a%2Fb?key=k&x=1" || body.Load() != "" {
 		t.Errorf("sent %v with the body %q, want %s and none", got.Load(), body.Load(), "GET /api/v1/a%2Fb?key=k&x=1")

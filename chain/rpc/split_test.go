@@ -118,7 +118,7 @@ func TestTheKnownBatchSizeExpires(t *testing.T) {
 	ask()
 	clk.Advance(batchMemory)
 	if ask(); len(sizes) == 0 || sizes[0] != -4 {
-		t.Errorf("asked %v", sizes)
+		t.Errorf("asked %v, want some and %v", sizes, -4)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestTheSizeOfABatchIsASetting(t *testing.T) {
 	c := newClient(t, Config{URLs: urlsOf(n), Quota: Quota{Batch: 7}})
 	requests, _ := numbers(15)
 	if err := c.Batch(t.Context(), requests); err != nil || fmt.Sprint(sizes) != "[7 7 1]" {
-		t.Errorf("asked %v, %v", sizes, err)
+		t.Errorf("asked %v, %v, want %q", sizes, err, "[7 7 1]")
 	}
 }
 

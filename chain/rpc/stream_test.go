@@ -55,11 +55,11 @@ func TestStreamedResultsComeInAnyEnvelope(t *testing.T) {
 			c := newClient(t, Config{URLs: urlsOf(startNode(t, says(200, body)))})
 			var out heard
 			if err := c.Call(t.Context(), "m", nil, &out); err != nil || fmt.Sprint(out.heads) != "[a x]" {
-				t.Errorf("read %v, error %v", out.heads, err)
+				t.Errorf("read %v, error %v, want %q", out.heads, err, "[a x]")
 			}
 			var whole []struct{ A string }
 			if err := c.Call(t.Context(), "m", nil, &whole); err != nil || len(whole) != 1 {
-				t.Errorf("decoded %v, error %v", whole, err)
+				t.Errorf("decoded %v, error %v, want 1 of them", whole, err)
 			}
 		})
 	}
@@ -127,7 +127,7 @@ func TestStreamedReadsOneValue(t *testing.T) {
 		c := newClient(t, Config{URLs: urlsOf(startNode(t, says(200, `{"id":ID,"result":[],"z":1}`)))})
 		err := c.Call(t.Context(), "m", nil, &greedy{tokens})
 		if (err == nil) != sound {
-			t.Errorf("%d tokens: %v", tokens, err)
+			t.Errorf("%d tokens: %v, want %v", tokens, err, sound)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestStreamedIsReadAgainElsewhere(t *testing.T) {
 	c := newClient(t, Config{URLs: urlsOf(ill, startNode(t, gives(`["whole"]`)))})
 	var out heard
 	if err := c.Call(t.Context(), "m", nil, &out); err != nil || fmt.Sprint(out.heads) != "[whole]" || out.runs != 2 {
-		t.Errorf("read %v in %d runs, error %v", out.heads, out.runs, err)
+		t.Errorf("read %v in %d runs, error %v, want %q and 2", out.heads, out.runs, err, "[whole]")
 	}
 }
 
@@ -216,7 +216,7 @@ func FuzzFilter(f *testing.F) {
 		plain, want := jsontext.Value(text).Clone(), jsontext.Value(passed).Clone()
 		if plain.Compact() == nil {
 			if err := want.Compact(); err != nil || !bytes.Equal(plain, want) {
-				t.Errorf("%q became %q: %v", text, passed, err)
+				t.Errorf("%q became %q: %v, want %x", text, passed, err, want)
 			}
 		} else if want.IsValid() {
 			t.Errorf("%q became sound: %q", text, passed)
@@ -288,7 +288,7 @@ func TestATraceBombTakesLittleMemory(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 4<<20 {
-		t.Errorf("%d bytes were allocated for an answer of %d", allocated, size)
+		t.Errorf("%d bytes were allocated for an answer of %d, want at most %v", allocated, size, 4<<20)
 	}
 	if want := 1 + (size-20<<20+1536<<10-1)/(1536<<10); out.calls != want {
 		t.Errorf("%d calls were read, want %d", out.calls, want)
@@ -323,7 +323,7 @@ func TestNothingIsLeftOfAnInvalidAnswer(t *testing.T) {
 			B string
 		}{A: 1}
 		if err := c.Call(t.Context(), "m", nil, &out); !errors.Is(err, ErrUnavailable) || out.A != 0 {
-			t.Errorf("%s: %+v, %v", body, out, err)
+			t.Errorf("%s: %+v, %v, want %v and 0", body, out, err, ErrUnavailable)
 		}
 	}
 }

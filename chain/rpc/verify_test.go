@@ -99,7 +99,7 @@ func TestCheckRunsOnceAndAgainAfterAFault(t *testing.T) {
 	clk.Advance(time.Second)
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "check: HTTP 502")
 	if s := c.Stats()[0]; s.PausedTill.Sub(clk.Now()) != 2*time.Second {
-		t.Errorf("a failed check made a pause of %v", s.PausedTill.Sub(clk.Now()))
+		t.Errorf("a failed check made a pause of %v, want %v", s.PausedTill.Sub(clk.Now()), 2*time.Second)
 	}
 	n.becomes(sound)
 	clk.Advance(2 * time.Second)
@@ -220,7 +220,7 @@ func TestACheckWhoseCallerIsGoneIsMadeByTheNext(t *testing.T) {
 		cancel()
 		wg.Wait()
 		if s := c.Stats()[0]; checks.Load() != 2 || s.Faults != 0 || s.State != StateUp {
-			t.Errorf("%d checks, stats %+v", checks.Load(), s)
+			t.Errorf("%d checks, stats %+v, want 2 and 0 and %v", checks.Load(), s, StateUp)
 		}
 	})
 }

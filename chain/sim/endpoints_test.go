@@ -31,7 +31,7 @@ func TestEndpointsLieEachForItself(t *testing.T) {
 	}
 	if b := read("liar", 2); len(b.Transfers) != 1 || b.Transfers[0].TxID != forged ||
 		len(read("honest", 2).Transfers) != 0 {
-		t.Errorf("the forged block is %+v", b)
+		t.Errorf("the forged block is %+v, want 1 of them and %v and none", b, forged)
 	}
 	w.Fork("liar", 3)
 	if b := read("liar", 4); b.Ref == read("honest", 4).Ref || b.Parent != read("liar", 3).Ref.Hash ||
@@ -46,11 +46,11 @@ func TestEndpointsLieEachForItself(t *testing.T) {
 	w.Freeze("honest", true)
 	w.Mine(3)
 	if head, err := w.HeadOn(ctx, "honest"); err != nil || head.Latest.Height != 5 {
-		t.Errorf("the frozen end is %+v, %v", head, err)
+		t.Errorf("the frozen end is %+v, %v, want 5", head, err)
 	}
 	w.Down("honest", true)
 	if head, err := w.Head(ctx); err != nil || head.Latest.Height != 6 {
-		t.Errorf("the other one gives %+v, %v", head, err)
+		t.Errorf("the other one gives %+v, %v, want 6", head, err)
 	}
 	w.Hang("liar", true)
 	cancelled, cancel := context.WithCancel(ctx)

@@ -60,7 +60,7 @@ func TestBroadcastOutcomes(t *testing.T) {
 				t.Fatalf("%s: error %v", test.outcome, err)
 			}
 			if held := len(w.Waiting()) == 1; held != test.held {
-				t.Fatalf("%s: waiting %q", test.outcome, w.Waiting())
+				t.Fatalf("%s: waiting %q, want %v", test.outcome, w.Waiting(), test.held)
 			}
 			if err := w.Broadcast(t.Context(), tx); err != nil {
 				t.Fatalf("%s: the second time: %v", test.outcome, err)
@@ -77,7 +77,7 @@ func TestFinalityStandsStill(t *testing.T) {
 	t.Parallel()
 	w := newHarness(t, sim.Config{Confirmations: 3})
 	if head, err := w.Head(t.Context()); err != nil || head.Final != (chain.BlockRef{}) {
-		t.Fatalf("final at the first block of three: %+v (%v)", head, err)
+		t.Fatalf("final at the first block of three: %+v (%v), want %+v", head, err, chain.BlockRef{})
 	}
 	w.Mine(5)
 	w.HoldFinality(true)

@@ -25,11 +25,11 @@ func TestListenersHearOfBlocks(t *testing.T) {
 		t.Errorf("%d announcements of 2 blocks and 2 that replace one, want 4", len(announced))
 	}
 	if cancel(); !errors.Is(<-ended, context.Canceled) {
-		t.Error("it ended with another error than the context's")
+		t.Errorf("it ended with another error than the context's, want %v", context.Canceled)
 	}
 	c.Mine(1)
 	if len(announced) != 4 {
-		t.Error("it announces after its end")
+		t.Error("it announces after its end, want 4 of them")
 	}
 }
 
@@ -39,7 +39,7 @@ func TestSubscriptionsAreCutAndRefused(t *testing.T) {
 	announced, ended := listening(t.Context(), c)
 	<-announced
 	if n := c.Cut(); n != 1 || !errors.Is(<-ended, ErrNode) {
-		t.Errorf("%d were cut", n)
+		t.Errorf("%d were cut, want 1 and %v", n, ErrNode)
 	}
 	refused := errors.New("no such method")
 	c.Fail(Listen, 1, refused)

@@ -87,7 +87,7 @@ func TestTokensMisbehave(t *testing.T) {
 	w.Seize(token, w.hot.Base)
 	w.Mine(1)
 	if b := w.last(); len(b.Transfers)+len(b.ExternalSpends) != 0 || !w.Balance(w.hot.Base, token).IsZero() {
-		t.Errorf("a seizure: %+v", b)
+		t.Errorf("a seizure: %+v, want none and zero", b)
 	}
 	if got := w.Balance(x, token); got != bursar.Units(1990) {
 		t.Errorf("paid %s, want %s", got, bursar.Units(1990))
@@ -123,7 +123,7 @@ func TestAnUnnumberedChainRefusesNoSecondPayment(t *testing.T) {
 		t.Errorf("paid %s with claims %q and %q", w.Balance(w.Named("x"), ""), first.Reservations, second.Reservations)
 	}
 	if f := w.last().ExternalSpends; len(f) != 1 || f[0].Reservations != nil || len(f[0].Payments) != 1 {
-		t.Errorf("an external spend: %+v", f)
+		t.Errorf("an external spend: %+v, want 1 of them and nil", f)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestADoubleSpentDepositShowsWhatSpentIt(t *testing.T) {
 	w.Mine(1)
 	funding := w.last().Funding
 	if len(funding) != 1 || funding[0].TxID != deposit || len(funding[0].Inputs) != 1 {
-		t.Fatalf("it is funded by %+v", funding)
+		t.Fatalf("it is funded by %+v, want 1 of them and %v", funding, deposit)
 	}
 	unsigned, tx := w.sent(w.order(pay(w.Named("x"), 1000)))
 	w.Reorg(1, deposit)

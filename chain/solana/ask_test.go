@@ -27,7 +27,7 @@ func TestEveryVersionIsRead(t *testing.T) {
 			after: []uint64{8*sol - 5000, sol}}.object())
 	blocks, err := c.After(t.Context(), at100(), 10, watching())
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 5 {
-		t.Fatalf("%+v, %v", blocks, err)
+		t.Fatalf("%+v, %v, want 1 of them and 5 of them", blocks, err)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestTheWayToAskIsLearned(t *testing.T) {
 				f.add(slot, payment(fmt.Sprint(slot), 0))
 				blocks, err := adapter.After(t.Context(), last, 10, watching())
 				if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
-					t.Fatalf("%+v, %v", blocks, err)
+					t.Fatalf("%+v, %v, want 1 of them", blocks, err)
 				}
 				last = blocks[0].Ref
 			}
@@ -101,7 +101,7 @@ func TestARefusedVersionIsNotAnEmptySlot(t *testing.T) {
 	// Even a later block that skips the slot does not make it empty.
 	f.blocks[102]["parentSlot"], f.blocks[102]["previousBlockhash"] = 100, hashOf("block 100")
 	if blocks, err := f.open(t, nil).After(t.Context(), at100(), 10, watching()); err == nil {
-		t.Fatalf("%+v", blocks)
+		t.Fatalf("%+v, want an error", blocks)
 	}
 }
 

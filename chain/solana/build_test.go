@@ -94,7 +94,8 @@ func wantUnsigned(t *testing.T, c *Chain, unsigned chain.UnsignedTx, to string, 
 	}
 	if unsigned.Expires != 10+lifetime || len(unsigned.Reservations) != 1 ||
 		!strings.HasPrefix(unsigned.Reservations[0], "tx/") {
-		t.Fatalf("the reservations are %q, expiry at %d", unsigned.Reservations, unsigned.Expires)
+		t.Fatalf("the reservations are %q, expiry at %d, want %v and 1 of them and %q first", unsigned.Reservations,
+			unsigned.Expires, 10+lifetime, "tx/")
 	}
 }
 
@@ -233,7 +234,7 @@ func TestRequestsThatCannotBeBuilt(t *testing.T) {
 			f.accounts[request.From.Base] = plainAccount(9 * sol)
 			spoil(f, &request)
 			if unsigned, err := c.Build(t.Context(), request); err == nil {
-				t.Fatalf("built %+v", unsigned)
+				t.Fatalf("built %+v, want an error", unsigned)
 			}
 		})
 	}

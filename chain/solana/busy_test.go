@@ -189,13 +189,13 @@ func TestBothEncodingsGiveTheSameBlock(t *testing.T) {
 	for _, encoding := range []string{"accounts", "full"} {
 		x := readBlockFrom(t, fmt.Appendf(nil, `{%s,"transactions":[%s]}`, busyHead(101), busyTransactions(t, encoding)))
 		if err := x.checkWhole(101); err != nil || len(x.Txs) != busyVotes+busyOthers+1 {
-			t.Fatalf("%s: %d transactions, %v", encoding, len(x.Txs), err)
+			t.Fatalf("%s: %d transactions, %v, want %v of them", encoding, len(x.Txs), err, busyVotes+busyOthers+1)
 		}
 		read[encoding] = x
 	}
 	a, b := read["accounts"], read["full"]
 	if !slices.Equal(a.Txs, b.Txs) || !slices.Equal(a.touched, b.touched) {
-		t.Fatal("the two encodings differ")
+		t.Fatalf("the two encodings differ, want %+v and %+v", b.Txs, b.touched)
 	}
 	for _, tx := range a.Txs {
 		if n := len(a.accountsOf(&tx)); n < 1 || n > 3 || !a.accountsOf(&tx)[0].signer {

@@ -29,7 +29,7 @@ func TestOneEndpointAlone(t *testing.T) {
 	for i, want := range []uint64{104, 105} {
 		head, err := c.HeadOn(t.Context(), endpoints[i].Name)
 		if err != nil || head.Final.Height != want || head.Latest != head.Final {
-			t.Fatalf("endpoint %d: %+v, %v", i, head, err)
+			t.Fatalf("endpoint %d: %+v, %v, want %v and %v", i, head, err, want, head.Final)
 		}
 		b, err := c.BlockOn(t.Context(), endpoints[i].Name, 104, watching())
 		if err != nil || len(b.Transfers) != 1 || b.Ref.Hash != hashOf("block 104") || b.Parent != hashOf("block 101") {
@@ -38,7 +38,7 @@ func TestOneEndpointAlone(t *testing.T) {
 	}
 	for _, slot := range []uint64{102, 105} { // empty, and above
 		if b, err := c.BlockOn(t.Context(), endpoints[0].Name, slot, watching()); !errors.Is(err, chain.ErrNoBlock) {
-			t.Fatalf("slot %d: %+v, %v", slot, b, err)
+			t.Fatalf("slot %d: %+v, %v, want %v", slot, b, err, chain.ErrNoBlock)
 		}
 	}
 	short.oldest = 104

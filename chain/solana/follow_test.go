@@ -42,7 +42,7 @@ func TestSkippedSlotsNeedProof(t *testing.T) {
 				}
 				blocks, err := c.After(t.Context(), at100(), 10, watching())
 				if err != nil || !slices.Equal(slotsOf(blocks), []uint64{101, 104, 105}) {
-					t.Fatalf("%v, %v", slotsOf(blocks), err)
+					t.Fatalf("%v, %v, want %+v", slotsOf(blocks), err, []uint64{101, 104, 105})
 				}
 			})
 		}
@@ -74,7 +74,7 @@ func TestMissingBlocksAreNotSkippedSlots(t *testing.T) {
 				blocks, err = c.After(t.Context(), blocks[0].Ref, 10, watching())
 			}
 			if !errors.Is(err, rpc.ErrUnavailable) || len(blocks) > 0 {
-				t.Fatalf("at the gap: %v, %v", slotsOf(blocks), err)
+				t.Fatalf("at the gap: %v, %v, want %v and none", slotsOf(blocks), err, rpc.ErrUnavailable)
 			}
 		})
 	}
@@ -115,10 +115,10 @@ func TestOffChainNeedsProof(t *testing.T) {
 		return err
 	}
 	if err := after(101, hashOf("another")); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("another block in its place: %v", err)
+		t.Fatalf("another block in its place: %v, want %v", err, chain.ErrOffChain)
 	}
 	if err := after(102, hashOf("another")); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("a slot that the next block skips: %v", err)
+		t.Fatalf("a slot that the next block skips: %v, want %v", err, chain.ErrOffChain)
 	}
 	if err := after(500, hashOf("another")); err != nil {
 		t.Fatalf("a node that is behind: %v", err)
@@ -170,16 +170,16 @@ func TestLoadBalancedNodes(t *testing.T) {
 			}
 			for _, b := range blocks {
 				if b.Parent != last.Hash || len(b.Transfers) != 1 {
-					t.Fatalf("%d behind: %+v after %+v", lag, b, last)
+					t.Fatalf("%d behind: %+v after %+v, want %v and 1 of them", lag, b, last, last.Hash)
 				}
 				last, seen = b.Ref, seen+1
 			}
 		}
 		if seen < 190 {
-			t.Fatalf("%d behind: %d blocks of 200 were read", lag, seen)
+			t.Fatalf("%d behind: %d blocks of 200 were read, want at least 190", lag, seen)
 		}
 		if faults := c.Stats()[0].Faults; faults > 0 {
-			t.Fatalf("%d behind: %d faults, the last is %s", lag, faults, c.Stats()[0].LastFault)
+			t.Fatalf("%d behind: %d faults, the last is %s, want 0", lag, faults, c.Stats()[0].LastFault)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func TestAnEndpointOnAnotherChain(t *testing.T) {
 		}
 	}
 	if len(seen) != 300 || c.Stats()[0].Faults > 0 {
-		t.Fatalf("%d blocks, %+v", len(seen), c.Stats())
+		t.Fatalf("%d blocks, %+v, want 300 of them and at most 0", len(seen), c.Stats())
 	}
 }
 
@@ -262,16 +262,16 @@ func TestPrunedNodes(t *testing.T) {
 	}
 	ref, err := c.At(t.Context(), 150)
 	if err != nil || ref.Height != 150 || c.Stats()[0].Faults > 0 {
-		t.Fatalf("%+v, %v, %+v", ref, err, c.Stats())
+		t.Fatalf("%+v, %v, %+v, want 150 and at most 0", ref, err, c.Stats())
 	}
 	// The blocks after its oldest one are read as usual; the blocks before are its fault, since another node may have
 	// them.
 	if blocks, err := c.After(t.Context(), ref, 10, watching()); err != nil || len(blocks) != 10 {
-		t.Fatalf("%v, %v", slotsOf(blocks), err)
+		t.Fatalf("%v, %v, want 10 of them", slotsOf(blocks), err)
 	}
 	if _, err := c.After(t.Context(), chain.BlockRef{Height: 120, Hash: hashOf("block 120")}, 10,
 		watching()); !errors.Is(err, rpc.ErrUnavailable) {
-		t.Fatalf("after a deleted block: %v", err)
+		t.Fatalf("after a deleted block: %v, want %v", err, rpc.ErrUnavailable)
 	}
 	// A second node has the rest.
 	whole := newFake(t)
@@ -284,7 +284,7 @@ func TestPrunedNodes(t *testing.T) {
 	}
 	t.Cleanup(both.Close)
 	if ref, err := both.At(t.Context(), 120); err != nil || ref.Height != 120 {
-		t.Fatalf("%+v, %v", ref, err)
+		t.Fatalf("%+v, %v, want 120", ref, err)
 	}
 }
 
@@ -297,7 +297,7 @@ func TestHeadIsFinal(t *testing.T) {
 	head, err := c.Head(t.Context())
 	want := chain.BlockRef{Height: 107, Hash: hashOf("block 107")}
 	if err != nil || head.Latest != want || head.Final != want {
-		t.Fatalf("head is %+v, %v", head, err)
+		t.Fatalf("head is %+v, %v, want %v", head, err, want)
 	}
 	f.respond("getBlock", func(params []any) (any, error) { // the answer of the newest block is not stored yet
 		if params[0].(float64) == 107 {
@@ -306,7 +306,7 @@ func TestHeadIsFinal(t *testing.T) {
 		return f.usual("getBlock", params)
 	})
 	if head, err = c.Head(t.Context()); err != nil || head.Final.Height != 103 {
-		t.Fatalf("head is %+v, %v", head, err)
+		t.Fatalf("head is %+v, %v, want 103", head, err)
 	}
 	for slot, want := range map[uint64]uint64{103: 103, 104: 103, 106: 103, 102: 100, 100: 100} {
 		if ref, err := c.At(t.Context(), slot); err != nil || ref.Height != want ||
@@ -316,14 +316,14 @@ func TestHeadIsFinal(t *testing.T) {
 	}
 	for _, slot := range []uint64{108, 99} {
 		if ref, err := c.At(t.Context(), slot); !errors.Is(err, chain.ErrNoBlock) {
-			t.Fatalf("at %d: %+v, %v", slot, ref, err)
+			t.Fatalf("at %d: %+v, %v, want %v", slot, ref, err, chain.ErrNoBlock)
 		}
 	}
 	f.respond("getHealth", func([]any) (any, error) {
 		return nil, failure{code: -32005, message: "Node is behind by 200 slots", data: object{"numSlotsBehind": 200}}
 	})
 	if _, err := c.Head(t.Context()); !errors.Is(err, rpc.ErrUnavailable) {
-		t.Fatalf("head of a node that is behind: %v", err)
+		t.Fatalf("head of a node that is behind: %v, want %v", err, rpc.ErrUnavailable)
 	}
 }
 
@@ -367,7 +367,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, id := range []string{signatureOf("nothing"), "garbage", ""} {
 		if _, err := c.Find(t.Context(), id); !errors.Is(err, chain.ErrNoBlock) {
-			t.Fatalf("%q: %v", id, err)
+			t.Fatalf("%q: %v, want %v", id, err, chain.ErrNoBlock)
 		}
 	}
 	for _, id := range []string{signatureOf("pruned"), signatureOf("another")} {

@@ -65,7 +65,8 @@ func FuzzInspect(f *testing.F) {
 		}
 		m, err := decodeMessage(contents.Inputs[0].Digest)
 		if err != nil || !bytes.Equal(m.encode(), contents.Inputs[0].Digest) || len(m.transfers) != len(contents.Payments) {
-			t.Fatalf("%x is %+v, %v", unsigned, m, err)
+			t.Fatalf("%x is %+v, %v, want %x and %v of them", unsigned, m, err, contents.Inputs[0].Digest,
+				len(contents.Payments))
 		}
 		if contents.Inputs[0].Source.Base != m.payer.String() || contents.Weight == 0 ||
 			contents.Fee.Less(bursar.Units(lamportsPerSignature)) {

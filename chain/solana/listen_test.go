@@ -35,7 +35,7 @@ func TestListenReceivesRoots(t *testing.T) {
 		}
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%d announcements: %v", n, err)
+		t.Errorf("%d announcements: %v, want %v", n, err, context.Canceled)
 	}
 }
 
@@ -59,7 +59,8 @@ func TestListenReceivesSlotsWithoutRootSubscriptions(t *testing.T) {
 		}
 	})
 	if !errors.Is(err, context.Canceled) || !slices.Equal(methods, []string{"root", "slot"}) {
-		t.Errorf("the requests are %v, %d announcements: %v", methods, n, err)
+		t.Errorf("the requests are %v, %d announcements: %v, want %v and %+v", methods, n, err, context.Canceled,
+			[]string{"root", "slot"})
 	}
 	url = pushtest.WebSocket(t, func(string) []string {
 		return []string{`{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal Error: Subscription refused. Node subscription limit reached"},"id":1}`}

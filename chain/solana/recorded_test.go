@@ -53,7 +53,7 @@ func TestRecordedBlocks(t *testing.T) {
 		last := chain.BlockRef{Height: 166974441, Hash: "98CNLU4rsYa2HDUyp7PubU4DhwYJJhSX9v6pvE7SWsAo"}
 		blocks, err := f.open(t, nil).After(t.Context(), last, 10, chaintest.NewWatch(viaTable, inV1, payerV0, voter))
 		if err != nil || len(blocks) != 1 {
-			t.Fatalf("%s: %v", encoding, err)
+			t.Fatalf("%s: %v, want 1 of them", encoding, err)
 		}
 		got := map[string]bursar.Amount{}
 		for _, tr := range blocks[0].Transfers {
@@ -66,7 +66,8 @@ func TestRecordedBlocks(t *testing.T) {
 		// The block in `full` lacks the second transaction, which is published in `accounts` only.
 		wantTable := map[string]bursar.Amount{"accounts": bursar.Units(10_000_000)}[encoding]
 		if got[inV1] != bursar.Units(2*2_540_000) || got[viaTable] != wantTable || len(blocks[0].ExternalSpends) != 4 {
-			t.Fatalf("%s: %v, %+v", encoding, got, blocks[0].ExternalSpends)
+			t.Fatalf("%s: %v, %+v, want %v and %v and 4 of them", encoding, got, blocks[0].ExternalSpends,
+				bursar.Units(2*2_540_000), wantTable)
 		}
 	}
 }

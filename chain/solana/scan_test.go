@@ -149,7 +149,7 @@ func TestTheTransfersOfATransaction(t *testing.T) {
 				f.add(101, test.tx.object())
 				blocks, err := c.After(t.Context(), chain.BlockRef{Height: 100, Hash: hashOf("block 100")}, 10, watching())
 				if err != nil || len(blocks) != 1 {
-					t.Fatalf("%d blocks, %v", len(blocks), err)
+					t.Fatalf("%d blocks, %v, want 1 of them", len(blocks), err)
 				}
 				b := blocks[0]
 				if !reflect.DeepEqual(b.Transfers, test.transfers) || !reflect.DeepEqual(b.Included, test.included) ||

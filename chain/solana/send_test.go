@@ -81,7 +81,7 @@ func TestTheMeaningOfAnswersToABroadcast(t *testing.T) {
 			})
 			err := c.Broadcast(t.Context(), tx)
 			if (err == nil) != test.ok || errors.Is(err, chain.ErrRejected) != test.rejected {
-				t.Fatalf("%v", err)
+				t.Fatalf("%v, want %v and %v", err, test.ok, test.rejected)
 			}
 		})
 	}
@@ -97,15 +97,15 @@ func TestCorruptBytesAreRejected(t *testing.T) {
 		spoilt := chain.SignedTx{TxID: tx.TxID, Raw: slices.Clone(tx.Raw)}
 		spoilt.Raw[i] ^= 1
 		if err := c.Broadcast(t.Context(), spoilt); !errors.Is(err, chain.ErrRejected) {
-			t.Fatalf("byte %d: %v", i, err)
+			t.Fatalf("byte %d: %v, want %v", i, err, chain.ErrRejected)
 		}
 	}
 	if err := c.Broadcast(t.Context(), chain.SignedTx{TxID: signatureOf("x"),
 		Raw: tx.Raw}); !errors.Is(err, chain.ErrRejected) {
-		t.Fatalf("another id: %v", err)
+		t.Fatalf("another id: %v, want %v", err, chain.ErrRejected)
 	}
 	if f.asked["sendTransaction"] > 0 {
-		t.Fatal("corrupt bytes were sent")
+		t.Fatal("corrupt bytes were sent, want none")
 	}
 	f.respond("sendTransaction", func([]any) (any, error) { return signatureOf("x"), nil })
 	if err := c.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
@@ -170,7 +170,7 @@ func TestExpiryIsProven(t *testing.T) {
 			}
 			expired, err := c.Expired(t.Context(), unsigned, tx.TxID)
 			if expired != test.expired || (err != nil) != test.err {
-				t.Fatalf("%v, %v", expired, err)
+				t.Fatalf("%v, %v, want %v and %v", expired, err, test.expired, test.err)
 			}
 		})
 	}
@@ -263,7 +263,7 @@ func TestExpiryTakesFewCalls(t *testing.T) {
 		calls += n
 	}
 	if calls > 15 {
-		t.Fatalf("%d calls: %v", calls, f.asked)
+		t.Fatalf("%d calls: %v, want at most 15", calls, f.asked)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestExpiryCountsBlocks(t *testing.T) {
 	}
 	unsigned.Expires++
 	if _, err := c.Expired(t.Context(), unsigned, tx.TxID); err == nil {
-		t.Fatal("a last block height that differs from the unsigned transaction's was accepted")
+		t.Fatal("a last block height that differs from the unsigned transaction's was accepted, want an error")
 	}
 }
 
@@ -316,16 +316,16 @@ func TestHoldingsAreThoseOfTheRequestedBlock(t *testing.T) {
 	}
 	if _, err := c.Holdings(t.Context(), []string{ours}, "",
 		chain.BlockRef{Height: 100, Hash: hashOf("another")}); err == nil {
-		t.Fatal("holdings as of a block of another chain")
+		t.Fatal("holdings as of a block of another chain, want an error")
 	}
 	if _, err := c.Holdings(t.Context(), []string{ours}, hashOf("mint"), at100()); err == nil {
-		t.Fatal("holdings of a token")
+		t.Fatal("holdings of a token, want an error")
 	}
 	if _, err := c.Holdings(t.Context(), []string{"x"}, "", at100()); err == nil {
 		t.Fatal("holdings of no address")
 	}
 	if _, err := f.open(t, nil).Holdings(t.Context(), []string{ours}, "", chain.BlockRef{Height: 500}); err == nil {
-		t.Fatal("holdings of the future")
+		t.Fatal("holdings of the future, want an error")
 	}
 }
 
@@ -344,15 +344,15 @@ func TestHoldingsOfMany(t *testing.T) {
 	f.add(100 + maxRewind + 1)
 	balances, err := c.Holdings(t.Context(), bases, "", at100())
 	if err != nil || len(balances) != 250 {
-		t.Fatalf("%d, %v", len(balances), err)
+		t.Fatalf("%d, %v, want 250 of them", len(balances), err)
 	}
 	for i, amount := range balances {
 		if amount != bursar.Units(uint64(i+1)) {
-			t.Fatalf("the balance of address %d is %s", i, amount)
+			t.Fatalf("the balance of address %d is %s, want %v", i, amount, bursar.Units(uint64(i+1)))
 		}
 	}
 	if asked := maps.Clone(f.asked); asked["getMultipleAccounts"] != 3 || asked["getBlock"] != 0 {
-		t.Fatalf("it took %v", asked)
+		t.Fatalf("it took %v, want 3 and 0", asked)
 	}
 }
 

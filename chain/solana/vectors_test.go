@@ -80,7 +80,7 @@ func TestAddressVectors(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", v.Public, address, err, v.Address)
 		}
 		if address, err := r.Address(public, 1); err == nil {
-			t.Errorf("an address with a memo: %s", address)
+			t.Errorf("an address with a memo: %s, want an error", address)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestTheLongestTransactionFits(t *testing.T) {
 			m.transfers = append(m.transfers, transfer{key{byte(i + 1)}, 1 << 63})
 		}
 		if n := len(m.transaction(make([]byte, 64), m.encode())); n > packetSize {
-			t.Fatalf("%s: %d bytes", f, n)
+			t.Fatalf("%s: %d bytes, want at most %v", f, n, packetSize)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestMessageVectorsOfVersion1(t *testing.T) {
 			t.Errorf("%s:\n%x, want\n%x", name, got, want)
 		}
 		if back, err := compiledFrom(want); err != nil || back.reserve != test.message.reserve || back.format != v1 {
-			t.Errorf("%s is read as %+v, %v", name, back, err)
+			t.Errorf("%s is read as %+v, %v, want %v and %v", name, back, err, test.message.reserve, v1)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestARecordedTransactionOfVersion1(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if _, err := decodeMessage(body); err == nil {
-		t.Fatal("other instructions were accepted as a payment")
+		t.Fatal("other instructions were accepted as a payment, want an error")
 	}
 }
 
@@ -225,7 +225,8 @@ func TestEveryFormatIsInspected(t *testing.T) {
 		contents, err := r.Inspect(e.pack())
 		if err != nil || contents.Fee != bursar.Units(6501) || contents.Weight != 1500 || len(contents.Payments) != 1 ||
 			contents.Payments[0].Amount != bursar.Units(77) {
-			t.Fatalf("%s: %+v, %v", f, contents, err)
+			t.Fatalf("%s: %+v, %v, want %v and 1500 and 1 of them and %v", f, contents, err, bursar.Units(6501),
+				bursar.Units(77))
 		}
 		tx, err := r.Assemble(chain.UnsignedTx{Bytes: e.pack()}, [][]byte{ed25519.Sign(private, contents.Inputs[0].Digest)})
 		if err != nil {
@@ -233,7 +234,7 @@ func TestEveryFormatIsInspected(t *testing.T) {
 		}
 		again, err := r.InspectSigned(tx.Raw)
 		if err != nil || again.Fee != contents.Fee || again.Payments[0] != contents.Payments[0] {
-			t.Fatalf("%s: %+v, %v", f, again, err)
+			t.Fatalf("%s: %+v, %v, want %v and %v", f, again, err, contents.Fee, contents.Payments[0])
 		}
 		for i := range tx.Raw {
 			spoilt := bytes.Clone(tx.Raw)

@@ -15,7 +15,7 @@ import (
 func blameless(t *testing.T, c *Chain) {
 	t.Helper()
 	if s := c.Stats()[0]; s.Faults != 0 || s.State != rpc.StateUp {
-		t.Errorf("the endpoint is %s with %d faults: %s", s.State, s.Faults, s.LastFault)
+		t.Errorf("the endpoint is %s with %d faults: %s, want 0 and %v", s.State, s.Faults, s.LastFault, rpc.StateUp)
 	}
 }
 
@@ -38,12 +38,12 @@ func TestANodeThatIsBehindHasNothingNew(t *testing.T) {
 			lag(f)
 			c := f.open(t, nil)
 			if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); err != nil || blocks != nil {
-				t.Errorf("read %+v (%v)", blocks, err)
+				t.Errorf("read %+v (%v), want nil", blocks, err)
 			}
 			blameless(t, c)
 			f.script = map[string]func(object) any{}
 			if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); err != nil || len(blocks) != 1 {
-				t.Errorf("later: read %+v (%v)", blocks, err)
+				t.Errorf("later: read %+v (%v), want 1 of them", blocks, err)
 			}
 		})
 	}
@@ -69,7 +69,7 @@ func TestABlockThatIsNeverReturnedIsAnError(t *testing.T) {
 			t.Cleanup(c.Close)
 			for range 3 {
 				if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); err != nil || blocks != nil {
-					t.Fatalf("%s, at first: read %+v (%v)", name, blocks, err)
+					t.Fatalf("%s, at first: read %+v (%v), want nil", name, blocks, err)
 				}
 				clock.Advance(chain.LagPatience / 3)
 			}
@@ -77,7 +77,7 @@ func TestABlockThatIsNeverReturnedIsAnError(t *testing.T) {
 			clock.Advance(time.Second)
 			if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) ||
 				!strings.Contains(err.Error(), errLacks.Error()) {
-				t.Errorf("%s, later: read %+v (%v)", name, blocks, err)
+				t.Errorf("%s, later: read %+v (%v), want %v and %v in it", name, blocks, err, rpc.ErrUnavailable, errLacks.Error())
 			}
 			if faults := c.Stats()[0].Faults; (faults > 0) != several {
 				t.Errorf("%s, several endpoints %v: %d faults", name, several, faults)
@@ -146,12 +146,12 @@ func TestANewBlockIsSeenAtOnce(t *testing.T) {
 		}
 		blocks, err := c.After(t.Context(), last, 16, fakeWatch())
 		if err != nil || len(blocks) != 1 {
-			t.Fatalf("read %+v (%v)", blocks, err)
+			t.Fatalf("read %+v (%v), want 1 of them", blocks, err)
 		}
 		last = blocks[0].Ref
 		for range i % 3 {
 			if blocks, err := c.After(t.Context(), last, 16, fakeWatch()); err != nil || blocks != nil {
-				t.Fatalf("read %+v (%v)", blocks, err)
+				t.Fatalf("read %+v (%v), want nil", blocks, err)
 			}
 		}
 	}
@@ -169,10 +169,10 @@ func TestAReorgedOutBlockIsDetected(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.After(t.Context(), outsider, 5, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("after a reorged-out block: %v", err)
+		t.Fatalf("after a reorged-out block: %v, want %v", err, chain.ErrOffChain)
 	}
 	if _, err := c.After(t.Context(), chain.BlockRef{Height: 2, Hash: fakeID(2)[:63] + "0"}, 5,
 		fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("after a reorged-out newest block: %v", err)
+		t.Fatalf("after a reorged-out newest block: %v, want %v", err, chain.ErrOffChain)
 	}
 }

@@ -90,7 +90,7 @@ func TestANodeWithDefaultSettings(t *testing.T) {
 	blocks, err := c.After(t.Context(), f.at(6), 5, fakeWatch())
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 2 ||
 		blocks[0].Transfers[1].Contract != fakeToken.String() {
-		t.Fatalf("read %+v, %v", blocks, err)
+		t.Fatalf("read %+v, %v, want 1 of them and 2 of them and %v", blocks, err, fakeToken.String())
 	}
 	native, tokens := requestOf(chain.KindWithdrawal, fakeOther, 2_500_000),
 		requestOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
@@ -102,7 +102,7 @@ func TestANodeWithDefaultSettings(t *testing.T) {
 	}
 	if balances, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, "",
 		f.at(6)); err != nil || len(balances) != 1 {
-		t.Errorf("TRX balances: %v, %v", balances, err)
+		t.Errorf("TRX balances: %v, %v, want 1 of them", balances, err)
 	}
 	fee, err := c.Quote(t.Context(), tokens.Payments[0])
 	if usual := bursar.Units(131_000 * 150); err != nil || fee.Less(usual) {
@@ -110,11 +110,11 @@ func TestANodeWithDefaultSettings(t *testing.T) {
 	}
 	if _, err := c.Build(t.Context(), tokens); !errors.Is(err, errNoConstant) ||
 		!strings.Contains(err.Error(), "vm.supportConstant = true") {
-		t.Errorf("the build of tokens: %v", err)
+		t.Errorf("the build of tokens: %v, want %v and %q in it", err, errNoConstant, "vm.supportConstant = true")
 	}
 	if _, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(),
 		f.at(6)); !errors.Is(err, errNoConstant) {
-		t.Errorf("token balances: %v", err)
+		t.Errorf("token balances: %v, want %v", err, errNoConstant)
 	}
 	blameless(t, c)
 }
@@ -136,10 +136,10 @@ func TestAnotherEndpointRunsConstantCalls(t *testing.T) {
 	}
 	balances, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(), whole.at(4))
 	if err != nil || !reflect.DeepEqual(balances, []bursar.Amount{bursar.Units(500)}) {
-		t.Errorf("token balances: %v, %v", balances, err)
+		t.Errorf("token balances: %v, %v, want %+v", balances, err, []bursar.Amount{bursar.Units(500)})
 	}
 	if problems := c.CheckAssets(t.Context()); len(problems) != 1 {
-		t.Errorf("found %+v", problems)
+		t.Errorf("found %+v, want 1 of them", problems)
 	}
 	blameless(t, c)
 }

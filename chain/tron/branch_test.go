@@ -53,7 +53,7 @@ func TestTwoPorts(t *testing.T) {
 	t.Cleanup(c.Close)
 	head, err := c.Head(t.Context())
 	if err != nil || head.Final.Height != 1 || head.Latest.Height != 1 {
-		t.Fatalf("the head is %+v, %v", head, err)
+		t.Fatalf("the head is %+v, %v, want 1", head, err)
 	}
 	from, err := c.At(t.Context(), 0)
 	if err != nil {
@@ -61,6 +61,6 @@ func TestTwoPorts(t *testing.T) {
 	}
 	blocks, err := c.After(t.Context(), from, 5, fakeWatch())
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
-		t.Fatalf("the blocks are %+v, %v", blocks, err)
+		t.Fatalf("the blocks are %+v, %v, want 1 of them", blocks, err)
 	}
 }

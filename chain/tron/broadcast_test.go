@@ -92,11 +92,11 @@ func TestBroadcastChecksTheBytes(t *testing.T) {
 	_, tx := signed(t, f, c)
 	f.script["broadcasthex"] = constant(object{"result": true, "txid": fakeHash("other")})
 	if err := c.Broadcast(t.Context(), tx); !errors.Is(err, errOtherID) {
-		t.Fatalf("another id: %v", err)
+		t.Fatalf("another id: %v, want %v", err, errOtherID)
 	}
 	other := chain.SignedTx{TxID: fakeHash("other"), Raw: tx.Raw}
 	if err := c.Broadcast(t.Context(), other); !errors.Is(err, chain.ErrRejected) || f.asked["wallet/broadcasthex"] != 1 {
-		t.Fatalf("other bytes: %v", err)
+		t.Fatalf("other bytes: %v, want %v and 1", err, chain.ErrRejected)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestExpired(t *testing.T) {
 			unsigned := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
 			got, err := f.open(t, nil).Expired(t.Context(), unsigned, id)
 			if (err != nil) != test.fails || got != test.want {
-				t.Fatalf("got %v, %v", got, err)
+				t.Fatalf("got %v, %v, want %v and %v", got, err, test.fails, test.want)
 			}
 		})
 	}

@@ -58,10 +58,10 @@ func TestBuildNative(t *testing.T) {
 		t.Fatalf("payload %+v, expires %d", p, unsigned.Expires)
 	}
 	if unsigned.Fee != bursar.Units(268_000) {
-		t.Fatalf("fee %s", unsigned.Fee)
+		t.Fatalf("fee %s, want %v", unsigned.Fee, bursar.Units(268_000))
 	}
 	if len(unsigned.Reservations) != 1 || !strings.HasPrefix(unsigned.Reservations[0], "tx/") {
-		t.Fatalf("reservations %q", unsigned.Reservations)
+		t.Fatalf("reservations %q, want 1 of them and %q first", unsigned.Reservations, "tx/")
 	}
 	unsigned, err = c.Build(t.Context(), requestOf(chain.KindWithdrawal, fakeOutsider, 2_500_000))
 	if err != nil || unsigned.Fee.Less(bursar.Units(1_100_000+268_000)) {
@@ -97,7 +97,7 @@ func TestBuildTokens(t *testing.T) {
 	_, p, err := unpack(unsigned.Bytes)
 	const limit = 60_000 * 3 / 2 * 100 // one and a half times the energy, at 100 sun
 	if err != nil || p.FeeLimit != limit || p.Target != fakeToken {
-		t.Fatalf("payload %+v, %v", p, err)
+		t.Fatalf("payload %+v, %v, want %v and %v", p, err, limit, fakeToken)
 	}
 	if unsigned.Fee.Less(bursar.Units(limit+340_000)) || bursar.Units(limit+350_000).Less(unsigned.Fee) {
 		t.Fatalf("fee %s", unsigned.Fee)
@@ -116,7 +116,7 @@ func TestSweeps(t *testing.T) {
 	}
 	contents, err := c.Inspect(unsigned.Bytes)
 	if err != nil || contents.Fee != unsigned.Fee {
-		t.Fatalf("contents %+v, %v", contents, err)
+		t.Fatalf("contents %+v, %v, want %v", contents, err, unsigned.Fee)
 	}
 	if sum, _ := contents.Payments[0].Amount.Add(contents.Fee); bursar.Units(5_000_000).Less(sum) ||
 		sum.Less(bursar.Units(4_999_000)) {
@@ -134,7 +134,7 @@ func TestSweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	if contents, err = c.Inspect(unsigned.Bytes); err != nil || contents.Payments[0].Amount != bursar.Units(70) {
-		t.Fatalf("sweeps %+v, %v", contents, err)
+		t.Fatalf("sweeps %+v, %v, want %v", contents, err, bursar.Units(70))
 	}
 	f.give(fakeOurs, 200_000, 0)
 	for _, request := range []chain.TxRequest{requestOf(chain.KindSweep, fakeOther, 200_000),
@@ -246,7 +246,7 @@ func TestBuildRefusals(t *testing.T) {
 			unsigned, err := c.Build(t.Context(), test.request)
 			var refused *chain.RefusedError
 			if err == nil || errors.As(err, &refused) != test.refused {
-				t.Fatalf("built %+v, %v", unsigned, err)
+				t.Fatalf("built %+v, %v, want an error and %v", unsigned, err, test.refused)
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 				t.Fatalf("got %+v, %v", blocks, err)
 			}
 			if watch.Blind() != 0 {
-				t.Fatal("the watch was asked about a block that was refused")
+				t.Fatal("the watch was asked about a block that was refused, want 0")
 			}
 		})
 	}
@@ -87,10 +87,10 @@ func TestUnlinkedBlocks(t *testing.T) {
 	f.add().raw()["parentHash"] = strings.Replace(fakeID(1), fakeID(1)[60:], "0000", 1)
 	blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 10, fakeWatch())
 	if err != nil || len(blocks) != 1 {
-		t.Fatalf("got %+v, %v", blocks, err)
+		t.Fatalf("got %+v, %v, want 1 of them", blocks, err)
 	}
 	if _, err := f.open(t, nil).After(t.Context(), f.at(1), 10, fakeWatch()); !errors.Is(err, errMoved) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("got %v, want %v", err, errMoved)
 	}
 }
 
@@ -101,13 +101,13 @@ func TestOffChainAndBehind(t *testing.T) {
 	c := f.open(t, nil)
 	outsider := chain.BlockRef{Height: 1, Hash: fakeID(1)[:63] + "0"}
 	if _, err := c.After(t.Context(), outsider, 1, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("after another block: %v", err)
+		t.Fatalf("after another block: %v, want %v", err, chain.ErrOffChain)
 	}
 	if blocks, err := c.After(t.Context(), f.at(5), 1, fakeWatch()); err != nil || blocks != nil {
 		t.Fatalf("a node that is behind must return no blocks and no error: %+v, %v", blocks, err)
 	}
 	if _, err := f.open(t, nil).At(t.Context(), 9); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("above the head: %v", err)
+		t.Fatalf("above the head: %v, want %v", err, chain.ErrNoBlock)
 	}
 }
 
@@ -158,12 +158,12 @@ func TestFind(t *testing.T) {
 	}
 	for _, id := range []string{fakeHash("unknown"), "", "0x12", strings.Repeat("z", 64)} {
 		if _, err := c.Find(t.Context(), id); !errors.Is(err, chain.ErrNoBlock) {
-			t.Fatalf("%q: %v", id, err)
+			t.Fatalf("%q: %v, want %v", id, err, chain.ErrNoBlock)
 		}
 	}
 	b.info(0)["blockTimeStamp"] = fakeTime(2)
 	if _, err := c.Find(t.Context(), fakeTxID(1, 0)); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("the result of a reorged-out block: %v", err)
+		t.Fatalf("the result of a reorged-out block: %v, want %v", err, chain.ErrNoBlock)
 	}
 }
 
@@ -184,11 +184,11 @@ func TestConfigMistakes(t *testing.T) {
 		cfg := Mainnet()
 		adjust(&cfg)
 		if _, err := NewRules(cfg); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: taken, want an error", name)
 		}
 	}
 	if r, err := NewRules(Mainnet()); err != nil || r.cfg.ID != "tron" {
-		t.Fatalf("mainnet: %v", err)
+		t.Fatalf("mainnet: %v, want %q", err, "tron")
 	}
 }
 
@@ -230,7 +230,7 @@ func TestAnotherNodeIsAsked(t *testing.T) {
 				count, err = read()
 			}
 			if err != nil || count != 20 {
-				t.Fatalf("%d blocks, %v", count, err)
+				t.Fatalf("%d blocks, %v, want 20", count, err)
 			}
 		})
 	}

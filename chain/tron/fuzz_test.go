@@ -100,7 +100,7 @@ func FuzzInspect(f *testing.F) {
 		}
 		again, err := pack(&p, contents.Inputs[0].Source.Key)
 		if err != nil || !bytes.Equal(again, unsigned) {
-			t.Fatalf("%x is also %x, %v", unsigned, again, err)
+			t.Fatalf("%x is also %x, %v, want %x", unsigned, again, err, unsigned)
 		}
 		if payment := contents.Payments[0]; payment.Contract == "" && p.Data != nil ||
 			payment.Contract != "" && p.Amount != 0 {
@@ -126,7 +126,7 @@ func FuzzTransferEvent(f *testing.F) {
 		word, err1 := parseWord(e.Data)
 		topic, err2 := parseWord(e.Topics[2])
 		if err1 != nil || err2 != nil || word != value || topic != receiver || len(e.Topics) != 3 {
-			t.Fatalf("%s is taken for %s to %s", raw, amount, to)
+			t.Fatalf("%s is taken for %s to %s, want %v and %v and 3 of them", raw, amount, to, value, receiver)
 		}
 	})
 }

@@ -83,7 +83,7 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 			t.Cleanup(c.Close)
 			gone, err := c.Expired(t.Context(), unsigned, id)
 			if gone != test.gone || (err != nil) != test.fails || errors.Is(err, chain.ErrPruned) != test.pruned {
-				t.Fatalf("expired is %v (%v)", gone, err)
+				t.Fatalf("expired is %v (%v), want %v and %v and %v", gone, err, test.gone, test.fails, test.pruned)
 			}
 			outcome, err := c.Outcome(t.Context(), unsigned, id)
 			want := chain.Outcome{Included: test.in > 0, Expired: test.gone}

@@ -72,24 +72,24 @@ func TestHoldingsRefuse(t *testing.T) {
 	ours := []string{fakeOurs.String()}
 	other := chain.BlockRef{Height: 5, Hash: fakeID(5)[:63] + "0"}
 	if _, err := c.Holdings(t.Context(), ours, "", other); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("another block: %v", err)
+		t.Fatalf("another block: %v, want %v", err, chain.ErrOffChain)
 	}
 	if _, err := c.Holdings(t.Context(), ours, "", f.at(9)); !errors.Is(err, chain.ErrNoBlock) {
-		t.Fatalf("above the head: %v", err)
+		t.Fatalf("above the head: %v, want %v", err, chain.ErrNoBlock)
 	}
 	if _, err := c.Holdings(t.Context(), []string{"x"}, "", f.at(6)); !errors.Is(err, bursar.ErrBadAddress) {
 		t.Fatalf("no address: %v", err)
 	}
 	f.give(fakeOurs, 10, 0)
 	if got, err := c.Holdings(t.Context(), ours, "", f.at(4)); err == nil {
-		t.Fatalf("less than came in: %v", got)
+		t.Fatalf("less than came in: %v, want an error", got)
 	}
 	for range rewindable + 1 {
 		f.add()
 	}
 	f.solid = len(f.blocks) - 1
 	if got, err := f.open(t, nil).Holdings(t.Context(), ours, "", f.at(6)); !errors.Is(err, errTooOld) {
-		t.Fatalf("too old: %v, %v", got, err)
+		t.Fatalf("too old: %v, %v, want %v", got, err, errTooOld)
 	}
 }
 
@@ -104,7 +104,8 @@ func TestHoldingsOfAMovingChain(t *testing.T) {
 	}
 	got, err := f.open(t, nil).Holdings(t.Context(), []string{fakeOurs.String()}, "", f.at(5))
 	if err != nil || got[0] != bursar.Units(930) || f.asked["walletsolidity/getaccount"] != 2 {
-		t.Fatalf("got %v, %v after %d readings", got, err, f.asked["walletsolidity/getaccount"])
+		t.Fatalf("got %v, %v after %d readings, want %v and 2", got, err, f.asked["walletsolidity/getaccount"],
+			bursar.Units(930))
 	}
 }
 
@@ -142,7 +143,7 @@ func TestHoldingsOfMany(t *testing.T) {
 	}
 	got, err := f.open(t, nil).Holdings(t.Context(), bases, "", f.at(at))
 	if err != nil || len(got) != many {
-		t.Fatalf("%d holdings, %v", len(got), err)
+		t.Fatalf("%d holdings, %v, want %v of them", len(got), err, many)
 	}
 	for i, a := range accounts {
 		if got[i] != bursar.Units(uint64(1000+paid[a])) {

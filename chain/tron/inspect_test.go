@@ -52,7 +52,7 @@ func TestInspectRefusesPayloads(t *testing.T) {
 	} {
 		all := soundPayloads()
 		if contents, err := r.Inspect(envelopeOf(t, *spoil(&all[0], &all[2]))); err == nil {
-			t.Errorf("%s: %+v", name, contents)
+			t.Errorf("%s: %+v, want an error", name, contents)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestInspectRefusesEncodings(t *testing.T) {
 		"a field without number": append(whole(right), 0x00, 0x00),
 	} {
 		if p, err := decodePayload(raw); err == nil {
-			t.Errorf("%s: %+v", name, p)
+			t.Errorf("%s: %+v, want an error", name, p)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestTheReservationIsTheID(t *testing.T) {
 	c := f.open(t, nil)
 	unsigned, tx := signed(t, f, c)
 	if unsigned.Reservations[0] != "tx/"+tx.TxID {
-		t.Fatalf("reservations %q of transaction %s", unsigned.Reservations, tx.TxID)
+		t.Fatalf("reservations %q of transaction %s, want %v", unsigned.Reservations, tx.TxID, "tx/"+tx.TxID)
 	}
 	if got := uint64(len(tx.Raw)) + resultSize; got != size(rawOf(t, unsigned)) {
 		t.Fatalf("size %d", got)

@@ -38,6 +38,6 @@ func TestListenReceivesTriggers(t *testing.T) {
 		}
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) || n < 4 {
-		t.Errorf("%d announcements: %v", n, err)
+		t.Errorf("%d announcements: %v, want %v and at least 4", n, err, context.Canceled)
 	}
 }

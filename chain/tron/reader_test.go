@@ -30,7 +30,7 @@ func TestEndpointsAreReadOneByOne(t *testing.T) {
 	}
 	want, err := c.After(t.Context(), ahead.at(0), 10, fakeWatch())
 	if err != nil || len(want) != 3 {
-		t.Fatalf("read %+v, %v", want, err)
+		t.Fatalf("read %+v, %v, want 3 of them", want, err)
 	}
 	for i, f := range []*fake{ahead, behind} {
 		name := endpoints[i].Name
@@ -42,11 +42,11 @@ func TestEndpointsAreReadOneByOne(t *testing.T) {
 		for height := 1; height <= top; height++ {
 			got, err := c.BlockOn(t.Context(), name, uint64(height), fakeWatch())
 			if err != nil || !reflect.DeepEqual(got, want[height-1]) {
-				t.Errorf("block %d of %d: %+v, %v", height, i, got, err)
+				t.Errorf("block %d of %d: %+v, %v, want %+v", height, i, got, err, want[height-1])
 			}
 		}
 		if _, err := c.BlockOn(t.Context(), name, uint64(top)+1, fakeWatch()); !errors.Is(err, chain.ErrNoBlock) {
-			t.Errorf("above the head of %d: %v", i, err)
+			t.Errorf("above the head of %d: %v, want %v", i, err, chain.ErrNoBlock)
 		}
 	}
 	if _, err := c.HeadOn(t.Context(), "another"); err == nil {

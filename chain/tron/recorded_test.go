@@ -87,7 +87,7 @@ func TestRecordedTransactions(t *testing.T) {
 	watch := chaintest.NewWatch(payee.String(), holder.String(), caller.String())
 	blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 5, watch)
 	if err != nil || len(blocks) != 1 {
-		t.Fatalf("read %+v, %v", blocks, err)
+		t.Fatalf("read %+v, %v, want 1 of them", blocks, err)
 	}
 	want := []chain.Transfer{{
 		TxID:    "c558bd35978267d8999baf6148703cbc94786f3f2e22893637588ca05437d7f0",
@@ -105,7 +105,7 @@ func TestRecordedAnswers(t *testing.T) {
 	var h header
 	if err := jsonv2.Unmarshal(r.Header.Answer, &h); err != nil || h.check() != nil || h.height() != 66_987_565 ||
 		h.clock() != 1_777_445_121_000 {
-		t.Errorf("the header is %+v, %v", h, err)
+		t.Errorf("the header is %+v, %v, want nil and 66_987_565 and 1_777_445_121_000", h, err)
 	}
 	f := newFake(t)
 	f.script["triggerconstantcontract"] = func(object) any { return r.Constant.Answer }
@@ -115,7 +115,7 @@ func TestRecordedAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := tokenBalance(t.Context(), s, full, fakeToken, fakeOurs); err != nil || got != bursar.Units(0x40cfcc00) {
-		t.Errorf("the balance is %s, %v", got, err)
+		t.Errorf("the balance is %s, %v, want %v", got, err, bursar.Units(0x40cfcc00))
 	}
 }
 
@@ -139,10 +139,10 @@ func TestRecordedUSDT(t *testing.T) {
 		cfg.Tokens = Mainnet().Tokens
 	}).After(t.Context(), f.at(0), 5, chaintest.NewWatch(to.String()))
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
-		t.Fatalf("read %+v, %v", blocks, err)
+		t.Fatalf("read %+v, %v, want 1 of them", blocks, err)
 	}
 	if got := blocks[0].Transfers[0]; got.Contract != token.String() || got.Amount != bursar.Units(160_101) ||
 		got.Address.Base != to.String() {
-		t.Errorf("the transfers are %+v", got)
+		t.Errorf("the transfers are %+v, want %v and %v and %v", got, token.String(), bursar.Units(160_101), to.String())
 	}
 }

@@ -139,7 +139,7 @@ func TestDelivered(t *testing.T) {
 			f.add(fakeTx{to: fakeOther, sun: 1}) // the scan goes on
 			blocks := f.after(t, f.open(t, nil), fakeWatch())
 			if len(blocks) != 2 || len(blocks[1].Transfers) != 1 {
-				t.Fatalf("got %+v", blocks)
+				t.Fatalf("got %+v, want 2 of them and 1 of them", blocks)
 			}
 			if got := blocks[0].Transfers; !reflect.DeepEqual(got, test.want) {
 				t.Fatalf("got %+v, want %+v", got, test.want)
@@ -202,7 +202,7 @@ func TestWatchIsAskedOnce(t *testing.T) {
 	counting := &countingWatch{Watch: fakeWatch()}
 	f.after(t, f.open(t, nil), counting)
 	if counting.pays > 3 {
-		t.Fatalf("asked %d times", counting.pays)
+		t.Fatalf("asked %d times, want at most 3", counting.pays)
 	}
 }
 

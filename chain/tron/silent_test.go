@@ -25,7 +25,7 @@ func TestANodeWithoutInternalTransactionsSaysSo(t *testing.T) {
 		f.add(tc.tx)
 		blocks := f.after(t, f.open(t, nil), fakeWatch())
 		if len(blocks) != 1 || blocks[0].Untraced != tc.want {
-			t.Errorf("%s: got %+v", name, blocks)
+			t.Errorf("%s: got %+v, want 1 of them and %v", name, blocks, tc.want)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestNoHelpFromANodeWithoutInternalTransactions(t *testing.T) {
 	for last.Height < n {
 		blocks, err := c.After(t.Context(), last, 20, fakeWatch())
 		if err != nil || len(blocks) == 0 {
-			t.Fatalf("%d blocks after %d, %v", len(blocks), last.Height, err)
+			t.Fatalf("%d blocks after %d, %v, want some", len(blocks), last.Height, err)
 		}
 		for _, b := range blocks {
 			found += len(b.Transfers)

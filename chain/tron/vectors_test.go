@@ -69,7 +69,8 @@ func loadVectors(t testing.TB) (v vectors) {
 		v.Transactions = append(v.Transactions, flattened(t, fields))
 	}
 	if len(v.Addresses) < 4 || len(v.Keys) < 1 || len(v.Transactions) < 7 {
-		t.Fatalf("%d addresses, %d keys, %d transactions", len(v.Addresses), len(v.Keys), len(v.Transactions))
+		t.Fatalf("%d addresses, %d keys, %d transactions, want at least 4 and at least 1 and at least 7", len(v.Addresses),
+			len(v.Keys), len(v.Transactions))
 	}
 	return v
 }
@@ -261,10 +262,10 @@ func TestTransactionVectors(t *testing.T) {
 			again, err := decodePayload(raw)
 			if v.Memo != "" {
 				if err == nil {
-					t.Fatal("a transaction with a memo was accepted as a payment")
+					t.Fatal("a transaction with a memo was accepted as a payment, want an error")
 				}
 			} else if err != nil || !bytes.Equal(again.encode(), raw) {
-				t.Fatalf("decoded into %+v, %v", again, err)
+				t.Fatalf("decoded into %+v, %v, want %x", again, err, raw)
 			}
 		})
 	}
@@ -303,7 +304,7 @@ func TestInspectVectors(t *testing.T) {
 		contents, err := rulesOf(t, tokens...).Inspect(unsigned)
 		amount, sound := pays[v.ID]
 		if (err == nil) != sound {
-			t.Errorf("%s (%s): %+v, %v", v.ID, v.Kind, contents, err)
+			t.Errorf("%s (%s): %+v, %v, want %v", v.ID, v.Kind, contents, err, sound)
 		}
 		if !sound || err != nil {
 			continue

@@ -47,7 +47,7 @@ func BenchmarkLedger(b *testing.B) {
 			b.Fatal(err)
 		}
 		if block, err := scan(&l, watch); err != nil || len(block.Transfers) != 1 {
-			b.Fatalf("%+v (%v)", block, err)
+			b.Fatalf("%+v (%v), want 1 of them", block, err)
 		}
 	}
 }

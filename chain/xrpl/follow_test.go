@@ -16,7 +16,7 @@ import (
 func blameless(t *testing.T, c *Chain) {
 	t.Helper()
 	if s := c.Stats()[0]; s.Faults != 0 || s.State != rpc.StateUp {
-		t.Errorf("the endpoint is %s with %d faults: %s", s.State, s.Faults, s.LastFault)
+		t.Errorf("the endpoint is %s with %d faults: %s, want 0 and %v", s.State, s.Faults, s.LastFault, rpc.StateUp)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestANodeThatIsBehindHasNothingNew(t *testing.T) {
 				last = f.ref(test.last)
 			}
 			if blocks, err := c.After(t.Context(), last, 10, chaintest.NewWatch(ours)); err != nil || blocks != nil {
-				t.Errorf("read %+v (%v)", blocks, err)
+				t.Errorf("read %+v (%v), want nil", blocks, err)
 			}
 			blameless(t, c)
 		})
@@ -101,7 +101,7 @@ func TestALedgerThatIsNeverReturnedIsAnError(t *testing.T) {
 		t.Cleanup(c.Close)
 		for range 3 {
 			if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); err != nil || blocks != nil {
-				t.Fatalf("at first: read %+v (%v)", blocks, err)
+				t.Fatalf("at first: read %+v (%v), want nil", blocks, err)
 			}
 			clock.Advance(chain.LagPatience / 3)
 		}
@@ -137,7 +137,7 @@ func TestAnotherEndpointHasWhatOneLacks(t *testing.T) {
 	}
 	blocks, err := c.After(t.Context(), whole.ref(0), 3, chaintest.NewWatch(ours))
 	if err != nil || len(blocks) != 3 {
-		t.Fatalf("read %+v (%v)", blocks, err)
+		t.Fatalf("read %+v (%v), want 3 of them", blocks, err)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestCallsForOneLedger(t *testing.T) {
 		}
 		blocks, err := c.After(t.Context(), last, 16, watch)
 		if err != nil || head.Latest.Height < last.Height {
-			t.Fatalf("head %+v, %v", head, err)
+			t.Fatalf("head %+v, %v, want at least %v", head, err, last.Height)
 		}
 		if len(blocks) > 0 {
 			last = blocks[len(blocks)-1].Ref
@@ -172,7 +172,7 @@ func TestCallsForOneLedger(t *testing.T) {
 		}
 	}
 	if got := f.calls(); got != 3*ledgers {
-		t.Errorf("%d calls for %d ledgers: %v", got, ledgers, f.asked)
+		t.Errorf("%d calls for %d ledgers: %v, want %v", got, ledgers, f.asked, 3*ledgers)
 	}
 }
 
@@ -191,12 +191,12 @@ func TestANewLedgerIsSeenAtOnce(t *testing.T) {
 		}
 		blocks, err := c.After(t.Context(), last, 16, watch)
 		if err != nil || len(blocks) != 1 {
-			t.Fatalf("read %+v (%v)", blocks, err)
+			t.Fatalf("read %+v (%v), want 1 of them", blocks, err)
 		}
 		last = blocks[0].Ref
 		for range i % 3 {
 			if blocks, err := c.After(t.Context(), last, 16, watch); err != nil || blocks != nil {
-				t.Fatalf("read %+v (%v)", blocks, err)
+				t.Fatalf("read %+v (%v), want nil", blocks, err)
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func TestALoadWarningSlowsTheReading(t *testing.T) {
 	}
 	blocks, err := c.After(t.Context(), f.ref(0), 16, watch)
 	if err != nil || len(blocks) != 1 {
-		t.Fatalf("read %+v (%v)", blocks, err)
+		t.Fatalf("read %+v (%v), want 1 of them", blocks, err)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestAnOlderAccountProvesNoExpiry(t *testing.T) {
 			return answer
 		}
 		if gone, err := c.Expired(t.Context(), unsigned, tx.TxID); err != nil || gone != want {
-			t.Errorf("with an account of ledger %d it is %v (%v)", in, gone, err)
+			t.Errorf("with an account of ledger %d it is %v (%v), want %v", in, gone, err, want)
 		}
 	}
 }

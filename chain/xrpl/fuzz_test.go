@@ -60,12 +60,13 @@ func FuzzInspect(f *testing.F) {
 		}
 		e, p, err := r.unpack(raw)
 		if err != nil || !bytes.Equal(e.encode(), raw) {
-			t.Fatalf("%X is packed as %X (%v)", raw, e.encode(), err)
+			t.Fatalf("%X is packed as %X (%v), want %x", raw, e.encode(), err, raw)
 		}
 		paid := contents.Payments[0]
 		if len(contents.Payments) != 1 || paid.Amount != bursar.Units(p.Amount) || p.Flags != fullyCanonical ||
 			p.LastLedger == 0 {
-			t.Fatalf("%X pays %+v", raw, contents)
+			t.Fatalf("%X pays %+v, want 1 of them and %v and %v and not 0", raw, contents, bursar.Units(p.Amount),
+				fullyCanonical)
 		}
 	})
 }
@@ -99,7 +100,7 @@ func FuzzLedger(f *testing.F) {
 		}
 		for _, transfer := range block.Transfers {
 			if transfer.Amount.IsZero() || transfer.Address.Base != ours || transfer.Output != 0 {
-				t.Fatalf("credited %+v", transfer)
+				t.Fatalf("credited %+v, want not zero and %v and 0", transfer, ours)
 			}
 		}
 	})

@@ -41,7 +41,7 @@ func TestHeadIsTheNewestWholeLedger(t *testing.T) {
 			head, err := f.open(t).Head(t.Context())
 			if test.want < 0 {
 				if !errors.Is(err, rpc.ErrUnavailable) {
-					t.Fatalf("head is %+v (%v)", head, err)
+					t.Fatalf("head is %+v (%v), want %v", head, err, rpc.ErrUnavailable)
 				}
 				return
 			}
@@ -152,7 +152,7 @@ func TestFind(t *testing.T) {
 		})
 	}
 	if _, err := newFake(t).open(t).Find(t.Context(), strings.ToLower(id)); !errors.Is(err, chain.ErrNoBlock) {
-		t.Errorf("an id in lower case: %v", err)
+		t.Errorf("an id in lower case: %v, want %v", err, chain.ErrNoBlock)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"an id of parts":             {ID: "x/y", Network: Mainnet},
 	} {
 		if _, err := NewRules(cfg); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: taken, want an error", name)
 		}
 	}
 }

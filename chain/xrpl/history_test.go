@@ -77,14 +77,14 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 			c := openAt(t, first.url, other)
 			gone, err := c.Expired(t.Context(), unsigned, tx.TxID)
 			if gone != test.gone || (err != nil) != test.fails || errors.Is(err, chain.ErrPruned) != test.pruned {
-				t.Fatalf("expired is %v (%v)", gone, err)
+				t.Fatalf("expired is %v (%v), want %v and %v and %v", gone, err, test.gone, test.fails, test.pruned)
 			}
 			if test.pruned && (!containsText(err, "100 to 160") || !containsText(err, pruned) ||
 				!containsText(err, strings.TrimPrefix(first.url, "http://"))) {
 				t.Fatalf("the error does not say which ledgers are needed, which are kept and where: %v", err)
 			}
 			if c.Stats()[0].State != rpc.StateUp {
-				t.Fatal("a pruned node got a cool-down")
+				t.Fatalf("a pruned node got a cool-down, want %v", rpc.StateUp)
 			}
 			outcome, err := c.Outcome(t.Context(), unsigned, tx.TxID)
 			want := chain.Outcome{Included: test.in > 0, Expired: test.gone}

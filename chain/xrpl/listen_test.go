@@ -35,7 +35,7 @@ func TestListenReceivesLedgers(t *testing.T) {
 		}
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%d announcements: %v", n, err)
+		t.Errorf("%d announcements: %v, want %v", n, err, context.Canceled)
 	}
 }
 

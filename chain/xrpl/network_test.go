@@ -153,7 +153,7 @@ func TestWrongNetworksAreRefused(t *testing.T) {
 func TestPins(t *testing.T) {
 	t.Parallel()
 	if got := sha512Half("\x00s", []byte{0, 0, 0, 0}); got.String() != mainPage {
-		t.Errorf("the entry's index is %s", got)
+		t.Errorf("the entry's index is %s, want %v", got, mainPage)
 	}
 	hashes := mainHashes(t)["Hashes"].([]any)
 	if got := hashes[listed.height/256-1]; got != listed.hash {
@@ -190,7 +190,7 @@ func TestHealthCheckExplainsTheNetwork(t *testing.T) {
 			t.Cleanup(c.Close)
 			found := c.CheckHealth(t.Context(), c.nodes.Now())
 			if len(found) == 0 || found[0].Check != chain.CheckChain {
-				t.Fatalf("found %+v", found)
+				t.Fatalf("found %+v, want some and %v", found, chain.CheckChain)
 			}
 			chaintest.Findings(t, found[:1], test.want)
 		})

@@ -39,12 +39,12 @@ func TestEndpointsAreReadOneByOne(t *testing.T) {
 	watch := chaintest.NewWatch(ours)
 	want, err := c.After(t.Context(), ahead.ref(0), 10, watch)
 	if err != nil || len(want) != 3 || len(want[0].Transfers) != 1 {
-		t.Fatalf("read %+v (%v)", want, err)
+		t.Fatalf("read %+v (%v), want 3 of them and 1 of them", want, err)
 	}
 	for height := first + 1; height <= first+3; height++ {
 		got, err := c.BlockOn(t.Context(), endpoints[0].Name, uint64(height), watch)
 		if err != nil || !reflect.DeepEqual(got, want[height-first-1]) {
-			t.Errorf("ledger %d: %+v (%v)", height, got, err)
+			t.Errorf("ledger %d: %+v (%v), want %+v", height, got, err, want[height-first-1])
 		}
 	}
 	if head, err := c.HeadOn(t.Context(), endpoints[1].Name); err != nil || head.Final != pruned.ref(2) {
@@ -55,7 +55,7 @@ func TestEndpointsAreReadOneByOne(t *testing.T) {
 	}
 	for _, height := range []uint64{first + 1, first + 3} {
 		if _, err := c.BlockOn(t.Context(), endpoints[1].Name, height, watch); !errors.Is(err, chain.ErrNoBlock) {
-			t.Errorf("ledger %d, which the pruned node lacks: %v", height, err)
+			t.Errorf("ledger %d, which the pruned node lacks: %v, want %v", height, err, chain.ErrNoBlock)
 		}
 	}
 	if _, err := c.HeadOn(t.Context(), "another"); err == nil {

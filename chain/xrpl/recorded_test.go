@@ -49,7 +49,7 @@ func TestRecordedTransactions(t *testing.T) {
 			f.add(r.Transaction)
 			blocks, err := f.open(t).After(t.Context(), f.ref(0), 5, chaintest.NewWatch(r.Want.Base))
 			if err != nil || len(blocks) != 1 {
-				t.Fatalf("read %+v (%v)", blocks, err)
+				t.Fatalf("read %+v (%v), want 1 of them", blocks, err)
 			}
 			var want []chain.Transfer
 			if r.Want.Drops != nil {
@@ -90,7 +90,7 @@ func TestInnerTransactionsOfABatchAreCredited(t *testing.T) {
 	)
 	blocks, err := f.after(t)
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
-		t.Fatalf("read %+v (%v)", blocks, err)
+		t.Fatalf("read %+v (%v), want 1 of them", blocks, err)
 	}
 	if got := blocks[0].Transfers[0]; got.TxID != fakeHash("tx", 1, 1) || got.Amount != bursar.Units(7_000_000) ||
 		got.Address.Memo != 7 {

@@ -123,7 +123,7 @@ func TestTransfersAreDeliveredAmounts(t *testing.T) {
 				t.Fatalf("transfers %+v\nwant %+v", blocks, test.want)
 			}
 			if len(blocks[0].Included)+len(blocks[0].ExternalSpends) != 0 {
-				t.Errorf("an outsider's transaction counts as ours: %+v %+v", blocks[0].Included,
+				t.Errorf("an outsider's transaction counts as ours: %+v %+v, want none", blocks[0].Included,
 					blocks[0].ExternalSpends)
 			}
 		})

@@ -153,7 +153,7 @@ func signed(t testing.TB, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 		t.Fatal(err)
 	}
 	if to := contents.Payments[0].Address; to.String() != third+":7" {
-		t.Fatalf("it pays %s", to)
+		t.Fatalf("it pays %s, want %v", to, third+":7")
 	}
 	tx, err := c.Assemble(unsigned, [][]byte{keys().Sign(chain.Hot("xrpl"), contents.Inputs[0].Digest)})
 	if err != nil {
@@ -257,7 +257,7 @@ func TestBroadcastErrors(t *testing.T) {
 			}
 			tx.Raw[20] ^= 1
 			if err := c.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
-				t.Errorf("other bytes under the same id: %v", err)
+				t.Errorf("other bytes under the same id: %v, want %v", err, chain.ErrRejected)
 			}
 		})
 	}
@@ -357,6 +357,6 @@ func TestHoldingsAreThoseOfTheRequestedLedger(t *testing.T) {
 		})
 	}
 	if _, err := f.open(t).Holdings(t.Context(), []string{ours}, "USD", at); !errors.Is(err, errToken) {
-		t.Errorf("holdings of a token: %v", err)
+		t.Errorf("holdings of a token: %v, want %v", err, errToken)
 	}
 }

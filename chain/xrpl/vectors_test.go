@@ -118,7 +118,7 @@ func TestXAddressesAreTheirClassicAddressAndTag(t *testing.T) {
 				}
 			}
 			if got, err := c.rules.ParseAddress(c.other); !errors.Is(err, bursar.ErrBadAddress) {
-				t.Errorf("%s of the other network parses to %v (%v)", c.other, got, err)
+				t.Errorf("%s of the other network parses to %v (%v), want %v", c.other, got, err, bursar.ErrBadAddress)
 			}
 		}
 	}
@@ -143,11 +143,11 @@ func TestBadAddressesAreRefused(t *testing.T) {
 	}
 	for _, text := range bad {
 		if got, err := r.ParseAddress(text); !errors.Is(err, bursar.ErrBadAddress) {
-			t.Errorf("%q parses to %v (%v)", text, got, err)
+			t.Errorf("%q parses to %v (%v), want %v", text, got, err, bursar.ErrBadAddress)
 		}
 	}
 	if got, err := r.ParseAddress(xText(1, 5, 0)); err != nil || got.Memo != 5 {
-		t.Errorf("the valid form of these addresses parses to %v (%v)", got, err)
+		t.Errorf("the valid form of these addresses parses to %v (%v), want 5", got, err)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestAddressesOfKeys(t *testing.T) {
 		}
 		if pub[0] == 0xed { // ed25519, which this adapter does not sign with
 			if got, err := r.Address(pub, 0); err == nil {
-				t.Errorf("an address %v was made of an ed25519 key", got)
+				t.Errorf("an address %v was made of an ed25519 key, want an error", got)
 			}
 			continue
 		}
@@ -230,7 +230,7 @@ func TestPaymentsAreTheirVectorsByteForByte(t *testing.T) {
 		}
 		wantPayment(t, p, fields)
 		if again := p.encode(); !bytes.Equal(again, raw) {
-			t.Errorf("%s\nencodes to\n%X", blob, again)
+			t.Errorf("%s\nencodes to\n%X, want %x", blob, again, raw)
 		}
 		bare := p
 		bare.Signature = nil
@@ -299,7 +299,7 @@ func TestHeaderHashIsTheLedgers(t *testing.T) {
 		}
 		h.Flags ^= 1
 		if err := h.check(15202439, true); !errors.Is(err, errHeader) {
-			t.Errorf("a header with another flag: %v", err)
+			t.Errorf("a header with another flag: %v, want %v", err, errHeader)
 		}
 	}
 }

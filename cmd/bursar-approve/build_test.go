@@ -57,7 +57,7 @@ func TestOnlyWhatAnApproverNeedsIsLinked(t *testing.T) {
 	}
 	found := strings.Fields(string(out))
 	if len(found) < 10 {
-		t.Fatalf("go list names %d packages", len(found))
+		t.Fatalf("go list names %d packages, want at least 10", len(found))
 	}
 	for _, path := range found {
 		if ours, is := strings.CutPrefix(path, "github.com/bursar/bursar"); is {

@@ -96,7 +96,7 @@ func newDesk(t *testing.T, seed byte, orders ...approval.Order) *desk {
 		}
 		var s signedText
 		if err := json.NewDecoder(r.Body).Decode(&s); err != nil || r.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("got %v, %s", err, r.Header)
+			t.Errorf("got %v, %s, want %q", err, r.Header, "application/json")
 		}
 		d.taken = append(d.taken, s)
 		w.WriteHeader(http.StatusNoContent)
@@ -175,7 +175,7 @@ func TestThePasswordOfTheListenerIsSent(t *testing.T) {
 	file := d.write("password", d.password+"\n")
 	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "--password-file", file, "yes", d.url); code != 0 ||
 		len(d.votes(order(1))) != 1 {
-		t.Errorf("with it: got code %d: %s", code, &d.err)
+		t.Errorf("with it: got code %d: %s, want 0 and 1 of them", code, &d.err)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestWhatIsMistypedIsNotSigned(t *testing.T) {
 	}
 	d := newDesk(t, 1, order(1))
 	if code := d.keyed("1.5\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
-		t.Errorf("an answer that is cut off: got code %d and %d signatures", code, len(d.taken))
+		t.Errorf("an answer that is cut off: got code %d and %d signatures, want 1 and none", code, len(d.taken))
 	}
 }
 
@@ -296,7 +296,7 @@ func TestAFileInAFileOut(t *testing.T) {
 	}
 	waiting := d.write("waiting.json", string(text))
 	if code := d.keyed("", "list", waiting); code != 0 || !strings.Contains(d.out.String(), "1.5 BTC on bitcoin to bc1q") {
-		t.Errorf("got code %d: %s", code, &d.out)
+		t.Errorf("got code %d: %s, want 0 and %q in it", code, &d.out, "1.5 BTC on bitcoin to bc1q")
 	}
 	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", waiting, "--out", d.path("signed")); code != 0 {
 		t.Fatalf("got code %d: %s, want 0", code, &d.err)
@@ -307,7 +307,7 @@ func TestAFileInAFileOut(t *testing.T) {
 	}
 	signed, signatures, err := sshsig.Split(string(content))
 	if err != nil || len(signatures) != 1 {
-		t.Fatalf("got %d signatures, %v", len(signatures), err)
+		t.Fatalf("got %d signatures, %v, want 1 of them", len(signatures), err)
 	}
 	d.taken = []signedText{{signed, signatures[0]}}
 	if len(d.votes(order(1))) != 1 {
@@ -319,7 +319,7 @@ func TestAStrangerSignsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, 9, order(1))
 	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
-		t.Errorf("got code %d and %d signatures", code, len(d.taken))
+		t.Errorf("got code %d and %d signatures, want 1 and none", code, len(d.taken))
 	}
 	d.wantSays("the policy knows nobody with the key SHA256:")
 	if code := d.run("1.5\nbc1qar zzwf5mdq\n", nil, "yes", d.url); code != 1 || len(d.taken) != 0 {
@@ -406,7 +406,7 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 		}
 		text, signatures, err := sshsig.Split(string(content))
 		if err != nil || text != test.file || len(signatures) != 1 {
-			t.Fatalf("%s: got %q, %d signatures, %v", name, text, len(signatures), err)
+			t.Fatalf("%s: got %q, %d signatures, %v, want %v and 1 of them", name, text, len(signatures), err, test.file)
 		}
 		if _, err := sshsig.Verify(signatures[0], name+"@bursar", []byte(text)); name != "thaw" && err != nil {
 			t.Errorf("%s: %v", name, err)

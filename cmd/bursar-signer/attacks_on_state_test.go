@@ -91,7 +91,7 @@ func TestAThousandOrdersAgainstOneWindow(t *testing.T) {
 	c.start()
 	take()
 	if got := left.Load(); got > 33 {
-		t.Errorf("%d payments of 3 left of an hourly limit of 100", got)
+		t.Errorf("%d payments of 3 left of an hourly limit of 100, want at most 33", got)
 	}
 	c.want("what is left of the window", c.takes(3), signer.ReasonQuota)
 }
@@ -155,7 +155,7 @@ func TestTheMostThatALyingCoreTakes(t *testing.T) {
 	c.stop(syscall.SIGTERM)
 	c.start()
 	if again := c.drain(); again.paid.Sign() != 0 || again.fees.Cmp(new(big.Int).Sub(whole(20), m.fees)) > 0 {
-		t.Errorf("after a restart it takes %+v", again)
+		t.Errorf("after a restart it takes %+v, want 0 and at most 0", again)
 	}
 }
 
@@ -173,13 +173,13 @@ func TestTheStateIsNoWayOut(t *testing.T) {
 	second.Dir, second.Env = c.folder, append([]string{"HOME=" + c.folder, "BURSAR_SIGNER_ADDRESS=unix:s2"}, c.env...)
 	says, err := second.CombinedOutput()
 	if err == nil || !strings.Contains(string(says), "another signer uses the state file") {
-		t.Errorf("a second signer: %v, %s", err, says)
+		t.Errorf("a second signer: %v, %s, want an error and %q in it", err, says, "another signer uses the state file")
 	}
 
 	invented := c.client.Checkpoint()
 	invented.Number += 1000
 	if err := c.client.Know(invented); !errors.Is(err, signer.ErrClaim) {
-		t.Errorf("the client takes an invented entry: %v", err)
+		t.Errorf("the client takes an invented entry: %v, want %v", err, signer.ErrClaim)
 	}
 	if status := c.post("/v1/sign", fmt.Sprintf(`{"chain":"polygon","seen":{"instance":%q,"number":%d,"hash":%q}}`,
 		invented.Instance, invented.Number, invented.Hash)); status != http.StatusForbidden {
@@ -316,7 +316,7 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 	frozen.Store(true)
 	group.Wait()
 	if late.Load() > 0 {
-		t.Errorf("%d signatures after the freeze", late.Load())
+		t.Errorf("%d signatures after the freeze, want 0", late.Load())
 	}
 	c.stop(syscall.SIGKILL)
 	c.start()
@@ -329,7 +329,7 @@ func TestAFreezeOfTheProcessWins(t *testing.T) {
 	}
 	c.want("after SIGUSR1", c.takes(1), signer.ReasonFrozen)
 	if out, _, _ := c.run("status"); !strings.Contains(out, "SIGUSR1") {
-		t.Errorf("the status says %s", out)
+		t.Errorf("the status says %s, want %q in it", out, "SIGUSR1")
 	}
 }
 

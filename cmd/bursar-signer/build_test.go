@@ -75,7 +75,7 @@ func TestOnlyWhatASignerNeedsIsLinked(t *testing.T) {
 	}
 	found := strings.Fields(string(out))
 	if len(found) < 50 {
-		t.Fatalf("go list names %d packages", len(found))
+		t.Fatalf("go list names %d packages, want at least 50", len(found))
 	}
 	for _, path := range found {
 		if ours, is := strings.CutPrefix(path, "github.com/bursar/bursar"); is {

@@ -68,18 +68,18 @@ func TestTheSignersOwnProgramDoesWhatItsCommandsDo(t *testing.T) {
 	}
 	words, says, code := b.run("seed", "new")
 	if code != 0 || len(strings.Fields(words)) != 24 {
-		t.Fatalf("seed new exits with %d: %s", code, says)
+		t.Fatalf("seed new exits with %d: %s, want 0 and 24 of them", code, says)
 	}
 	checked, says, code := b.run("seed", "check")
 	if code != 0 || !strings.Contains(checked, "fingerprint is ") {
-		t.Errorf("seed check exits with %d: %s %s", code, checked, says)
+		t.Errorf("seed check exits with %d: %s %s, want 0 and %q in it", code, checked, says, "fingerprint is ")
 	}
 	if _, says, code := b.run("freeze", "--reason", "a drill"); code != 0 ||
 		!strings.Contains(says, "until `bursar-signer thaw`") {
-		t.Errorf("freeze exits with %d: %s", code, says)
+		t.Errorf("freeze exits with %d: %s, want 0 and %q in it", code, says, "until `bursar-signer thaw`")
 	}
 	if out, _, code := b.run("status"); code != 0 || !strings.Contains(out, "a drill") {
-		t.Errorf("status exits with %d: %s", code, out)
+		t.Errorf("status exits with %d: %s, want 0 and %q in it", code, out, "a drill")
 	}
 	if _, says, code := b.run(); code != 2 || !strings.Contains(says, "signer.address is not configured") {
 		t.Errorf("without an address it exits with %d: %s", code, says)
@@ -94,7 +94,8 @@ func TestHelpNamesTheCommandsAsTheyAreTyped(t *testing.T) {
 		out, says, code := b.run(append(strings.Fields(name), "--help")...)
 		if code != 0 || !strings.Contains(out, "Usage: bursar-signer") || strings.Contains(out, "bursar signer") ||
 			strings.Contains(out, "bursar seed") {
-			t.Errorf("%s --help exits with %d, says %q and prints\n%s", name, code, says, out)
+			t.Errorf("%s --help exits with %d, says %q and prints\n%s, want 0 and %q in it and no %q and no %q", name, code,
+				says, out, "Usage: bursar-signer", "bursar signer", "bursar seed")
 		}
 	}
 }

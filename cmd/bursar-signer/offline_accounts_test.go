@@ -41,7 +41,7 @@ func newAccountVault(t *testing.T, id bursar.ChainID, family bursar.Family, addr
 	v.must(err)
 	text, says, code := v.run("offline", "address", string(id))
 	if code != 0 {
-		t.Fatalf("offline address exits with %d: %s %s", code, text, says)
+		t.Fatalf("offline address exits with %d: %s %s, want 0", code, text, says)
 	}
 	v.hot, v.home, v.own = hot, addressOf(pub), strings.TrimSpace(text)
 	return v

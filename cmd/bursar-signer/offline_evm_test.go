@@ -131,7 +131,7 @@ func TestEVMBundlesAreSignedOffline(t *testing.T) {
 		}
 		_, says, code = v.typed("0.50000000\n", "offline", "sign", name+".txt", "--out", name+"-signed.txt")
 		if code != 0 {
-			t.Fatalf("%s: sign exits with %d: %s", name, code, says)
+			t.Fatalf("%s: sign exits with %d: %s, want 0", name, code, says)
 		}
 	}
 	data, err := os.ReadFile(filepath.Join(v.folder, "account-signed.txt"))

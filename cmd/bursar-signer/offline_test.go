@@ -43,7 +43,7 @@ func newVault(t *testing.T) *vault {
 	v.must(err)
 	key, says, code := v.run("offline", "key", "bitcoin")
 	if code != 0 || !strings.HasPrefix(key, "[") {
-		t.Fatalf("offline key exits with %d: %s", code, says)
+		t.Fatalf("offline key exits with %d: %s, want 0 and %q first", code, says, "[")
 	}
 	body := "wpkh(" + strings.TrimSpace(key) + "/<0;1>/*)"
 	sum, err := descriptor.Checksum(body)
@@ -137,11 +137,11 @@ func TestABundleIsSignedOffline(t *testing.T) {
 	v := newVault(t)
 	shown, says, code := v.run("offline", "show", "refill.txt")
 	if code != 0 || !strings.Contains(shown, "0.40000000 BTC") || !strings.Contains(shown, "0 of 1") {
-		t.Fatalf("show exits with %d: %s %s", code, shown, says)
+		t.Fatalf("show exits with %d: %s %s, want 0 and %q in it and %q in it", code, shown, says, "0.40000000 BTC", "0 of 1")
 	}
 	if _, says, code := v.typed("0.4\n", "offline", "sign", "refill.txt", "--out", "signed.txt"); code != 1 ||
 		!strings.Contains(says, "nothing is signed") {
-		t.Errorf("another amount is typed: got %d, %s", code, says)
+		t.Errorf("another amount is typed: got %d, %s, want 1 and %q in it", code, says, "nothing is signed")
 	}
 	if _, says, code := v.typed("0.40000000\n", "offline", "sign", "refill.txt", "--out", "signed.txt"); code != 0 {
 		t.Fatalf("sign exits with %d: %s, want 0", code, says)
@@ -152,7 +152,7 @@ func TestABundleIsSignedOffline(t *testing.T) {
 	}
 	if _, says, code := v.typed("0.40000000\n", "offline", "sign", "refill.txt", "--out", "signed.txt"); code != 1 ||
 		!strings.Contains(says, "exists") {
-		t.Errorf("a file is overwritten: got %d, %s", code, says)
+		t.Errorf("a file is overwritten: got %d, %s, want 1 and %q in it", code, says, "exists")
 	}
 	if _, says, code := v.run("offline", "combine", "refill.txt", "signed.txt", "--out", "joined.txt"); code != 0 ||
 		v.read("joined.txt") != v.read("signed.txt") {
@@ -166,11 +166,11 @@ func TestABundleIsSignedOffline(t *testing.T) {
 	}
 	codes, says, code := v.run("offline", "show", "signed.txt", "--qr", "--once", "--every", "1ms", "--qr-dir", "codes")
 	if code != 0 || strings.Count(codes, " of ") != len(frames) {
-		t.Errorf("show --qr exits with %d: %s", code, says)
+		t.Errorf("show --qr exits with %d: %s, want 0 and %v", code, says, len(frames))
 	}
 	for _, name := range []string{"codes/frame-00001.png", "codes/frame-00001.svg"} {
 		if len(v.read(name)) < 500 {
-			t.Errorf("%s has %d bytes", name, len(v.read(name)))
+			t.Errorf("%s has %d bytes, want at least 500", name, len(v.read(name)))
 		}
 	}
 }
@@ -203,6 +203,6 @@ func TestAttacksOnTheOfflineMachine(t *testing.T) {
 	}
 	v.write("bad.txt", strings.Replace(v.bundle.Text(), "units: 40000000", "units: 40000001", 1))
 	if _, says, code := v.run("offline", "show", "bad.txt"); code != 1 || !strings.Contains(says, "checksum") {
-		t.Errorf("a bundle that was changed: got %d, %s", code, says)
+		t.Errorf("a bundle that was changed: got %d, %s, want 1 and %q in it", code, says, "checksum")
 	}
 }

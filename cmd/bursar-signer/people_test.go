@@ -83,7 +83,7 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 	b.want(0, "", "seed", "new")
 	var state struct{ Instance string }
 	if err := json.Unmarshal([]byte(b.want(0, "", "status", "--json")), &state); err != nil || state.Instance == "" {
-		t.Fatalf("got %+v, %v", state, err)
+		t.Fatalf("got %+v, %v, want not %q", state, err, "")
 	}
 	b.want(1, "no policy is installed", "policy", "show")
 	now := time.Now().UTC().Truncate(time.Second)

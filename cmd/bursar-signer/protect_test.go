@@ -117,7 +117,7 @@ func TestTheSignersMemoryIsLocked(t *testing.T) {
 		t.Fatal("the status has no VmLck")
 	}
 	if n, err := strconv.Atoi(locked[1]); err != nil || n < 10_000 {
-		t.Errorf("%s kB are locked", locked[1])
+		t.Errorf("%s kB are locked, want at least 10_000", locked[1])
 	}
 	if used := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindStringSubmatch(s.proc("status")); len(used[1]) > 6 {
 		t.Errorf("%s kB are in memory: locking fills what is only reserved", used[1])
@@ -233,7 +233,8 @@ func TestUnlockedMemoryIsRefusedOnMainnet(t *testing.T) {
 		out, err := limited.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "set LimitMEMLOCK=infinity") ||
 			!strings.Contains(string(out), "signer.lock_memory: preferred") {
-			t.Errorf("with %s it ends with %v and says %s", required, err, out)
+			t.Errorf("with %s it ends with %v and says %s, want an error and %q in it and %q in it", required, err, out,
+				"set LimitMEMLOCK=infinity", "signer.lock_memory: preferred")
 		}
 	}
 }

@@ -30,14 +30,14 @@ func TestTheUnitIsValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.CommandContext(t.Context(), analyze, "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("systemd-analyze says %v: %s", err, out)
+		t.Errorf("systemd-analyze says %v: %s, want none", err, out)
 	}
 	for _, want := range []string{"NoNewPrivileges=yes", "ProtectSystem=strict", "PrivateNetwork=yes",
 		"MemoryDenyWriteExecute=yes",
 		"LimitCORE=0", "LimitMEMLOCK=infinity", "LoadCredential=bursar-passphrase:", "RestrictAddressFamilies=AF_UNIX",
 		"SystemCallFilter=@system-service"} {
 		if !strings.Contains(string(text), "\n"+want) {
-			t.Errorf("the unit lacks %s", want)
+			t.Errorf("the unit lacks %s, want %v in it", want, "\n"+want)
 		}
 	}
 }

@@ -26,11 +26,11 @@ func TestFeesOfAnAccount(t *testing.T) {
 	other := parse[createdAccount](d, "account", "create", "--name", "other", "--json").AccountID
 	if f := d.fees(id, "USDT"); f.DepositFee != "2%" || f.WithdrawalFee != "0" || f.DepositFrom != "configuration" ||
 		f.DepositSince != nil {
-		t.Errorf("at first %+v", f)
+		t.Errorf("at first %+v, want %q and %q and %q and nil", f, "2%", "0", "configuration")
 	}
 	if f := d.fees(id, "BTC", "--withdrawal", "network + 1%"); f.WithdrawalFee != "network + 1%" ||
 		f.WithdrawalFrom != "account" || f.DepositFrom != "configuration" {
-		t.Errorf("for every currency %+v", f)
+		t.Errorf("for every currency %+v, want %q and %q and %q", f, "network + 1%", "account", "configuration")
 	}
 	if f := d.fees(id, "USDT", "--currency", "USDT", "--deposit", "0.5% + 0.10", "--withdrawal",
 		"0"); f.DepositFee != "0.5% + 0.10" || f.DepositFrom != "account-currency" ||
@@ -38,17 +38,17 @@ func TestFeesOfAnAccount(t *testing.T) {
 		t.Errorf("for USDT %+v", f)
 	}
 	if f := d.fees(id, "USDC-MATIC"); f.WithdrawalFee != "1%" || f.WithdrawalFrom != "account" {
-		t.Errorf("of another token %+v", f)
+		t.Errorf("of another token %+v, want %q and %q", f, "1%", "account")
 	}
 	if f := d.fees(other, "USDT"); f.DepositFee != "2%" || f.WithdrawalFrom != "configuration" {
-		t.Errorf("another account pays %+v", f)
+		t.Errorf("another account pays %+v, want %q and %q", f, "2%", "configuration")
 	}
 	if f := d.fees(id, "USDT", "--currency", "USDT", "--clear"); f.DepositFee != "2%" || f.WithdrawalFee != "1%" ||
 		f.WithdrawalFrom != "account" {
-		t.Errorf("cleared %+v", f)
+		t.Errorf("cleared %+v, want %q and %q and %q", f, "2%", "1%", "account")
 	}
 	if f := d.fees(id, "BTC", "--clear"); f.WithdrawalFee != "network" || f.WithdrawalFrom != "configuration" {
-		t.Errorf("all cleared %+v", f)
+		t.Errorf("all cleared %+v, want %q and %q", f, "network", "configuration")
 	}
 	if table := d.ok("account", "fees", id.String(), "--currency",
 		"BTC"); !strings.Contains(table,

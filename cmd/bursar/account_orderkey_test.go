@@ -35,7 +35,7 @@ func TestKeysOfOrders(t *testing.T) {
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID.String()
 	if got := d.ok("account", "order-key", "add", id, d.orderKey(1), "--name", "shop"); !strings.Contains(got,
 		"The service takes the key ") || !strings.Contains(got, "The signer takes the key ") {
-		t.Errorf("added: %s", got)
+		t.Errorf("added: %s, want %q in it and %q in it", got, "The service takes the key ", "The signer takes the key ")
 	}
 	d.ok("account", "order-key", "add", id, d.orderKey(2), "--name", "backup")
 	d.fails(exitFailed, "already", "account", "order-key", "add", id, d.orderKey(1), "--name", "again")
@@ -58,7 +58,7 @@ func TestKeysOfOrders(t *testing.T) {
 	if got := d.ok("account", "order-key", "revoke", id, listed[0].KeyID); !strings.Contains(got,
 		"The service does not take") ||
 		!strings.Contains(got, "The signer does not take") {
-		t.Errorf("revoked: %s", got)
+		t.Errorf("revoked: %s, want %q in it and %q in it", got, "The service does not take", "The signer does not take")
 	}
 	d.fails(exitFailed, "is not revoked", "account", "order-key", "revoke", id, listed[0].KeyID)
 	d.ok("signer", "order-key", "revoke", id, listed[1].KeyID)

@@ -36,6 +36,6 @@ func TestAccountSet(t *testing.T) {
 	d.fails(exitFailed, "the webhook URL is refused", "account", "create", "--name", "x", "--webhook",
 		"gopher://shop.example/")
 	if all := parse[[]listedAccount](d, "account", "list", "--json"); len(all) != 1 {
-		t.Errorf("a refused account was made: %+v", all)
+		t.Errorf("a refused account was made: %+v, want 1 of them", all)
 	}
 }

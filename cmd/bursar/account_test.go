@@ -37,7 +37,7 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("listed %+v", got)
 	}
 	if table := d.ok("account", "list"); !strings.Contains(table, "shop") || strings.Count(table, "\n") != 3 {
-		t.Errorf("the table is\n%s", table)
+		t.Errorf("the table is\n%s, want %q in it and 3", table, "shop")
 	}
 	human := d.run("", "account", "create", "--name", "human")
 	for _, name := range []string{"accountID", "apiKey", "apiSecret", "webhookSecret  whsec_"} {
@@ -83,7 +83,7 @@ func TestUnfreeze(t *testing.T) {
 	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	if got := d.ok("account", "unfreeze", id.String()); !strings.Contains(got, "was not frozen") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it", got, "was not frozen")
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByReversal, Reason: "of a test"})
@@ -94,7 +94,7 @@ func TestUnfreeze(t *testing.T) {
 	}
 	if got := d.ok("account", "unfreeze",
 		id.String()); !strings.Contains(got, "may withdraw again; it was frozen because of a test") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it", got, "may withdraw again; it was frozen because of a test")
 	}
 	if got := parse[[]listedAccount](d, "account", "list", "--json"); got[0].Frozen != nil {
 		t.Errorf("still frozen: %+v", got)
@@ -120,7 +120,7 @@ func TestKeys(t *testing.T) {
 	reader := parse[createdKey](d, "key", "create", id.String(), "--scopes", "read", "--life", "1h", "--no-secret",
 		"--json")
 	if reader.AccountID != id || reader.APISecret != "" || !strings.HasPrefix(reader.APIKey, "bk_") {
-		t.Errorf("created %+v", reader)
+		t.Errorf("created %+v, want %v and %q and %q first", reader, id, "", "bk_")
 	}
 	keys := parse[[]listedKey](d, "key", "list", id.String(), "--json")
 	if len(keys) != 2 || len(keys[0].Scopes) != 3 || !keys[0].HasSecret || keys[0].ExpiresAt != nil {
@@ -141,7 +141,7 @@ func TestKeys(t *testing.T) {
 	}
 	if table := d.ok("key", "list"); !strings.Contains(table, "read wallets withdraw") ||
 		strings.Contains(table, next.APIKey) {
-		t.Errorf("the table is\n%s", table)
+		t.Errorf("the table is\n%s, want %q in it and no key", table, "read wallets withdraw")
 	}
 	nobody := "0193a6a0-0000-7000-8000-000000000000"
 	d.fails(exitFailed, "there is no account "+nobody, "key", "create", nobody)
@@ -162,6 +162,6 @@ func TestRotateWebhook(t *testing.T) {
 		t.Errorf("rotated to %+v", rotated)
 	}
 	if left := time.Until(rotated.OverlapEnds); left < time.Hour || left > 2*time.Hour {
-		t.Errorf("the overlap ends in %s", left)
+		t.Errorf("the overlap ends in %s, want at least %v and at most %v", left, time.Hour, 2*time.Hour)
 	}
 }

@@ -26,17 +26,17 @@ func TestAlarmsAreListedAndClosed(t *testing.T) {
 	found := parse[[]listedAlarm](d, "alarm", "list", "--json", "--kind", "unrecognized_event")
 	if len(found) != 2 || found[0].Kind != "unrecognized_event" || found[0].At == "" ||
 		len(parse[[]listedAlarm](d, "alarm", "list", "--json", "--chain", "tron")) != 2 {
-		t.Fatalf("listed %+v", found)
+		t.Fatalf("listed %+v, want 2 of them and %q and not %q", found, "unrecognized_event", "")
 	}
 	if out := d.ok("alarm", "list"); !strings.Contains(out, "unrecognized_event") || strings.Contains(out, "\x1b") {
-		t.Errorf("listed\n%s", out)
+		t.Errorf("listed\n%s, want %q in it and no %q", out, "unrecognized_event", "\x1b")
 	}
 	if got := d.ok("alarm", "close", "1"); !strings.HasPrefix(got, "closed: odd") || strings.Contains(got, "\x1b") {
-		t.Errorf("closing says %q", got)
+		t.Errorf("closing says %q, want %q first and no %q", got, "closed: odd", "\x1b")
 	}
 	d.fails(exitFailed, "no alarm 1 is open", "alarm", "close", "1")
 	d.fails(exitFailed, "no alarm 9 is open", "alarm", "close", "9")
 	if left := parse[[]listedAlarm](d, "alarm", "list", "--json"); len(left) != 2 {
-		t.Errorf("left are %+v", left)
+		t.Errorf("left are %+v, want 2 of them", left)
 	}
 }

@@ -29,13 +29,13 @@ func TestBackupAndRestore(t *testing.T) {
 	restored := parse[backedUp](d, "restore", "--json", "a.db")
 	if restored.Database == "" || !strings.HasPrefix(restored.Previous, restored.Database+".replaced-") ||
 		restored.Accounts != 1 {
-		t.Errorf("restoring gives %+v", restored)
+		t.Errorf("restoring gives %+v, want not %q and %v first and 1", restored, "", restored.Database+".replaced-")
 	}
 	if list := d.ok("account", "list"); !strings.Contains(list, "first") || strings.Contains(list, "second") {
-		t.Errorf("afterwards there are\n%s", list)
+		t.Errorf("afterwards there are\n%s, want %q in it and no %q", list, "first", "second")
 	}
 	if said := d.ok("restore", "a.db"); !strings.Contains(said, "marked as restored") {
-		t.Errorf("it says\n%s", said)
+		t.Errorf("it says\n%s, want %q in it", said, "marked as restored")
 	}
 	if err := os.WriteFile(filepath.Join(d.dir, "a.db.sha256"), []byte("00  a.db\n"), 0o600); err != nil {
 		t.Fatal(err)

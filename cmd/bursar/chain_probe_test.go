@@ -14,10 +14,11 @@ func TestProbeNeedsNothingButAnEndpoint(t *testing.T) {
 		"--block", "7", "--json")
 	if o.code != exitFailed || !strings.Contains(o.out, `"result":"failed"`) || !strings.Contains(o.out, `"height":7`) ||
 		!strings.Contains(o.err, "1 of 1 blocks cannot be read") {
-		t.Errorf("it exits with %d and prints\n%s%s", o.code, o.out, o.err)
+		t.Errorf("it exits with %d and prints\n%s%s, want %v and %q in it and %q in it and %q in it", o.code, o.out, o.err,
+			exitFailed, `"result":"failed"`, `"height":7`, "1 of 1 blocks cannot be read")
 	}
 	if strings.Contains(o.out+o.err, "hunter2") {
-		t.Errorf("a key is printed:\n%s%s", o.out, o.err)
+		t.Errorf("a key is printed:\n%s%s, want no %q", o.out, o.err, "hunter2")
 	}
 	d.fails(exitUsage, "bursar.yaml does not exist", "chain", "probe", "ethereum")
 }
@@ -36,7 +37,7 @@ func TestSampledBlocksAreSpreadEvenly(t *testing.T) {
 	} {
 		cmd := chainProbeCommand{Sample: test.sample, Back: test.back}
 		if got := cmd.sampled(test.final); !slices.Equal(got, test.want) {
-			t.Errorf("%+v gives %v", test, got)
+			t.Errorf("%+v gives %v, want %+v", test, got, test.want)
 		}
 	}
 }
@@ -58,11 +59,12 @@ func TestProbeReadsBlocks(t *testing.T) {
 		heights = append(heights, b.Height)
 	}
 	if !slices.Equal(heights, []uint64{5, 6, 88, 98, 108}) {
-		t.Errorf("read are %v", heights)
+		t.Errorf("read are %v, want %+v", heights, []uint64{5, 6, 88, 98, 108})
 	}
 	delete(node, "getblock")
 	o := d.run("", "chain", "probe", "bitcoin", "--endpoint", pretendNode(t, node), "--block", "5")
 	if o.code != exitFailed || !strings.Contains(o.out, "failed") || !strings.Contains(o.out, "Method not found") {
-		t.Errorf("it exits with %d and prints\n%s%s", o.code, o.out, o.err)
+		t.Errorf("it exits with %d and prints\n%s%s, want %v and %q in it and %q in it", o.code, o.out, o.err, exitFailed,
+			"failed", "Method not found")
 	}
 }

@@ -49,14 +49,14 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 		}
 	}
 	if o.code != exitFailed || !strings.Contains(o.err, "nothing was changed") {
-		t.Errorf("%d %s", o.code, o.err)
+		t.Errorf("%d %s, want %v and %q in it", o.code, o.err, exitFailed, "nothing was changed")
 	}
 	if o = d.run("", "chain", "resume", "bitcoin", "--yes"); o.code != exitFailed ||
 		!strings.Contains(o.err, "not final yet") {
-		t.Errorf("%d %s", o.code, o.err)
+		t.Errorf("%d %s, want %v and %q in it", o.code, o.err, exitFailed, "not final yet")
 	}
 	if left := parse[[]listedHalt](d, "halt", "status", "--json"); len(left) != 1 {
-		t.Errorf("halted by %+v", left)
+		t.Errorf("halted by %+v, want 1 of them", left)
 	}
 	at(95)
 	for _, reason := range []string{"a fork", "a flood"} { // which of two ends must be said before anything is settled
@@ -79,16 +79,18 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 	if got := d.ok("chain", "resume", "bitcoin", "--yes", "--by",
 		"ann"); !strings.Contains(got, "settled: 1 external spends, as loss") || !strings.Contains(got,
 		"payments on bitcoin are resumed") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it and %q in it", got, "settled: 1 external spends, as loss",
+			"payments on bitcoin are resumed")
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		settled, err := tx.ExternalSpends().ByTx(ctx, "bitcoin", stolen.TxID)
 		if settled.Status != store.ExternalSettled || settled.Booked != store.UsedUpAsLoss || settled.Actor != "ann" ||
 			settled.OutgoingID.IsZero() {
-			t.Errorf("settled as %+v", settled)
+			t.Errorf("settled as %+v, want %v and %v and %q and not zero", settled, store.ExternalSettled, store.UsedUpAsLoss,
+				"ann")
 		}
 		if open, _ := tx.Alarms().List(ctx, 10); len(open) != 0 {
-			t.Errorf("open alarms are %+v", open)
+			t.Errorf("open alarms are %+v, want none", open)
 		}
 		return err
 	})
@@ -113,11 +115,11 @@ func TestResumeLeavesAnExternalSpendThatNobodySettled(t *testing.T) {
 			return err
 		}
 		if err := endKinds(ctx, tx, scope, end{}, resumable); err == nil || !strings.Contains(err.Error(), x.TxID) {
-			t.Errorf("the halt ends: %v", err)
+			t.Errorf("the halt ends: %v, want an error and %v in it", err, x.TxID)
 		}
 		halts, err := tx.Halts().Of(ctx, scope)
 		if len(halts) != 1 {
-			t.Errorf("halted by %+v", halts)
+			t.Errorf("halted by %+v, want 1 of them", halts)
 		}
 		return err
 	})

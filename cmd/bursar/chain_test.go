@@ -27,7 +27,7 @@ func TestChainStatusReportsAnUnreachableNode(t *testing.T) {
 	}
 	if table := d.ok("chain", "status"); !strings.Contains(table, "node unreachable") ||
 		strings.Contains(table, "hunter2") {
-		t.Errorf("the table is\n%s", table)
+		t.Errorf("the table is\n%s, want %q in it and no %q", table, "node unreachable", "hunter2")
 	}
 }
 
@@ -52,10 +52,10 @@ func TestChainStatusShowsTheNodesHeight(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if table := d.ok("chain", "status"); !strings.Contains(table, "halted: of a test") {
-		t.Errorf("the table is\n%s", table)
+		t.Errorf("the table is\n%s, want %q in it", table, "halted: of a test")
 	}
 	if o := d.run("", "doctor"); o.code != exitFailed || !strings.Contains(o.out, "bursar chain resume") {
-		t.Errorf("doctor says\n%s", o.out)
+		t.Errorf("doctor says\n%s, want %v and %q in it", o.out, exitFailed, "bursar chain resume")
 	}
 }
 
@@ -78,11 +78,11 @@ func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
 	}
 	if table := d.ok("chain", "status"); !strings.Contains(table, "not followed since 2") ||
 		!strings.Contains(table, "a second reason") {
-		t.Errorf("the table is\n%s", table)
+		t.Errorf("the table is\n%s, want %q in it and %q in it", table, "not followed since 2", "a second reason")
 	}
 	note("")
 	if table := d.ok("chain", "status"); !strings.Contains(table, "ok") || strings.Contains(table, "not followed") {
-		t.Errorf("the table is\n%s", table)
+		t.Errorf("the table is\n%s, want %q in it and no %q", table, "ok", "not followed")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestResumeLiftsAHalt(t *testing.T) {
 			t.Errorf("still halted: %+v", state)
 		}
 		if open, _ := tx.Alarms().List(ctx, 10); len(open) != 2 {
-			t.Errorf("open alarms are %+v", open)
+			t.Errorf("open alarms are %+v, want 2 of them", open)
 		}
 		return err
 	})
@@ -181,12 +181,12 @@ func TestWithdrawalsAreListedApprovedAndRejected(t *testing.T) {
 		t.Errorf("listed %+v", listed)
 	}
 	if w := listed[2]; w.AccountID != id || w.Amount != "0.00100000" || w.Fee != "0.00001000" || w.Address != "bcrt1q" {
-		t.Errorf("the first is %+v", w)
+		t.Errorf("the first is %+v, want %v and %q and %q and %q", w, id, "0.00100000", "0.00001000", "bcrt1q")
 	}
 	some := parse[[]listedWithdrawal](d, "withdrawal", "list", "--status", "rejected", "--limit", "1", "--account",
 		id.String(), "--json")
 	if len(some) != 1 || some[0].WithdrawalID != orders[1].ID {
-		t.Errorf("the rejected are %+v", some)
+		t.Errorf("the rejected are %+v, want 1 of them and %v", some, orders[1].ID)
 	}
 	d.fails(exitFailed, "its status does not allow this: the withdrawal is queued", "withdrawal", "approve",
 		orders[0].ID.String())
@@ -231,7 +231,7 @@ func TestDoctor(t *testing.T) {
 	d.ok("seed", "new")
 	o = d.run("", "doctor")
 	if o.code != exitFailed || !strings.Contains(o.out, "no node answers") || strings.Contains(o.out+o.err, "hunter2") {
-		t.Errorf("with a node that is away: %+v", o)
+		t.Errorf("with a node that is away: %+v, want %v and %q in it and no %q", o, exitFailed, "no node answers", "hunter2")
 	}
 }
 

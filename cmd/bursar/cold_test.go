@@ -30,7 +30,8 @@ func TestRefillsThatCannotBegin(t *testing.T) {
 	for _, command := range []string{"show", "broadcast"} {
 		o := d.run("", "cold", command, filepath.Join(d.dir, "bursar.yaml"))
 		if o.code != exitFailed || !strings.Contains(o.err, "not a bundle of a refill") {
-			t.Errorf("%s of another file: got %d, %s", command, o.code, o.err)
+			t.Errorf("%s of another file: got %d, %s, want %v and %q in it", command, o.code, o.err, exitFailed,
+				"not a bundle of a refill")
 		}
 	}
 }

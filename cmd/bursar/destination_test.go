@@ -59,7 +59,7 @@ func TestDestinations(t *testing.T) {
 	}
 	if got := d.ok("destination", "add", account, "--currency", "XRP", "--address",
 		exchange+":7"); !strings.HasPrefix(got, exchange+":7 is listed as ") || !strings.Contains(got, "usable from 20") {
-		t.Errorf("added: %s", got)
+		t.Errorf("added: %s, want %v first and %q in it", got, exchange+":7 is listed as ", "usable from 20")
 	}
 	if l := list(); len(l.Destinations) != 2 || *l.Destinations[0].Currency != "XRP" ||
 		l.Destinations[1].Currency != nil || l.Destinations[1].Family != "evm" ||
@@ -74,11 +74,12 @@ func TestDestinations(t *testing.T) {
 	table := d.run("", "destination", "list", account)
 	if !strings.Contains(table.out, "all of evm") || !strings.Contains(table.out, exchange+":7") ||
 		!strings.Contains(table.err, "The list is on: ") {
-		t.Errorf("the table is\n%s%s", table.err, table.out)
+		t.Errorf("the table is\n%s%s, want %q in it and %v in it and %q in it", table.err, table.out, "all of evm",
+			exchange+":7", "The list is on: ")
 	}
 	if got := d.ok("destination", "disable", account); !strings.Contains(got, "may withdraw to any address from 20") ||
 		!strings.Contains(got, "cancels this") {
-		t.Errorf("disabled: %s", got)
+		t.Errorf("disabled: %s, want %q in it and %q in it", got, "may withdraw to any address from 20", "cancels this")
 	}
 	if l := list(); !l.Enabled || l.EnabledUntil == nil || time.Until(*l.EnabledUntil) < time.Hour {
 		t.Errorf("disabled the list is %+v", l)

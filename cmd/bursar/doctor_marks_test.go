@@ -28,7 +28,7 @@ func TestDoctorChecksTheMarks(t *testing.T) {
 			}
 		}
 		if after, _ := os.ReadFile(path); string(after) != string(before) {
-			t.Errorf("the marks were %s and are %s", before, after)
+			t.Errorf("the marks were %s and are %s, want %v", before, after, string(before))
 		}
 	}
 	want(resultOK, "none yet")

@@ -30,7 +30,7 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	main.configure("chains: {bitcoin: {rpc: http://127.0.0.1:1}}")
 	found, _ := main.findings()
 	if f := found[check]; f.Result != resultWarning || !strings.Contains(f.Advice, "docs/operations/approvals.md") {
-		t.Errorf("on mainnet doctor finds %+v", f)
+		t.Errorf("on mainnet doctor finds %+v, want %v and %q in it", f, resultWarning, "docs/operations/approvals.md")
 	}
 	d := newSeededHarness(t, "console: {url: https://bursar.example}")
 	d.ok("signer", "init", "--unused")

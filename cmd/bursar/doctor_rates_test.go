@@ -46,7 +46,8 @@ func TestDoctorChecksTheRates(t *testing.T) {
 		}
 		if found.Check != want.Check || found.Result != want.Result || !strings.HasSuffix(found.Detail, want.Detail) ||
 			strings.Contains(o.out+o.err, "hunter2") {
-			t.Errorf("%s: %+v", rates, found)
+			t.Errorf("%s: %+v, want %v and %v and %v last and no %q", rates, found, want.Check, want.Result, want.Detail,
+				"hunter2")
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestDoctorChecksNodes(t *testing.T) {
 	node := ""
 	for check, f := range found {
 		if f.Result != resultOK {
-			t.Errorf("found %+v", f)
+			t.Errorf("found %+v, want %v", f, resultOK)
 		}
 		if name, is := strings.CutPrefix(check, "bitcoin http://"); is {
 			node, _, _ = strings.Cut(name, " ")
@@ -120,7 +120,8 @@ func TestDoctorChecksNodes(t *testing.T) {
 	}
 	if o := d.run("", "doctor"); !strings.Contains(o.out, "What to do:\n  bitcoin http://") ||
 		!strings.Contains(o.out, "txindex=1") || strings.Contains(o.out+o.err, "hunter2") {
-		t.Errorf("it prints\n%s%s", o.out, o.err)
+		t.Errorf("it prints\n%s%s, want %q in it and %q in it and no %q", o.out, o.err, "What to do:\n  bitcoin http://",
+			"txindex=1", "hunter2")
 	}
 }
 
@@ -159,7 +160,7 @@ func TestDoctorChecksTheMachine(t *testing.T) {
 		}
 	}
 	if free, err := freeSpace(t.TempDir()); err != nil || free == 0 {
-		t.Errorf("%d bytes are free, %v", free, err)
+		t.Errorf("%d bytes are free, %v, want not 0", free, err)
 	}
 	if _, err := freeSpace("/no/such/folder"); err == nil {
 		t.Error("a missing folder has free space")

@@ -59,7 +59,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 		return err
 	})
 	if err != nil || seen < 30 {
-		t.Errorf("%d commands are found, %v", seen, err)
+		t.Errorf("%d commands are found, %v, want at least 30", seen, err)
 	}
 }
 

@@ -37,13 +37,14 @@ func TestHaltsStartAndEnd(t *testing.T) {
 		}
 		if o := d.run("", "doctor"); o.code != exitFailed || !strings.Contains(o.out, "a drill") ||
 			!strings.Contains(o.out, "bursar "+strings.Join(test.end, " ")) {
-			t.Errorf("%v: doctor says\n%s", test.begin, o.out)
+			t.Errorf("%v: doctor says\n%s, want %v and %q in it and %v in it", test.begin, o.out, exitFailed, "a drill",
+				"bursar "+strings.Join(test.end, " "))
 		}
 		if got := d.ok(append(test.end, "--by", "bob", "--reason", "over")...); !strings.Contains(got, "ended: ") {
-			t.Errorf("%v says %q", test.end, got)
+			t.Errorf("%v says %q, want %q in it", test.end, got, "ended: ")
 		}
 		if left := parse[[]listedHalt](d, "halt", "status", "--json"); len(left) != 0 {
-			t.Errorf("%v leaves %+v", test.end, left)
+			t.Errorf("%v leaves %+v, want none", test.end, left)
 		}
 		log := parse[[]listedHaltEvent](d, "halt", "log", "--limit", "2", "--json")
 		if len(log) != 2 || log[0].What != "resumed" || *log[0].Actor != "bob" || log[0].Reason != "over" ||
@@ -115,7 +116,7 @@ func TestAFreezeHasSeveralReasons(t *testing.T) {
 		t.Errorf("listed %+v", got)
 	}
 	if got := d.ok("account", "unfreeze", id.String()); !strings.Contains(got, "may withdraw again") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it", got, "may withdraw again")
 	}
 	d.fails(exitFailed, "there is no account", "account", "freeze", "0193a6a0-0000-7000-8000-000000000000",
 		"--reason", "x")
@@ -145,7 +146,7 @@ func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 	})
 	listed := parse[[]listedHalt](d, "halt", "status", "--json")
 	if len(listed) != 3 || listed[0].EndBy != "`bursar currency resume BTC`" {
-		t.Errorf("halted are %+v", listed)
+		t.Errorf("halted are %+v, want 3 of them and %q", listed, "`bursar currency resume BTC`")
 	}
 	got := d.ok("currency", "resume", "BTC", "--by", "ann", "--reason", "its fee is off again")
 	for _, want := range []string{"ended: BTC payments are halted (short_payout): transaction one delivered less",
@@ -158,7 +159,7 @@ func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 		alarms, err := tx.Alarms().List(ctx, 10)
 		halts, haltsErr := tx.Halts().List(ctx)
 		if len(alarms) != 1 || alarms[0].Ref != "three" || len(halts) != 1 || halts[0].Ref != "three" {
-			t.Errorf("left are %+v, %+v", halts, alarms)
+			t.Errorf("left are %+v, %+v, want 1 of them and %q", halts, alarms, "three")
 		}
 		return errors.Join(err, haltsErr)
 	})

@@ -41,7 +41,7 @@ func TestInitAsksAndLimitsAMainnet(t *testing.T) {
 		}
 	}
 	if shown := d.ok("config", "check"); strings.Contains(shown, "hunter2") {
-		t.Errorf("config check prints the password of a node:\n%s", shown)
+		t.Errorf("config check prints the password of a node:\n%s, want no %q", shown, "hunter2")
 	}
 }
 

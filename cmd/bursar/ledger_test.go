@@ -88,7 +88,7 @@ func TestLedgerExport(t *testing.T) {
 	}
 	if rows := d.table("--all", "--since", "2026-01-04", "--until", "2026-01-05"); len(rows) != 3 ||
 		rows[0]["credit"] != "custody" || rows[1]["credit"] != "fees:withdrawal" {
-		t.Errorf("a day is %v", rows)
+		t.Errorf("a day is %v, want 3 of them and %q and %q", rows, "custody", "fees:withdrawal")
 	}
 	if empty := d.ok("ledger", "export", "--all", "--json", "--until", "2025-01-01"); empty != "[]\n" {
 		t.Errorf("nothing is %q, want %q", empty, "[]\n")

@@ -304,7 +304,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"destination add", "destination remove", "destination enable",
 		"destination disable"}
 	if !slices.Equal(paths, want) {
-		t.Errorf("the commands are %q", paths)
+		t.Errorf("the commands are %q, want %+v", paths, want)
 	}
 }
 
@@ -381,7 +381,7 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		d.fails(exitUsage, test.want, strings.Fields(test.line)...)
 	}
 	if _, err := os.Stat(filepath.Join(d.dir, "bursar.db")); err == nil {
-		t.Error("a mistake in the command line has created a database")
+		t.Error("a mistake in the command line has created a database, want an error")
 	}
 }
 
@@ -396,7 +396,8 @@ func TestMistakesOfTheConfiguration(t *testing.T) {
 	d = newHarness(t, "database: postgres://me:hunter2@127.0.0.1:1/none")
 	if o := d.run("", "migrate"); o.code != exitFailed || strings.Contains(o.err, "hunter2") ||
 		!strings.Contains(o.err, "the database cannot be used") {
-		t.Errorf("a database that is away: %+v", o)
+		t.Errorf("a database that is away: %+v, want %v and no %q and %q in it", o, exitFailed, "hunter2",
+			"the database cannot be used")
 	}
 }
 
@@ -417,9 +418,9 @@ func TestVersion(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	if got := d.ok("version"); !strings.HasPrefix(got, "bursar ") {
-		t.Errorf("version prints %q", got)
+		t.Errorf("version prints %q, want %q first", got, "bursar ")
 	}
 	if v := parse[command.Version](d, "version", "--json"); v.Version == "" || !strings.HasPrefix(v.Go, "go1.") {
-		t.Errorf("version is %+v", v)
+		t.Errorf("version is %+v, want not %q and %q first", v, "", "go1.")
 	}
 }

@@ -35,7 +35,8 @@ func TestCommandsAreLogged(t *testing.T) {
 		t.Errorf("the halt is logged as %+v", halt)
 	}
 	if acts[0].Verb != "people.change" || acts[0].Before != "roles admin" || acts[0].After != "roles viewer" {
-		t.Errorf("the roles are logged as %+v", acts[0])
+		t.Errorf("the roles are logged as %+v, want %q and %q and %q", acts[0], "people.change", "roles admin",
+			"roles viewer")
 	}
 	d.ok("audit", "acts", "verify", "--head", halt.Hash)
 	if o := d.run("", "audit", "acts", "verify", "--head", strings.Repeat("ab", 32)); o.code != exitFailed {

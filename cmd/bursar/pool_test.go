@@ -21,14 +21,14 @@ func TestAPoolIsFilledByHand(t *testing.T) {
 	}
 	want := []listedPool{{"solana", 1500, 0}}
 	if got := parse[[]listedPool](d, "seed", "pool", "--count", "1500", "--json"); !slices.Equal(got, want) {
-		t.Errorf("the pool is %+v", got)
+		t.Errorf("the pool is %+v, want %+v", got, want)
 	}
 	if got := parse[[]listedPool](d, "seed", "pool", "--count", "20",
 		"--json"); !slices.Equal(got, want) { // enough is there
-		t.Errorf("then the pool is %+v", got)
+		t.Errorf("then the pool is %+v, want %+v", got, want)
 	}
 	if table := d.ok("seed", "pool", "--count", "1"); !strings.Contains(table, "FAMILY  READY  NEXT") {
-		t.Errorf("the table is\n%s", table)
+		t.Errorf("the table is\n%s, want %q in it", table, "FAMILY  READY  NEXT")
 	}
 	if warned() || 1500 < wallet.PoolSize/10 {
 		t.Error("the doctor still warns about the pool")

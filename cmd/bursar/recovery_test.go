@@ -15,7 +15,7 @@ func TestRecoveriesAreListedAndReleased(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
 	if got := d.ok("recovery", "status"); got != "no chain is recovering, and nothing is unclear\n" {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q", got, "no chain is recovering, and nothing is unclear\n")
 	}
 	d.fails(exitFailed, "chain bitcoin is not recovering", "recovery", "release", "bitcoin")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return forgetPayment(ctx, tx) })
@@ -28,23 +28,24 @@ func TestRecoveriesAreListedAndReleased(t *testing.T) {
 	}
 	if got := d.ok("recovery", "status"); !strings.Contains(got, "your explanation of 1 payments") ||
 		!strings.Contains(got, "0.00100000 BTC") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it and %q in it", got, "your explanation of 1 payments", "0.00100000 BTC")
 	}
 	d.fails(exitFailed, "explain them with `bursar recovery adopt` first", "recovery", "release", "bitcoin")
 	d.fails(exitUsage, "no explanation is given", "recovery", "adopt", "1")
 	d.fails(exitFailed, "there is no item 7", "recovery", "adopt", "7", "--as", "loss")
 	if got := d.ok("recovery", "adopt", "1", "--as", "operator", "--note", "moved", "--actor",
 		"ann"); !strings.Contains(got, "item 1 is explained") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it", got, "item 1 is explained")
 	}
 	d.rehearses("recovery", "release", "bitcoin")
 	if got := d.ok("recovery", "release", "bitcoin"); !strings.Contains(got, "is released") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it", got, "is released")
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		x, err := tx.ExternalSpends().Get(ctx, 1)
 		if x.Status != store.ExternalAdopted || x.Booked != store.UsedForOperator || x.Note != "moved" || x.Actor != "ann" {
-			t.Errorf("the item is %+v", x)
+			t.Errorf("the item is %+v, want %v and %v and %q and %q", x, store.ExternalAdopted, store.UsedForOperator, "moved",
+				"ann")
 		}
 		r, _ := tx.Recoveries().Get(ctx, "bitcoin")
 		if !r.Released {
@@ -85,7 +86,7 @@ func TestMarksAreCreatedAgain(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
 	if got := d.ok("recovery", "begin", "--ahead", "300"); !strings.Contains(got, "300 key indexes") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it", got, "300 key indexes")
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		next, err := tx.KeyIndexes().Next(ctx, "bitcoin")
@@ -99,6 +100,6 @@ func TestMarksAreCreatedAgain(t *testing.T) {
 		return err
 	})
 	if got := d.ok("recovery", "join"); !strings.Contains(got, "marks are kept here") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want %q in it", got, "marks are kept here")
 	}
 }

@@ -44,7 +44,7 @@ func TestScreeningsAreListedAndDecided(t *testing.T) {
 	d.fails(exitUsage, "missing flags", "screening", "end")
 	if got := d.ok("screening", "end", "--reason", "no contract", "--by", "ann"); got !=
 		"nothing is screened from now on\n" {
-		t.Errorf("ending says %q", got)
+		t.Errorf("ending says %q, want %q", got, "nothing is screened from now on\n")
 	}
 	d.fails(1, "there is nothing to end", "screening", "end", "--reason", "again")
 	findings, _ = d.findings()
@@ -57,7 +57,7 @@ func TestScreeningsAreListedAndDecided(t *testing.T) {
 	d.rehearses("screening", "reject", id.String(), "--reason", "case 17")
 	if got := d.ok("screening", "release", id.String(), "--reason", "case 17", "--by", "ann"); got !=
 		"deposit "+id.String()+" is released\n" {
-		t.Errorf("releasing says %q", got)
+		t.Errorf("releasing says %q, want %v", got, "deposit "+id.String()+" is released\n")
 	}
 	if o := d.run("", "screening", "reject", id.String(), "--reason", "late"); o.code == 0 ||
 		!strings.Contains(o.err, "does not wait for screening") {

@@ -32,22 +32,23 @@ func TestANewSeedComesBackFromItsWords(t *testing.T) {
 	words := strings.Fields(made.out)
 	if made.code != 0 || len(words) != 24 || strings.Count(made.out, "\n") != 1 ||
 		!strings.Contains(made.err, "shown only once") {
-		t.Fatalf("seed new exits with %d after %d words and says %q", made.code, len(words), made.err)
+		t.Fatalf("seed new exits with %d after %d words and says %q, want 0 and 24 of them and 1 and %q in it", made.code,
+			len(words), made.err, "shown only once")
 	}
 	info, err := os.Stat(filepath.Join(d.dir, "seed.age"))
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the seed file is %v, %v", info, err)
+		t.Errorf("the seed file is %v, %v, want 0o600", info, err)
 	}
 	first := parse[signer.PublicKeys](d, "seed", "export-public")
 	other := newHarness(t)
 	if o := other.run(strings.ToUpper(strings.Join(words, "\n")), "seed", "restore"); o.code != 0 || o.out != "" ||
 		!strings.Contains(o.err, first.Fingerprint) {
-		t.Fatalf("seed restore gives %+v", o)
+		t.Fatalf("seed restore gives %+v, want 0 and %q and %v in it", o, "", first.Fingerprint)
 	}
 	second := parse[signer.PublicKeys](other, "seed", "export-public")
 	if first.Fingerprint != second.Fingerprint || len(first.Accounts) == 0 ||
 		first.Accounts["evm"] != second.Accounts["evm"] {
-		t.Errorf("%+v became %+v", first, second)
+		t.Errorf("%+v became %+v, want %v and some and %v", first, second, second.Fingerprint, second.Accounts["evm"])
 	}
 }
 
@@ -61,7 +62,7 @@ func TestASeedIsNeverOverwritten(t *testing.T) {
 	d.fails(exitFailed, "exists and is not overwritten", "seed", "new")
 	d.fails(exitFailed, "exists and is not overwritten", "seed", "restore")
 	if after, err := os.ReadFile(filepath.Join(d.dir, "seed.age")); err != nil || string(after) != string(before) {
-		t.Errorf("the seed file has changed, %v", err)
+		t.Errorf("the seed file has changed, %v, want %v", err, string(before))
 	}
 }
 
@@ -90,7 +91,7 @@ func TestADatabaseIsPrivate(t *testing.T) {
 	d.ok("migrate")
 	info, err := os.Stat(filepath.Join(d.dir, "bursar.db"))
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the new database is %v, %v", info, err)
+		t.Errorf("the new database is %v, %v, want 0o600", info, err)
 	}
 }
 
@@ -112,11 +113,12 @@ func TestInvalidMnemonics(t *testing.T) {
 	} {
 		o := d.run(test.words, "seed", "restore")
 		if o.code != exitFailed || !strings.Contains(o.err, test.want) || strings.Contains(o.err, "hunter2") || o.out != "" {
-			t.Errorf("%.30q gives %+v", test.words, o)
+			t.Errorf("%.30q gives %+v, want %v and %v in it and no %q and %q", test.words, o, exitFailed, test.want, "hunter2",
+				"")
 		}
 	}
 	if _, err := os.Stat(filepath.Join(d.dir, "seed.age")); err == nil {
-		t.Error("a seed file was written")
+		t.Error("a seed file was written, want an error")
 	}
 }
 

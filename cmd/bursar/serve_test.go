@@ -24,7 +24,7 @@ func TestDurationsAreReadableInEitherLog(t *testing.T) {
 		flags := command.LogFlags{LogFormat: format, LogLevel: "info"}
 		flags.Logger(&out).Info("endpoint in cool-down", "pause", 1500*time.Millisecond)
 		if !strings.Contains(out.String(), "1.5s") {
-			t.Errorf("%s: %s", format, out.String())
+			t.Errorf("%s: %s, want %q in it", format, out.String(), "1.5s")
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestServeStartsAndEnds(t *testing.T) {
 			lines := bufio.NewScanner(log)
 			answer := ask(t, listening(t, lines)+"/api/v1/account", created.APIKey)
 			if !strings.Contains(answer, created.AccountID.String()) {
-				t.Errorf("the account is %s", answer)
+				t.Errorf("the account is %s, want %v in it", answer, created.AccountID.String())
 			}
 			asked := time.Now()
 			if err := serving.Process.Signal(end); err != nil {
@@ -60,10 +60,10 @@ func TestServeStartsAndEnds(t *testing.T) {
 				t.Errorf("it ended with %v", err)
 			}
 			if took := time.Since(asked); took > 30*time.Second {
-				t.Errorf("it took %s to end", took)
+				t.Errorf("it took %s to end, want at most %v", took, 30*time.Second)
 			}
 			if !strings.Contains(rest, `"msg":"stopped"`) {
-				t.Errorf("the end was logged as %s", rest)
+				t.Errorf("the end was logged as %s, want %q in it", rest, `"msg":"stopped"`)
 			}
 		})
 	}
@@ -127,7 +127,7 @@ func TestServeStopsWaitingAfterATime(t *testing.T) {
 		asked := time.Now()
 		err := waitFor(ctx, make(chan error), slog.New(slog.DiscardHandler))
 		if took := time.Since(asked); err == nil || took >= 30*time.Second {
-			t.Errorf("it gave up with %v after %s", err, took)
+			t.Errorf("it gave up with %v after %s, want an error and less than %v", err, took, 30*time.Second)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	}
 	if text := old.ok("signer", "status"); !strings.Contains(text,
 		"cold start: nothing is known of what was signed before") {
-		t.Errorf("status says %s", text)
+		t.Errorf("status says %s, want %q in it", text, "cold start: nothing is known of what was signed before")
 	}
 	first := newSeededHarness(t, "signer: {state: kept/here}")
 	if err := os.Mkdir(filepath.Join(first.dir, "kept"), 0o700); err != nil {
@@ -43,7 +43,7 @@ func TestTheSignersStateIsCreated(t *testing.T) {
 	first.ok("signer", "init", "--unused")
 	if s := parse[command.SignerStatus](first, "signer", "status", "--json"); s.ColdSince != nil ||
 		s.State != filepath.Join(first.dir, "kept/here") {
-		t.Errorf("the first one is %+v", s)
+		t.Errorf("the first one is %+v, want nil and %v", s, filepath.Join(first.dir, "kept/here"))
 	}
 }
 
@@ -55,21 +55,21 @@ func TestTheSignerIsFrozenByACommand(t *testing.T) {
 	d.fails(exitUsage, "missing flags: --reason", "signer", "freeze")
 	if o := d.run("", "signer", "freeze", "--reason", "a drill", "--by", "ann"); o.code != 0 ||
 		!strings.Contains(o.err, "frozen") {
-		t.Errorf("freeze gives %+v", o)
+		t.Errorf("freeze gives %+v, want 0 and %q in it", o, "frozen")
 	}
 	s := parse[command.SignerStatus](d, "signer", "status", "--json")
 	if len(s.Frozen) != 1 || !strings.HasSuffix(s.Frozen[0], " by ann: a drill") || s.Entry != 2 {
-		t.Errorf("the status is %+v", s)
+		t.Errorf("the status is %+v, want 1 of them and %q last and 2", s, " by ann: a drill")
 	}
 	if text := d.ok("signer", "status"); !strings.Contains(text, "frozen: since ") {
-		t.Errorf("status says %s", text)
+		t.Errorf("status says %s, want %q in it", text, "frozen: since ")
 	}
 	if o := d.run("", "signer", "thaw", "--reason", "over", "--by", "bob"); o.code != 0 ||
 		!strings.Contains(o.err, "Freezes ended: 1.") {
-		t.Errorf("thaw gives %+v", o)
+		t.Errorf("thaw gives %+v, want 0 and %q in it", o, "Freezes ended: 1.")
 	}
 	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); len(s.Frozen) != 0 || s.Entry != 3 {
-		t.Errorf("the status is %+v", s)
+		t.Errorf("the status is %+v, want none and 3", s)
 	}
 }
 
@@ -93,13 +93,13 @@ func TestDoctorLooksAtTheSignersState(t *testing.T) {
 	main.configure("chains: {bitcoin: {rpc: http://127.0.0.1:1}}")
 	found, _ := main.findings()
 	if f := found["signer state"]; f.Result != resultWarning || !strings.Contains(f.Advice, "signer init --unused") {
-		t.Errorf("on mainnet doctor finds %+v", f)
+		t.Errorf("on mainnet doctor finds %+v, want %v and %q in it", f, resultWarning, "signer init --unused")
 	}
 	first := newSeededHarness(t)
 	first.ok("signer", "init", "--unused")
 	found, _ = first.findings()
 	if f := found["signer state"]; f.Result != resultOK || !strings.HasPrefix(f.Detail, "entries in its log: 1, ") {
-		t.Errorf("doctor finds %+v", f)
+		t.Errorf("doctor finds %+v, want %v and %q first", f, resultOK, "entries in its log: 1, ")
 	}
 }
 
@@ -110,11 +110,12 @@ func TestDoctorComparesFeesWithTheHighestFee(t *testing.T) {
 		"  tron: {rpc: http://127.0.0.1:1, max_fee: \"100\", hourly_fees: \"400\", daily_fees: \"9000\"}")
 	found, _ := d.findings()
 	if f := found["fees bitcoin"]; f.Result != resultOK || f.Detail != "transactions that cost max_fee: daily_fees 50" {
-		t.Errorf("on Bitcoin doctor finds %+v", f)
+		t.Errorf("on Bitcoin doctor finds %+v, want %v and %q", f, resultOK, "transactions that cost max_fee: daily_fees 50")
 	}
 	if f := found["fees tron"]; f.Result != resultWarning || !strings.Contains(f.Detail, "hourly_fees 4, daily_fees 90") ||
 		!strings.Contains(f.Advice, "raise `hourly_fees`") {
-		t.Errorf("on Tron doctor finds %+v", f)
+		t.Errorf("on Tron doctor finds %+v, want %v and %q in it and %q in it", f, resultWarning,
+			"hourly_fees 4, daily_fees 90", "raise `hourly_fees`")
 	}
 }
 
@@ -158,15 +159,15 @@ func TestStatusShowsTheUsedLimits(t *testing.T) {
 		{Limit: "chains.bitcoin.hourly_sweeps", Used: "1", Of: "9"},
 	}
 	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); !slices.Equal(s.Limits, want) {
-		t.Errorf("the limits are %+v", s.Limits)
+		t.Errorf("the limits are %+v, want %+v", s.Limits, want)
 	}
 	if text := d.ok("signer", "status"); !strings.Contains(text, "currencies.BTC.hourly_limit") {
-		t.Errorf("status says\n%s", text)
+		t.Errorf("status says\n%s, want %q in it", text, "currencies.BTC.hourly_limit")
 	}
 	d.ok("signer", "begin-again", "--reason", "a test")
 	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); !strings.HasPrefix(s.Limits[0].Used,
 		"all, until ") {
-		t.Errorf("after a cold start the limits are %+v", s.Limits)
+		t.Errorf("after a cold start the limits are %+v, want %q first", s.Limits, "all, until ")
 	}
 }
 
@@ -195,7 +196,7 @@ func TestTheSignersStateBeginsAgain(t *testing.T) {
 		t.Fatalf("begin-again gives %+v", o)
 	}
 	if s := parse[command.SignerStatus](d, "signer", "status", "--json"); s.ColdSince != nil || s.Entry != 3 {
-		t.Errorf("with unused limits it is %+v", s)
+		t.Errorf("with unused limits it is %+v, want nil and 3", s)
 	}
 }
 
@@ -216,7 +217,7 @@ func TestThePrintedPolicyLimitsEverything(t *testing.T) {
 		}
 	}
 	if len(missing) != 4 { // BTC, SHOP, TRX, USDT
-		t.Errorf("doctor misses the limits of %v", missing)
+		t.Errorf("doctor misses the limits of %v, want 4 of them", missing)
 	}
 	printed := d.ok("signer", "policy")
 	for _, want := range []string{
@@ -229,7 +230,7 @@ func TestThePrintedPolicyLimitsEverything(t *testing.T) {
 		}
 	}
 	if strings.Contains(printed, "ETH:") || strings.Count(printed, "hourly_sweeps") != 2 {
-		t.Errorf("it prints limits that are set:\n%s", printed)
+		t.Errorf("it prints limits that are set:\n%s, want no %q and 2", printed, "ETH:")
 	}
 	d.configure("chains:\n  bitcoin: {rpc: http://127.0.0.1:1}\n  ethereum: {rpc: http://127.0.0.1:1}\n" +
 		"  tron: {rpc: http://127.0.0.1:1}\n")

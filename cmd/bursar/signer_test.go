@@ -77,7 +77,7 @@ func TestTheServiceRunsWithARemoteSigner(t *testing.T) {
 	front.env = nil // no passphrase
 	front.fails(exitFailed, "the signer does not answer", "account", "create", "--name", "shop")
 	if o := front.run("", "doctor"); o.code != exitFailed || !strings.Contains(o.out, "run `bursar signer` at unix:") {
-		t.Errorf("the doctor says %+v", o)
+		t.Errorf("the doctor says %+v, want %v and %q in it", o, exitFailed, "run `bursar signer` at unix:")
 	}
 	log := front.start("serve")
 	front.says(log, "waiting for remote signer")

@@ -56,7 +56,7 @@ func TestServeFinishesRequestsInProgress(t *testing.T) {
 	}
 	if late, err := net.Dial("tcp", address); err == nil {
 		late.Close()
-		t.Error("a new client was accepted")
+		t.Error("a new client was accepted, want an error")
 	}
 	fmt.Fprint(busy, order)
 	if answer := heard(t, fromBusy); answer != "200 OK" {
@@ -64,11 +64,11 @@ func TestServeFinishesRequestsInProgress(t *testing.T) {
 	}
 	rest := drain(lines)
 	if err := serving.Wait(); err != nil || !strings.Contains(rest, `"msg":"stopped"`) {
-		t.Errorf("it ended with %v after\n%s", err, rest)
+		t.Errorf("it ended with %v after\n%s, want %q in it", err, rest, `"msg":"stopped"`)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		if n, err := tx.Wallets().Newest(ctx); err != nil || n != 1 {
-			t.Errorf("there are %d wallets, %v", n, err)
+			t.Errorf("there are %d wallets, %v, want 1", n, err)
 		}
 		return nil
 	})

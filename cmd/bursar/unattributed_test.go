@@ -88,7 +88,7 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 		}
 		d.fails(exitFailed, "it is decided already", args...)
 		if left := parse[[]listedUnattributed](d, "unattributed", "list", "--json"); len(left) != 3-i {
-			t.Errorf("%d are left after %s", len(left), c.line)
+			t.Errorf("%d are left after %s, want %v of them", len(left), c.line, 3-i)
 		}
 	}
 	all := parse[[]listedUnattributed](d, "unattributed", "list", "--all", "--json")
@@ -98,12 +98,12 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 	}
 	if table := d.ok("unattributed", "list", "--all"); strings.Count(table, "\n") != 5 ||
 		!strings.Contains(table, "kept") {
-		t.Errorf("the table is\n%s", table)
+		t.Errorf("the table is\n%s, want 5 and %q in it", table, "kept")
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		alarms, err := tx.Alarms().List(ctx, 10)
 		if len(alarms) != 1 || alarms[0].Ref != ids[0].String() {
-			t.Errorf("the open alarms are %+v", alarms)
+			t.Errorf("the open alarms are %+v, want 1 of them and %v", alarms, ids[0].String())
 		}
 		return err
 	})

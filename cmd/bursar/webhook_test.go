@@ -112,7 +112,7 @@ func TestATestEventIsSentByTheRunningService(t *testing.T) {
 	id := s.AccountID.String()
 	if got := s.ok("webhook", "test", "--account", id, "--url", s.url, "--wait",
 		"0s"); !strings.Contains(got, "is recorded") {
-		t.Errorf("with nobody to send it: %s", got)
+		t.Errorf("with nobody to send it: %s, want %q in it", got, "is recorded")
 	}
 	s.fails(exitFailed, "was not sent within 100ms: check that `bursar serve` runs", "webhook", "test", "--account", id,
 		"--url", s.url, "--wait", "100ms")
@@ -135,7 +135,7 @@ func TestATestEventIsSentByTheRunningService(t *testing.T) {
 	s.ok("account", "set", id, "--webhook", s.url+"/own")
 	if got := s.ok("webhook", "test", "--account",
 		id); !strings.Contains(got, "is delivered: "+s.url+"/own answered 204") {
-		t.Errorf("to the account's own: %s", got)
+		t.Errorf("to the account's own: %s, want %v in it", got, "is delivered: "+s.url+"/own answered 204")
 	}
 	s.answer("/bad", 503)
 	s.fails(exitFailed, "was not received: answered 503 Service Unavailable", "webhook", "test", "--account", id, "--url",
@@ -170,7 +170,7 @@ func TestUnsolicitedDataOfAReceiverIsNotLogged(t *testing.T) {
 		s.ok("webhook", "test", "--account", s.AccountID.String(), "--url", "http://"+listener.Addr().String())
 	}
 	if log := stop(); strings.Contains(log, "hunter2") || !strings.Contains(log, "stopped") {
-		t.Errorf("the log has %s", log)
+		t.Errorf("the log has %s, want no %q and %q in it", log, "hunter2", "stopped")
 	}
 }
 
@@ -220,7 +220,7 @@ func TestEventsAreSentAgainWhileTheServiceRuns(t *testing.T) {
 	}
 	for i, e := range held {
 		if got := s.delivered(e.EventID.String()); got.Attempts != i+1 || got.LastStatus != 204 {
-			t.Errorf("it is %+v", got)
+			t.Errorf("it is %+v, want %v and 204", got, i+1)
 		}
 	}
 	if got := s.ok("webhook", "redeliver", held[0].EventID.String()); !strings.Contains(got, "is due again") {
@@ -267,20 +267,20 @@ func TestEventsAreListed(t *testing.T) {
 	}
 	if got := parse[[]listedEvent](d, "webhook", "list", "--account", mine.String(), "--since",
 		at.Add(time.Minute).Format(time.RFC3339), "--json"); len(got) != 1 {
-		t.Errorf("since then there are %+v", got)
+		t.Errorf("since then there are %+v, want 1 of them", got)
 	}
 	if got := parse[[]listedEvent](d, "webhook", "list", "--limit", "2", "--json"); len(got) != 2 {
-		t.Errorf("two are %+v", got)
+		t.Errorf("two are %+v, want 2 of them", got)
 	}
 	if table := d.ok("webhook", "list"); strings.Count(table, "\n") != 4 || strings.Contains(table, "\x1b") {
-		t.Errorf("the table is\n%q", table)
+		t.Errorf("the table is\n%q, want 4 and no %q", table, "\x1b")
 	}
 	e := parse[shownEvent](d, "webhook", "show", failed[0].EventID.String(), "--json")
 	if len(e.Tries) != 1 || e.Tries[0].Millis != 42 || string(e.Body) != `{"a":1}` {
-		t.Errorf("shown is %+v", e)
+		t.Errorf("shown is %+v, want 1 of them and 42 and %q", e, `{"a":1}`)
 	}
 	if got := d.ok("webhook", "show", failed[0].EventID.String()); !strings.Contains(got, "answered 500") ||
 		!strings.Contains(got, `{"a":1}`) || strings.Contains(got, "\x1b") {
-		t.Errorf("shown is\n%q", got)
+		t.Errorf("shown is\n%q, want %q in it and %q in it and no %q", got, "answered 500", `{"a":1}`, "\x1b")
 	}
 }

@@ -90,11 +90,11 @@ func TestManualBlocksComeOnlyWhenAskedFor(t *testing.T) {
 	case <-time.After(pace + 3*gather):
 	}
 	if err := c.Mine(2); err != nil || c.Height() != height+2 {
-		t.Errorf("height %d became %d: %v", height, c.Height(), err)
+		t.Errorf("height %d became %d: %v, want %v", height, c.Height(), err, height+2)
 	}
 	<-mined
 	if err := c.Reorg(1, nil); err != nil || c.Height() != height+3 {
-		t.Errorf("height %d after a reorg: %v", c.Height(), err)
+		t.Errorf("height %d after a reorg: %v, want %v", c.Height(), err, height+3)
 	}
 	<-mined
 	if c.SetManual(false); c.Manual() {

@@ -41,7 +41,7 @@ func TestEndpointsLeadToOneNodeAndFailAlone(t *testing.T) {
 		hosts[at.Hostname()] = true
 	}
 	if len(c.Endpoints) != 3 || len(hosts) != 2 {
-		t.Errorf("%d endpoints at hosts %v", len(c.Endpoints), hosts)
+		t.Errorf("%d endpoints at hosts %v, want 3 of them and 2 of them", len(c.Endpoints), hosts)
 	}
 	if err := c.Endpoints[1].Faults.Set(fault.Down, time.Minute); err != nil {
 		t.Fatal(err)

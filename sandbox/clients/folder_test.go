@@ -23,7 +23,7 @@ func TestWhatIsMissingIsNamedWithItsInstaller(t *testing.T) {
 		t.Helper()
 		found, err := Folder()
 		if err == nil {
-			t.Fatalf("found %s", found)
+			t.Fatalf("found %s, want an error", found)
 		}
 		for _, part := range append(says, "go run ./test -install clients") {
 			if !strings.Contains(err.Error(), part) {
@@ -38,6 +38,6 @@ func TestWhatIsMissingIsNamedWithItsInstaller(t *testing.T) {
 	refused("not of the versions")
 	write(filepath.Join(folder, "package-lock.json"), string(wanted))
 	if found, err := Folder(); err != nil || found != folder {
-		t.Errorf("found %q: %v", found, err)
+		t.Errorf("found %q: %v, want %v", found, err, folder)
 	}
 }

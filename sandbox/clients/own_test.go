@@ -65,7 +65,7 @@ func typescript(t *testing.T) (folder string) {
 	}
 	sources, err := filepath.Glob(filepath.Join(own, "typescript", "*.*"))
 	if err != nil || len(sources) == 0 {
-		t.Fatalf("there are %d sources of the TypeScript client: %v", len(sources), err)
+		t.Fatalf("there are %d sources of the TypeScript client: %v, want some", len(sources), err)
 	}
 	for _, name := range sources {
 		text, err := os.ReadFile(name)

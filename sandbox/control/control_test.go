@@ -93,7 +93,7 @@ func (r remote) get(path, body, member string) string {
 	status, text := r.ask(path, body)
 	var members map[string]any
 	if err := json.Unmarshal([]byte(text), &members); err != nil || status != http.StatusOK {
-		r.t.Fatalf("%s %s: %d %s", path, body, status, text)
+		r.t.Fatalf("%s %s: %d %s, want %v", path, body, status, text, http.StatusOK)
 	}
 	value, ok := members[member].(string)
 	if !ok {
@@ -116,7 +116,7 @@ func TestPaymentsArrive(t *testing.T) {
 		r.get("/pay", `{"currency":"`+test.currency+`","address":"`+address+`","amount":`+test.amount+`}`, "hashID")
 		held := "/balance?currency=" + test.currency + "&address=" + address
 		if got := r.get(held, "", "balance"); !strings.HasPrefix(got, "0.00000000") {
-			t.Errorf("%s %s before a block: %s", test.amount, test.currency, got)
+			t.Errorf("%s %s before a block: %s, want %q first", test.amount, test.currency, got, "0.00000000")
 		}
 		if status, text := r.ask("/mine", `{"chain":"`+test.chain+`","blocks":1}`); status != http.StatusOK {
 			t.Fatal(text)
@@ -156,7 +156,7 @@ func TestSeveralPaymentsInOneTransactionAndReorganisation(t *testing.T) {
 		r.ask("/mine", `{"chain":"`+chain+`"}`)
 		holds("0.00000000", "0.00000000")
 		if after := r.height(chain); after != before+3 { // each reorg adds one block, and one was mined
-			t.Errorf("%s: height %v became %v", chain, before, after)
+			t.Errorf("%s: height %v became %v, want %v", chain, before, after, before+3)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func (r remote) height(chain string) float64 {
 	}
 	view := all.Chains[chain]
 	if view["kind"] != "node" || view["software"] == "" || view["blocks"] != "manual" {
-		r.t.Errorf("chain %s: %v", chain, view)
+		r.t.Errorf("chain %s: %v, want %q and not %q and %q", chain, view, "node", "", "manual")
 	}
 	height, _ := view["height"].(float64)
 	return height
@@ -191,7 +191,7 @@ func TestWebhooksAndAccounts(t *testing.T) {
 		t.Errorf("the receiver answers %d, want 500", answer.StatusCode)
 	}
 	if _, text := r.ask("/webhooks", ""); !strings.Contains(text, `"body":"{}"`) {
-		t.Errorf("deliveries: %s", text)
+		t.Errorf("deliveries: %s, want %q in it", text, `"body":"{}"`)
 	}
 	if key := r.get("/account", `{"name":"shop"}`, "apiKey"); key != "key" {
 		t.Errorf("key %q, want %q", key, "key")
@@ -282,7 +282,7 @@ func TestOnlyLoopbackIsServed(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.168.1.1:80", "example.org:80", "nonsense"} {
 		if _, err := Listen(t.Context(), address, Config{}); err == nil {
-			t.Errorf("%s is listened on", address)
+			t.Errorf("%s is listened on, want an error", address)
 		}
 	}
 }

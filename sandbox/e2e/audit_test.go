@@ -131,7 +131,7 @@ func (w *harness) arrived(o *withdrawalRequest) {
 		w.t.Errorf("withdrawal %s of %s %s was paid by %s: %v", o.key, o.amount, o.code, *got.HashID, err)
 	}
 	if held := w.onChain(o.currency, o.address); held.Cmp(o.units(o.amount)) != 0 {
-		w.t.Errorf("withdrawal %s of %s %s: its receiver holds %v units", o.key, o.amount, o.code, held)
+		w.t.Errorf("withdrawal %s of %s %s: its receiver holds %v units, want 0", o.key, o.amount, o.code, held)
 	}
 }
 
@@ -229,7 +229,7 @@ func (w *harness) explained(h history, c *currency) *big.Int {
 			c.code, b.Held[c.code], b.Pending[c.code], shown)
 	}
 	if available.Sign() < 0 {
-		w.t.Errorf("account %s owns %v of %s", h.AccountID, available, c.code)
+		w.t.Errorf("account %s owns %v of %s, want at least 0", h.AccountID, available, c.code)
 	}
 	return available
 }

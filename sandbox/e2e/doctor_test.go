@@ -36,7 +36,7 @@ func (w *harness) healthOf() {
 	}
 	for _, n := range w.networks() {
 		if seen[n.chain] < 5 {
-			w.t.Errorf("doctor ran %d checks of %s's node", seen[n.chain], n.chain)
+			w.t.Errorf("doctor ran %d checks of %s's node, want at least 5", seen[n.chain], n.chain)
 		}
 	}
 }

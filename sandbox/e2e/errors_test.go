@@ -97,7 +97,7 @@ func TestEveryDocumentedError(t *testing.T) {
 	errors := readErrors(t)
 	o := newOperatorCLI(t)
 	if want := codes(t, o.vars["API"]); !slices.Equal(slices.Sorted(maps.Keys(errors)), want) {
-		t.Fatalf("docs/errors.md has %v, the service %v", slices.Sorted(maps.Keys(errors)), want)
+		t.Fatalf("docs/errors.md has %v, the service %v, want %+v", slices.Sorted(maps.Keys(errors)), want, want)
 	}
 	for _, code := range slices.Sorted(maps.Keys(errors)) {
 		o.check(code, errors[code])

@@ -40,7 +40,7 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 	w.mine(untilFinal)
 	for _, o := range waiting {
 		if got, err := o.look(); err != nil || got.Status != "queued" {
-			t.Errorf("on a halted chain the withdrawal of %s is %+v, %v", o.code, got, err)
+			t.Errorf("on a halted chain the withdrawal of %s is %+v, %v, want %q", o.code, got, err, "queued")
 		}
 	}
 	ether := w.that(func(c *currency) bool { return c.code == "ETH" })[0]
@@ -56,15 +56,17 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 	w.settle()
 	for _, o := range append(waiting, stolen...) {
 		if held := w.onChain(o.currency, o.address); held.Cmp(o.units(o.amount)) != 0 {
-			t.Errorf("%s: the receiver of %s holds %v units", o.code, o.amount, held)
+			t.Errorf("%s: the receiver of %s holds %v units, want 0", o.code, o.amount, held)
 		}
 	}
 	if held := w.onChain(ether, cold); w.taken() != "confirmed" || held.Cmp(ether.units("1.5")) != 0 {
-		t.Errorf("the treasury's withdrawal is %s, and its receiver holds %v units", w.taken(), held)
+		t.Errorf("the treasury's withdrawal is %s, and its receiver holds %v units, want %q and 0", w.taken(), held,
+			"confirmed")
 	}
 	if out, err := w.try("reconcile", "--json"); err == nil ||
 		!strings.Contains(err.Error(), "uncovered: liabilities exceed custody by 6.25 USDT") {
-		t.Errorf("customers' tokens were stolen, and reconcile reports %v\n%s", err, out)
+		t.Errorf("customers' tokens were stolen, and reconcile reports %v\n%s, want an error and %q in it", err, out,
+			"uncovered: liabilities exceed custody by 6.25 USDT")
 	}
 	w.coverLosses()
 	w.balanced()

@@ -55,7 +55,7 @@ func TestASynchronousFailoverLosesNothing(t *testing.T) {
 	l.end()
 	w.noticed(c)
 	if found := w.recoveries(); len(found.Chains) > 0 {
-		t.Errorf("chains are in recovery: %+v", found.Chains)
+		t.Errorf("chains are in recovery: %+v, want none", found.Chains)
 	}
 	w.audit()
 	t.Logf("the primary was killed %d times: %s", *failovers, l)

@@ -99,7 +99,7 @@ func (w *harness) restart() {
 	w.start()
 	if w.sandbox.AccountID != before.AccountID || w.sandbox.APIKey != before.APIKey ||
 		w.sandbox.APISecret != before.APISecret || w.sandbox.WebhookSecret != before.WebhookSecret {
-		w.t.Fatal("the sandbox has another account after a restart")
+		w.t.Fatal("the sandbox has another account after a restart, want the same")
 	}
 }
 

@@ -99,11 +99,12 @@ func (w *harness) solvent(n *network, owed map[*currency]*big.Int, lines map[str
 			books.Add(books, c.units(c.operatorFunds)) // unattributed where addresses are shared
 		}
 		if books.Cmp(lies) != 0 {
-			w.t.Errorf("%s: the books say %v, the chain %v: %v too much", c.code, books, lies, new(big.Int).Sub(books, lies))
+			w.t.Errorf("%s: the books say %v, the chain %v: %v too much, want 0", c.code, books, lies,
+				new(big.Int).Sub(books, lies))
 		}
 		l := lines[c.code]
 		if c.units(l.Custody).Cmp(lies) != 0 || c.units(l.OnChain).Cmp(lies) != 0 || c.units(l.Liabilities).Cmp(owes) != 0 {
-			w.t.Errorf("%s: the service reports %+v; the chain holds %v, customers own %v", c.code, l, lies, owes)
+			w.t.Errorf("%s: the service reports %+v; the chain holds %v, customers own %v, want 0", c.code, l, lies, owes)
 		}
 		w.t.Logf("%-10s %v units at %d addresses, as in the books; the network took %v, customers paid "+
 			"%v", c.code, lies,

@@ -88,14 +88,14 @@ func (w *harness) receive() {
 		b, err = w.a.balances()
 		w.must(err)
 		if c.units(b.Balance[c.code]).Sign() != 0 || c.units(b.Pending[c.code]).Cmp(c.units("73.5")) != 0 {
-			w.t.Errorf("%s before finality: %s, and %s pending", c.code, b.Balance[c.code], b.Pending[c.code])
+			w.t.Errorf("%s before finality: %s, and %s pending, want 0", c.code, b.Balance[c.code], b.Pending[c.code])
 		}
 	}
 	w.mine(untilFinal)
 	w.credited(all...)
 	for _, c := range w.currencies {
 		if got := w.a.balance(c); got.Cmp(c.units("73.5")) != 0 {
-			w.t.Errorf("%s: 73.5 were received, the balance is %v units", c.code, got)
+			w.t.Errorf("%s: 73.5 were received, the balance is %v units, want 0", c.code, got)
 		}
 		w.sees(w.b, others[c])
 	}
@@ -111,7 +111,8 @@ func (w *harness) sees(a *account, r receipt) {
 	}
 	w.must(a.call(http.MethodGet, "wallet/deposit/hash", params{"hashID": r.hash}, nil, &found))
 	if len(found.Deposits) != 1 || found.Deposit.WalletID != r.WalletID {
-		w.t.Errorf("%s: the account sees %d deposits of the transaction %s", r.code, len(found.Deposits), r.hash)
+		w.t.Errorf("%s: the account sees %d deposits of the transaction %s, want 1 of them and %v", r.code,
+			len(found.Deposits), r.hash, r.WalletID)
 	}
 }
 
@@ -257,7 +258,7 @@ func (w *harness) internal() {
 			w.t.Errorf("internal transfer of %s is %s, want %q", c.code, got.Status, "confirmed")
 		}
 		if gain := w.b.balance(c); gain.Sub(gain, before).Cmp(c.units("5.25")) != 0 {
-			w.t.Errorf("internal transfer of 5.25 %s brought %v", c.code, gain)
+			w.t.Errorf("internal transfer of 5.25 %s brought %v, want 0", c.code, gain)
 		}
 		if !c.memo && w.onChain(c, l.Address).Sign() != 0 {
 			w.t.Errorf("internal transfer of %s is on the chain", c.code)
@@ -277,7 +278,7 @@ func (w *harness) unmovable() {
 			}
 		}
 		if after := w.a.balance(c); after.Cmp(before) != 0 {
-			w.t.Errorf("a refused withdrawal changed the balance of %s from %v to %v", c.code, before, after)
+			w.t.Errorf("a refused withdrawal changed the balance of %s from %v to %v, want 0", c.code, before, after)
 		}
 	}
 }

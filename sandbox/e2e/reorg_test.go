@@ -84,7 +84,7 @@ func (w *harness) reorgBlocks() {
 	}
 	for _, c := range list {
 		if gain := w.a.balance(c); gain.Sub(gain, before[c]).Cmp(c.units("9.75")) != 0 {
-			w.t.Errorf("%s: a reorg that kept 9.75 left %v", c.code, gain)
+			w.t.Errorf("%s: a reorg that kept 9.75 left %v, want 0", c.code, gain)
 		}
 	}
 	for _, r := range gone {
@@ -192,7 +192,7 @@ func (w *harness) reverseAndRestore() {
 	w.reversed(lost)
 	for _, r := range list {
 		if left := w.c.balance(r.currency); left.Cmp(r.units("-7.25")) != 0 {
-			w.t.Errorf("%s after the reversal of what was spent: %v", r.code, left)
+			w.t.Errorf("%s after the reversal of what was spent: %v, want 0", r.code, left)
 		}
 	}
 	most, last := lost[:len(lost)-1], lost[len(lost)-1]

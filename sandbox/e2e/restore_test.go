@@ -45,7 +45,7 @@ func TestARestoredSandbox(t *testing.T) {
 		}
 	}
 	if unclear := w.recoveries().Items; len(unclear) > 0 {
-		t.Errorf("unclear is %+v", unclear)
+		t.Errorf("unclear is %+v, want none", unclear)
 	}
 	for _, c := range w.currencies {
 		if next := w.a.wallet(c); forgotten[next.Address] {

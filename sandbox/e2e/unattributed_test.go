@@ -83,7 +83,7 @@ func runUnattributed(w *harness) {
 	w.paid([]*withdrawalRequest{o})
 	w.arrived(o)
 	if left := w.list(); len(left) != 0 {
-		w.t.Errorf("unresolved are %+v", left)
+		w.t.Errorf("unresolved are %+v, want none", left)
 	}
 	w.notifiedOnce(untagged.HashID)
 	w.settled("confirmed", assigned)
@@ -195,7 +195,7 @@ func (w *harness) notifiedOnce(hash string) {
 		}
 	}
 	if len(ids) != 1 {
-		w.t.Errorf("transaction %s was announced under the ids %v", hash, ids)
+		w.t.Errorf("transaction %s was announced under the ids %v, want 1 of them", hash, ids)
 	}
 }
 

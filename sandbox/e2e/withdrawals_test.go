@@ -176,6 +176,6 @@ func (w *harness) oneOf(requests []*withdrawalRequest) {
 	}
 	if taken != 1 {
 		w.t.Errorf("%d withdrawals of %s %s were accepted, the balance covers "+
-			"one", taken, requests[0].amount, requests[0].code)
+			"one, want 1", taken, requests[0].amount, requests[0].code)
 	}
 }

@@ -52,7 +52,7 @@ func (c client) ask(method string, params ...any) answer {
 	}
 	var a answer
 	if text := c.raw(string(body)); json.Unmarshal(text, &a) != nil {
-		c.t.Fatalf("%s: %s", method, text)
+		c.t.Fatalf("%s: %s, want nil", method, text)
 	}
 	return a
 }
@@ -62,7 +62,7 @@ func get[T any](c client, method string, params ...any) (value T) {
 	c.t.Helper()
 	a := c.ask(method, params...)
 	if a.Error != nil {
-		c.t.Fatalf("%s %v: error %d", method, params, a.Error.Code)
+		c.t.Fatalf("%s %v: error %d, want nil", method, params, a.Error.Code)
 	}
 	if err := json.Unmarshal(a.Result, &value); err != nil {
 		c.t.Fatalf("%s %v: %s: %v", method, params, a.Result, err)
@@ -145,17 +145,17 @@ func TestBitcoinBehindKnowsNothingNewer(t *testing.T) {
 		t.Errorf("getblockhash above: %s", a.Result)
 	}
 	if raw := get[string](b.client, "getblock", b.tip, 0); len(raw) < 160 {
-		t.Errorf("the frozen block in hexadecimal: %q", raw)
+		t.Errorf("the frozen block in hexadecimal: %q, want at least 160", raw)
 	}
 	header := get[map[string]any](b.client, "getblockheader", b.tip)
 	if header["confirmations"] != 1.0 || header["nextblockhash"] != nil {
-		t.Errorf("the frozen tip: %v", header)
+		t.Errorf("the frozen tip: %v, want 1.0 and nil", header)
 	}
 	check(t, "confirmations of an old payment",
 		get[map[string]any](b.client, "getrawtransaction", b.old, true)["confirmations"], any(1.0))
 	young := get[map[string]any](b.client, "getrawtransaction", b.young, true)
 	if young["blockhash"] != nil || young["confirmations"] != nil || young["txid"] != b.young {
-		t.Errorf("a payment in a newer block: %v", young)
+		t.Errorf("a payment in a newer block: %v, want nil and %v", young, b.young)
 	}
 	if err := b.faults.Set(fault.Behind, 0); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestBehindAnswersBatchesAndUnusualRequests(t *testing.T) {
 	}
 	text := b.raw(`[{"id":1,"method":"getblockcount"},{"id":2,"method":"nonsense"},{"jsonrpc":"2.0","id":3,"method":"getbestblockhash","params":[]}]`)
 	if err := json.Unmarshal(text, &batch); err != nil || len(batch) != 3 {
-		t.Fatalf("batch: %s %v", text, err)
+		t.Fatalf("batch: %s %v, want 3 of them", text, err)
 	}
 	if batch[0].ID != 1 || batch[0].Error != nil || batch[1].ID != 2 || batch[1].Error == nil || batch[2].ID != 3 ||
 		string(batch[2].Result) != `"`+b.tip+`"` {

@@ -33,10 +33,10 @@ func TestSlowNodesAnswerLateAndTheFaultEndsByItself(t *testing.T) {
 		}
 		began := time.Now()
 		if got := ask(h).Body.String(); got != `{"result":1}` || time.Since(began) != lateness {
-			t.Errorf("a slow node answers %q after %v", got, time.Since(began))
+			t.Errorf("a slow node answers %q after %v, want %q and %v", got, time.Since(began), `{"result":1}`, lateness)
 		}
 		if kind, until := l.Current(); kind != Slow || until.Sub(began) != 10*time.Second {
-			t.Errorf("fault is %q until %v", kind, until)
+			t.Errorf("fault is %q until %v, want %v and %v", kind, until, Slow, 10*time.Second)
 		}
 		<-time.After(10*time.Second - lateness) // by the clock of the bubble
 		began = time.Now()
@@ -111,7 +111,7 @@ func TestSetRefuses(t *testing.T) {
 			t.Errorf("%s is accepted", name)
 		}
 		if got := ask(h).Body.String(); got != `{"result":1}` {
-			t.Errorf("%s: the node then answers %q", name, got)
+			t.Errorf("%s: the node then answers %q, want %q", name, got, `{"result":1}`)
 		}
 	}
 }

@@ -68,14 +68,14 @@ func TestProvidersRefuseWhatTheirPlanLacksAndNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := post(h, c.refused); got.Code != c.status || !strings.Contains(got.Body.String(), c.says) {
-			t.Errorf("%s: %d %s", c.kind, got.Code, got.Body)
+			t.Errorf("%s: %d %s, want %v and %v in it", c.kind, got.Code, got.Body, c.status, c.says)
 		}
 		if c.taken == "" {
 			continue
 		}
 		if got := post(h, c.taken); got.Code != 200 || strings.Contains(got.Body.String(), "error") ||
 			!strings.Contains(got.Body.String(), "result") {
-			t.Errorf("%s of %s: %d %s", c.kind, c.taken, got.Code, got.Body)
+			t.Errorf("%s of %s: %d %s, want 200 and no %q and %q in it", c.kind, c.taken, got.Code, got.Body, "error", "result")
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestABatchIsRefusedInPart(t *testing.T) {
 	}
 	got := post(h, `[{"id":1,"method":"eth_call"},{"id":2,"method":"debug_x"}]`).Body.String()
 	if !strings.Contains(got, `"result":"eth_call"`) || strings.Count(got, `"code":-32601`) != 1 {
-		t.Errorf("%s", got)
+		t.Errorf("%s, want %q in it and 1", got, `"result":"eth_call"`)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestLimitsCountCallsByTheSecondAndSayWhenToComeBack(t *testing.T) {
 			refused := post(h, calls("getBlock", 1))
 			after, err := read(refused.Header().Get("Retry-After"))
 			if refused.Code != 429 || err != nil || after != time.Second {
-				t.Errorf("%s: %d, to come back after %v, %v", kind, refused.Code, after, err)
+				t.Errorf("%s: %d, to come back after %v, %v, want 429 and %v", kind, refused.Code, after, err, time.Second)
 			}
 			<-time.After(after) // by the clock of the bubble
 			if got := post(h, calls("getBlock", 1)); got.Code != 200 {
@@ -139,7 +139,7 @@ func TestAFlakyNodeFailsNowAndThen(t *testing.T) {
 		}
 	}
 	if good != 2*flakiness-2 {
-		t.Errorf("%d of %d requests are answered", good, 2*flakiness)
+		t.Errorf("%d of %d requests are answered, want %v", good, 2*flakiness, 2*flakiness-2)
 	}
 }
 

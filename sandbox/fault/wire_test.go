@@ -105,7 +105,7 @@ func cut(t *testing.T, w *Wire) {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	if noise := (listener{t, conn, bufio.NewReader(conn)}).isReset(); noise > 0 {
-		t.Errorf("received %d bytes", noise)
+		t.Errorf("received %d bytes, want 0", noise)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestAWireMisbehaves(t *testing.T) {
 	set := func(kind Kind) {
 		t.Helper()
 		if err := w.Set(kind, time.Minute); err != nil || w.Current() != kind {
-			t.Fatalf("it is %q: %v", w.Current(), err)
+			t.Fatalf("it is %q: %v, want %v", w.Current(), err, kind)
 		}
 	}
 	first := listen(t, w)
@@ -144,7 +144,7 @@ func TestAWireMisbehaves(t *testing.T) {
 	listen(t, w).hears("d")
 	for _, err := range []error{w.Set("tired", 0), w.Set(Cut, -1), w.Set(Cut, 2*time.Hour)} {
 		if err == nil {
-			t.Error("an invalid fault is accepted")
+			t.Error("an invalid fault is accepted, want an error")
 		}
 	}
 }

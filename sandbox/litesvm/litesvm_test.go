@@ -74,16 +74,16 @@ func TestAnEndedMachineSaysWhy(t *testing.T) {
 	vm := start(t, litesvm.Config{})
 	if _, err := vm.Send(litesvm.Order{Raw: []byte{1, 2, 3}}); err == nil ||
 		!strings.Contains(err.Error(), "litesvm ended") {
-		t.Fatalf("a malformed transaction is executed: %v", err)
+		t.Fatalf("a malformed transaction is executed: %v, want an error and %q in it", err, "litesvm ended")
 	}
 	if _, err := vm.Blockhash(); err == nil || !strings.Contains(err.Error(), "litesvm ended") {
-		t.Fatalf("after its end: %v", err)
+		t.Fatalf("after its end: %v, want an error and %q in it", err, "litesvm ended")
 	}
 	if err := vm.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := vm.Blockhash(); !errors.Is(err, os.ErrClosed) {
-		t.Fatalf("after Close: %v", err)
+		t.Fatalf("after Close: %v, want %v", err, os.ErrClosed)
 	}
 }
 
@@ -96,12 +96,12 @@ func TestStartsThatFail(t *testing.T) {
 	empty := t.TempDir()
 	if _, err := litesvm.Start(t.Context(), litesvm.Config{Folder: empty}); err == nil ||
 		!strings.Contains(err.Error(), empty) {
-		t.Errorf("in an empty directory: %v", err)
+		t.Errorf("in an empty directory: %v, want an error and %v in it", err, empty)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := litesvm.Start(over, litesvm.Config{}); err == nil {
-		t.Error("a machine started after its context had ended")
+		t.Error("a machine started after its context had ended, want an error")
 	}
 }
 

@@ -154,7 +154,7 @@ func TestASwitchoverLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if next, err := c.WaitPrimary(t.Context(), 0); err != nil || next != 1 {
-		t.Fatalf("member %d accepts writes: %v\n%s", next, err, said)
+		t.Fatalf("member %d accepts writes: %v\n%s, want 1", next, err, said)
 	}
 	t.Logf("handed over after %v", time.Since(began).Round(time.Millisecond))
 	cancel()

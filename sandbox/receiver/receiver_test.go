@@ -91,7 +91,7 @@ func TestForgetsTheOldestFirst(t *testing.T) {
 		r.keep(Delivery{Path: path, Body: big})
 	}
 	if got := r.Deliveries(); len(got) != 4 || got[0].Path != "2" {
-		t.Errorf("%d deliveries are kept", len(got))
+		t.Errorf("%d deliveries are kept, want 4 of them and %q", len(got), "2")
 	}
 	for range maxKept + 5 {
 		r.keep(Delivery{})

@@ -65,7 +65,7 @@ func TestARemovedStateDoesNotTakeThePolicyWithIt(t *testing.T) {
 		t.Errorf("got %+v lost, cold %t, want version 3 and a cold start", p, cold)
 	}
 	if !strings.Contains(text.String(), "a-lost-policy") {
-		t.Errorf("the log says %s", text.String())
+		t.Errorf("the log says %s, want %q in it", text.String(), "a-lost-policy")
 	}
 }
 

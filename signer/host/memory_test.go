@@ -37,14 +37,14 @@ func TestAMissingMemoryIsCreated(t *testing.T) {
 			}
 			if _, err := OpenMemory(t.Context(), cfg, "seed", log); !errors.Is(err, memory.ErrLocked) ||
 				!strings.Contains(err.Error(), "run one signer for all") {
-				t.Errorf("a second signer: %v", err)
+				t.Errorf("a second signer: %v, want %v and %q in it", err, memory.ErrLocked, "run one signer for all")
 			}
 			if err := file.Close(); err != nil {
 				t.Error(err)
 			}
 		}
 		if strings.Count(text.String(), "cold start") != map[bool]int{true: 2}[cold] {
-			t.Errorf("on %s the log says %s", network, &text)
+			t.Errorf("on %s the log says %s, want %v", network, &text, map[bool]int{true: 2}[cold])
 		}
 	}
 }
@@ -70,6 +70,6 @@ func TestTheStartNamesCurrenciesWithoutALimit(t *testing.T) {
 	var text bytes.Buffer
 	WarnOfLimits(cfg, slog.New(slog.NewTextHandler(&text, nil)))
 	if !strings.Contains(text.String(), "currency=LTC") || strings.Contains(text.String(), "currency=BTC") {
-		t.Errorf("the log says %s", &text)
+		t.Errorf("the log says %s, want %q in it and no %q", &text, "currency=LTC", "currency=BTC")
 	}
 }

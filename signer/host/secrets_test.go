@@ -91,7 +91,7 @@ func TestAWeakPassphraseSealsNoSeedOnMainnet(t *testing.T) {
 	weak := map[string]string{"BURSAR_PASSPHRASE_FILE": file(t, filepath.Join(t.TempDir(), "weak"), "short", 0o600)}
 	if _, _, err := NewPassphrase(config.Config{Network: config.Mainnet}, variables(weak)); !errors.Is(err,
 		signer.ErrWeakPassphrase) {
-		t.Errorf("on mainnet: %v", err)
+		t.Errorf("on mainnet: %v, want %v", err, signer.ErrWeakPassphrase)
 	}
 	for _, network := range []config.Network{config.Testnet, config.Regtest} {
 		if _, warns, err := NewPassphrase(config.Config{Network: network}, variables(weak)); !warns || err != nil {
@@ -148,16 +148,16 @@ func TestFilesOfTheSignerArePrivate(t *testing.T) {
 		t.Errorf("private files: %v", err)
 	}
 	if err := Private(cfg, log, open); !errors.Is(err, ErrReadable) || !strings.Contains(err.Error(), open) {
-		t.Errorf("a configuration that others read: %v", err)
+		t.Errorf("a configuration that others read: %v, want %v and %v in it", err, ErrReadable, open)
 	}
 	file(t, state, "", 0o660)
 	if err := Private(cfg, log); !errors.Is(err, ErrReadable) || !strings.Contains(err.Error(), "chmod 600 "+state) {
-		t.Errorf("a state that others write: %v", err)
+		t.Errorf("a state that others write: %v, want %v and %v in it", err, ErrReadable, "chmod 600 "+state)
 	}
 	cfg.Network = config.Regtest
 	var text bytes.Buffer
 	if err := Private(cfg, slog.New(slog.NewTextHandler(&text, nil)), open); err != nil ||
 		strings.Count(text.String(), "not private") != 2 {
-		t.Errorf("on regtest: %v, %s", err, &text)
+		t.Errorf("on regtest: %v, %s, want 2", err, &text)
 	}
 }

@@ -50,12 +50,12 @@ func TestOnlyWhatCannotCountIsForgotten(t *testing.T) {
 	do(t, f, func(ctx context.Context, tx Tx) error {
 		for digest, want := range map[byte]bool{11: false, 12: false, 13: false, 14: true, 15: false} {
 			if _, found, err := tx.Signed(ctx, "tron", Digest{digest}); found != want || err != nil {
-				t.Errorf("digest %d: found %v, %v", digest, found, err)
+				t.Errorf("digest %d: found %v, %v, want %v", digest, found, err, want)
 			}
 		}
 		if sharing, err := tx.Sharing(ctx, "tron", []string{"hot/1"}); err != nil || len(sharing) != 1 ||
 			sharing[0].ID != numbered || len(sharing[0].Counts) != 1 {
-			t.Errorf("hot/1 is used by %+v, %v", sharing, err)
+			t.Errorf("hot/1 is used by %+v, %v, want 1 of them and %v", sharing, err, numbered)
 		}
 		if _, found, err := tx.UTXO(ctx, "bitcoin", "a:0"); !found || err != nil {
 			t.Errorf("the outpoint is forgotten, %v", err)
@@ -84,13 +84,13 @@ func TestAFewAreForgottenAtOnce(t *testing.T) {
 	}
 	do(t, f, func(ctx context.Context, tx Tx) error {
 		if n, err := tx.SignedSince(ctx, flow, noon.Add(5*time.Minute)); n != 4 || err != nil {
-			t.Errorf("%d since five past, %v", n, err)
+			t.Errorf("%d since five past, %v, want 4", n, err)
 		}
 		if n, err := tx.Forget(ctx, noon.Add(time.Hour), 4); n != 4 || err != nil {
-			t.Errorf("%d are forgotten, %v", n, err)
+			t.Errorf("%d are forgotten, %v, want 4", n, err)
 		}
 		if n, err := tx.SignedSince(ctx, flow, noon); n != 6 || err != nil {
-			t.Errorf("%d are left, %v", n, err)
+			t.Errorf("%d are left, %v, want 6", n, err)
 		}
 		return nil
 	})
@@ -124,7 +124,7 @@ func TestAStateOfTheFirstReleaseIsBroughtUpToDate(t *testing.T) {
 	f := reopen(t, first(t))
 	var at int64
 	if err := f.db.QueryRowContext(t.Context(), `SELECT at FROM signed`).Scan(&at); err != nil || at != 7000 {
-		t.Errorf("the digest is of %d, %v", at, err)
+		t.Errorf("the digest is of %d, %v, want 7000", at, err)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestACommandChangesNoSchemaBesideASigner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Join(t.Context(), path); !errors.Is(err, ErrOlder) {
-		t.Errorf("beside a running signer: %v", err)
+		t.Errorf("beside a running signer: %v, want %v", err, ErrOlder)
 	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func TestAMemoryIsCreatedOnceAndUsedByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(t.Context(), path, "seed"); !errors.Is(err, ErrMissing) {
-		t.Fatalf("with an empty file: %v", err)
+		t.Fatalf("with an empty file: %v, want %v", err, ErrMissing)
 	}
 	if err := Create(t.Context(), path, Init{"seed", noon, true}); err != nil {
 		t.Fatal(err)
@@ -61,14 +61,14 @@ func TestAMemoryIsCreatedOnceAndUsedByOne(t *testing.T) {
 		t.Fatalf("created twice: %v", err)
 	}
 	if _, err := Open(t.Context(), path, "another"); !errors.Is(err, ErrForeign) {
-		t.Fatalf("of another seed: %v", err)
+		t.Fatalf("of another seed: %v, want %v", err, ErrForeign)
 	}
 	f := reopen(t, path)
 	if _, err := Open(t.Context(), path, "seed"); !errors.Is(err, ErrLocked) {
-		t.Fatalf("a second signer: %v", err)
+		t.Fatalf("a second signer: %v, want %v", err, ErrLocked)
 	}
 	if err := Create(t.Context(), path, Init{"seed", noon, false}); !errors.Is(err, ErrLocked) {
-		t.Fatalf("created beside a signer: %v", err)
+		t.Fatalf("created beside a signer: %v, want %v", err, ErrLocked)
 	}
 	if err := BeginAgain(t.Context(), path, Init{"seed", noon, true}, "ann", "test"); !errors.Is(err, ErrLocked) {
 		t.Fatalf("started again beside a signer: %v", err)
@@ -79,14 +79,14 @@ func TestAMemoryIsCreatedOnceAndUsedByOne(t *testing.T) {
 	}
 	state, err := stateOf(t.Context(), beside)
 	if err != nil || state.ColdSince != noon || state.HighWater != noon || len(state.Instance) < 20 {
-		t.Fatalf("the state is %+v, %v", state, err)
+		t.Fatalf("the state is %+v, %v, want %v and at least 20", state, err, noon)
 	}
 	if err := errors.Join(beside.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file is %v, %v", info.Mode(), err)
+		t.Errorf("the file is %v, %v, want 0o600", info.Mode(), err)
 	}
 	reopen(t, path)
 }
@@ -98,11 +98,11 @@ func TestEveryCommitIsSynced(t *testing.T) {
 	var mode string
 	var synchronous int
 	if err := f.db.QueryRowContext(t.Context(), `PRAGMA journal_mode`).Scan(&mode); err != nil || mode != "wal" {
-		t.Errorf("the journal is %q, %v", mode, err)
+		t.Errorf("the journal is %q, %v, want %q", mode, err, "wal")
 	}
 	err := f.db.QueryRowContext(t.Context(), `PRAGMA synchronous`).Scan(&synchronous)
 	if err != nil || synchronous != 2 { // FULL
-		t.Errorf("synchronous is %d, %v", synchronous, err)
+		t.Errorf("synchronous is %d, %v, want 2", synchronous, err)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestALaterSchemaIsRefused(t *testing.T) {
 	}
 	f.Close()
 	if _, err := Open(t.Context(), path, "seed"); !errors.Is(err, ErrForeign) {
-		t.Fatalf("opened: %v", err)
+		t.Fatalf("opened: %v, want %v", err, ErrForeign)
 	}
 }
 
@@ -197,11 +197,11 @@ func TestAnErrorUndoesTheTransaction(t *testing.T) {
 		return errors.Join(remember(t.Context(), tx), os.ErrInvalid)
 	})
 	if !errors.Is(err, os.ErrInvalid) {
-		t.Fatalf("got %v", err)
+		t.Fatalf("got %v, want %v", err, os.ErrInvalid)
 	}
 	do(t, f, func(ctx context.Context, tx Tx) error {
 		if all, err := tx.CountsSince(ctx, time.Time{}); err != nil || len(all) > 0 {
-			t.Errorf("%v stay, %v", all, err)
+			t.Errorf("%v stay, %v, want none", all, err)
 		}
 		return nil
 	})
@@ -217,11 +217,11 @@ func TestAThawEndsEveryFreeze(t *testing.T) {
 		do(t, k, func(ctx context.Context, tx Tx) error {
 			n, err := tx.Thaw(ctx, noon, "cat", "over")
 			if err != nil || n != 2 {
-				t.Errorf("%d are thawed, %v", n, err)
+				t.Errorf("%d are thawed, %v, want 2", n, err)
 			}
 			left, err := tx.Freezes(ctx)
 			if len(left) != 0 {
-				t.Errorf("%+v stay", left)
+				t.Errorf("%+v stay, want none", left)
 			}
 			return err
 		})
@@ -240,7 +240,7 @@ func TestTheLogIsAChain(t *testing.T) {
 	}
 	head, err := Verify(t.Context(), f)
 	if err != nil || head.Number != 4 || head.Detail != `{"c":3}` {
-		t.Fatalf("the newest entry is %+v, %v", head, err)
+		t.Fatalf("the newest entry is %+v, %v, want 4 and %q", head, err, `{"c":3}`)
 	}
 	for change, says := range map[string]string{
 		`UPDATE log SET detail = '{"b":3}' WHERE number = 3`: "entry 3 of the log was changed",
@@ -282,7 +282,7 @@ func TestALongLogIsVerified(t *testing.T) {
 		return nil
 	})
 	if head, err := Verify(t.Context(), m); err != nil || head.Number != 2*verifyAtOnce+8 {
-		t.Errorf("the newest entry is %d, %v", head.Number, err)
+		t.Errorf("the newest entry is %d, %v, want %v", head.Number, err, 2*verifyAtOnce+8)
 	}
 	m.log[verifyAtOnce+3].Detail = "{ }"
 	if _, err := Verify(t.Context(), m); err == nil {

@@ -205,7 +205,8 @@ func TestWhatIsKnownOnlyMovesForward(t *testing.T) {
 			list, failed3 := tx.Denials(ctx, order)
 			none, failed4 := tx.Denials(ctx, Digest{4})
 			if known != (KnownPolicy{3, "h"}) || !at.Equal(noon.Add(3*time.Second)) || !never.IsZero() || len(none) != 0 {
-				t.Errorf("got %+v, removed %s and %s, %+v", known, at, never, none)
+				t.Errorf("got %+v, removed %s and %s, %+v, want %+v and %v and zero and none", known, at, never, none,
+					KnownPolicy{3, "h"}, noon.Add(3*time.Second))
 			}
 			if len(list) != 2 || list[0].Person != "ann" || !list[1].At.Equal(noon.Add(3*time.Second)) {
 				t.Errorf("got denials %+v, want ann's and the last of bob", list)

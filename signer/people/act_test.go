@@ -123,7 +123,7 @@ func TestPoliciesFollowEachOther(t *testing.T) {
 		t.Errorf("of another signer: got %v, want %v", err, ErrOther)
 	}
 	if act, err := install(t, file, first, noon, 1, 2); err != nil || strings.Join(act.By, " ") != "ann bob" {
-		t.Fatalf("got %+v, %v", act, err)
+		t.Fatalf("got %+v, %v, want %q", act, err, "ann bob")
 	}
 	if _, err := install(t, file, first, noon, 1, 2); !errors.Is(err, ErrUsed) {
 		t.Errorf("again: got %v, want %v", err, ErrUsed)
@@ -242,7 +242,7 @@ func TestADestinationIsTakenOnce(t *testing.T) {
 		t.Errorf("removing another asset's: got %v, %d left, want it refused", err, count())
 	}
 	if _, err := direct(wide, noon, 1, 2); err != nil || count() != 0 {
-		t.Errorf("removing it: got %v, %d left", err, count())
+		t.Errorf("removing it: got %v, %d left, want 0", err, count())
 	}
 	if _, err := direct(base, noon, 1, 2); !errors.Is(err, ErrUsed) {
 		t.Errorf("adding it by the signatures of before: got %v, want %v", err, ErrUsed)

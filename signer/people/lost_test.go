@@ -71,7 +71,7 @@ func TestALostPolicyStopsTheSigner(t *testing.T) {
 		t.Error("another text than the lost one: got none, want a refusal")
 	}
 	if act, err := Install(t.Context(), file, second.Text(), nil, at(noon)); err != nil || len(act.By) != 0 {
-		t.Fatalf("the very text: got %+v, %v", act, err)
+		t.Fatalf("the very text: got %+v, %v, want none", act, err)
 	}
 	if got := versionAt(t, file, noon); got != 2 {
 		t.Errorf("got version %d, want 2 again", got)

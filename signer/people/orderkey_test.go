@@ -90,7 +90,7 @@ func TestAuthorsAddTheKeysOfClients(t *testing.T) {
 	revoked := first
 	revoked.Revoke, revoked.Key, revoked.Name, revoked.Nonce = true, "", "", approval.Nonce{77}
 	if act, err := apply(t, file, revoked, noon, 3); err != nil || len(act.By) != 1 {
-		t.Fatalf("revoked by one person: got %+v, %v", act, err)
+		t.Fatalf("revoked by one person: got %+v, %v, want 1 of them", act, err)
 	}
 	back := clientKey(t, instance, 51, noon.Add(time.Second))
 	if _, err := apply(t, file, back, noon.Add(time.Second), 1, 2); err == nil {

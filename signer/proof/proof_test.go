@@ -189,7 +189,7 @@ func TestAChangedLogDoesNotContainItsCheckpoint(t *testing.T) {
 	defer opened.Close()
 	if _, err := Read(t.Context(), opened); err == nil ||
 		!strings.Contains(err.Error(), "entry 3 of the log was changed") {
-		t.Errorf("a changed entry: got %v", err)
+		t.Errorf("a changed entry: got %v, want an error and %q in it", err, "entry 3 of the log was changed")
 	}
 }
 

@@ -73,7 +73,7 @@ func TestConcurrentBodiesTakeBoundedMemory(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 	if peak := peakOf(t, process.Process.Pid); peak > 350<<20 {
-		t.Errorf("the signer took %d MiB", peak>>20)
+		t.Errorf("the signer took %d MiB, want at most %v", peak>>20, 350<<20)
 	} else {
 		t.Logf("the signer took %d MiB at most", peak>>20)
 	}
@@ -233,7 +233,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		open = append(open, conn)
 		fmt.Fprint(conn, "POST /v1/hello HTTP/1.1\r\nHost: signer\r\nContent-Length: 2\r\n\r\n{}")
 		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
-			t.Fatalf("connection %d: %q, %v", len(open), line, err)
+			t.Fatalf("connection %d: %q, %v, want %q in it", len(open), line, err, "200")
 		}
 	}
 	c := b.dial(at)

@@ -44,10 +44,10 @@ func FuzzSign(f *testing.F) {
 		}
 		second, err2 := json.Marshal(again)
 		if err != nil || err2 != nil || !bytes.Equal(text, second) {
-			t.Fatalf("%s is written as %s, then as %s", body, text, second)
+			t.Fatalf("%s is written as %s, then as %s, want %x", body, text, second, second)
 		}
 		if len(asked.Order.Payments) != 1 || asked.Order.Payments[0] != b.order.Payments[0] {
-			t.Fatalf("it signs %+v", asked.Order)
+			t.Fatalf("it signs %+v, want 1 of them and %v", asked.Order, b.order.Payments[0])
 		}
 	})
 }

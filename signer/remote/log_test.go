@@ -25,13 +25,13 @@ func TestWhatWasSeenOfTheLogIsPassedOn(t *testing.T) {
 	defer b.serve(at)()
 	c := b.dial(at)
 	if got := c.Checkpoint(); got != (memory.Checkpoint{}) {
-		t.Errorf("before it is asked: %+v", got)
+		t.Errorf("before it is asked: %+v, want %+v", got, memory.Checkpoint{})
 	}
 	_, err := c.Hello(t.Context())
 	b.must(err)
 	first := c.Checkpoint()
 	if first.Number != 1 || first.Instance == "" || len(first.Hash) != 64 {
-		t.Errorf("with the keys comes %+v", first)
+		t.Errorf("with the keys comes %+v, want 1 and not %q and 64 of them", first, "")
 	}
 	_, err = c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned)
 	b.must(err)
@@ -47,12 +47,12 @@ func TestWhatWasSeenOfTheLogIsPassedOn(t *testing.T) {
 	_, err = other.Hello(t.Context())
 	b.must(err)
 	if got := other.Checkpoint(); got.Number != 2 {
-		t.Errorf("with the halts comes %+v", got)
+		t.Errorf("with the halts comes %+v, want 2", got)
 	}
 	b.must(other.Know(first)) // older
 	b.must(other.Know(memory.Checkpoint{Instance: "another", Number: 99}))
 	if got := other.Checkpoint(); got.Number != 2 {
-		t.Errorf("afterwards it has seen %+v", got)
+		t.Errorf("afterwards it has seen %+v, want 2", got)
 	}
 	third := memory.Checkpoint{Instance: first.Instance, Number: 3, Hash: first.Hash}
 	if err := other.Know(third); !errors.Is(err, signer.ErrClaim) {
@@ -84,16 +84,16 @@ func TestAnotherSignersAnswersAreNotTaken(t *testing.T) {
 	defer other.serve(at)()
 	if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned); !errors.Is(err, remote.ErrUnavailable) ||
 		!errors.Is(err, signer.ErrClaim) {
-		t.Errorf("a signature with another signer's log: %v", err)
+		t.Errorf("a signature with another signer's log: %v, want %v and %v", err, remote.ErrUnavailable, signer.ErrClaim)
 	}
 	if _, err := c.SendHalts(t.Context(), signer.Halts{}); !errors.Is(err, signer.ErrClaim) {
-		t.Errorf("halts: %v", err)
+		t.Errorf("halts: %v, want %v", err, signer.ErrClaim)
 	}
 	exported, err := keys.Export()
 	b.must(err)
 	other.server.KeyExport = exported
 	if _, err := c.Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "another signer answers") {
-		t.Errorf("keys: %v", err)
+		t.Errorf("keys: %v, want an error and %q in it", err, "another signer answers")
 	}
 }
 
@@ -116,7 +116,8 @@ func TestARequestOfAnotherVersionIsRefused(t *testing.T) {
 			w := httptest.NewRecorder()
 			b.server.Handler().ServeHTTP(w, r)
 			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "speaks version 8") {
-				t.Errorf("%s in version %q: HTTP %d %s", path, version, w.Code, w.Body)
+				t.Errorf("%s in version %q: HTTP %d %s, want %v and %q in it", path, version, w.Code, w.Body, http.StatusBadRequest,
+					"speaks version 8")
 			}
 		}
 	}
@@ -137,7 +138,7 @@ func TestLongTextsAreClipped(t *testing.T) {
 	c := b.dial(at)
 	long := strings.Repeat("é", 1<<20)
 	if _, err := c.Sign(t.Context(), bursar.ChainID(long), b.order, b.unsigned); !errors.Is(err, remote.ErrUnavailable) {
-		t.Errorf("a long chain: %.100v", err)
+		t.Errorf("a long chain: %.100v, want %v", err, remote.ErrUnavailable)
 	}
 	other := b.order
 	other.Payments = []chain.Payment{{Address: bursar.Address{Base: long}, Amount: bursar.Units(1)}}
@@ -148,6 +149,6 @@ func TestLongTextsAreClipped(t *testing.T) {
 	}
 	stop()
 	if n := b.log.Len(); n > 10_000 {
-		t.Errorf("the log has %d bytes", n)
+		t.Errorf("the log has %d bytes, want at most 10_000", n)
 	}
 }

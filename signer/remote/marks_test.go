@@ -47,10 +47,10 @@ func TestTheSignerKeepsTheMarks(t *testing.T) {
 		_, err = other.Marks().Raise(t.Context(), marks.State{Signed: map[string]int64{"tron": n}, Journal: []marks.Entry{e}})
 	}
 	if !errors.Is(err, marks.ErrFull) {
-		t.Errorf("a journal that is full gives %v", err)
+		t.Errorf("a journal that is full gives %v, want %v", err, marks.ErrFull)
 	}
 	if read, err = one.Marks().Load(t.Context()); err != nil || len(read.Journal) != 2 || read.Signed["tron"] != 2 {
-		t.Errorf("the marks have %d entries, %v signed, %v", len(read.Journal), read.Signed, err)
+		t.Errorf("the marks have %d entries, %v signed, %v, want 2 of them and 2", len(read.Journal), read.Signed, err)
 	}
 	b.must(os.WriteFile(path, []byte("{"), 0o600))
 	if _, err := one.Marks().Raise(t.Context(), marks.State{Beat: 4}); err == nil || errors.Is(err, marks.ErrMissing) {

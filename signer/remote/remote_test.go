@@ -126,7 +126,7 @@ func TestAnotherProcessSignsTheSame(t *testing.T) {
 	}
 	keys, err := c.Publics(t.Context(), chain.FamilySolana, 5, 1203)
 	if err != nil || len(keys) != 1203 {
-		t.Fatalf("%d keys, %v", len(keys), err)
+		t.Fatalf("%d keys, %v, want 1203 of them", len(keys), err)
 	}
 	for _, i := range []uint32{0, 999, 1000, 1202} {
 		want, err := b.keys.Public(chain.KeyRef{Family: chain.FamilySolana, Branch: chain.DepositBranch, Index: 5 + i})
@@ -152,7 +152,7 @@ func TestARefusalStaysARefusal(t *testing.T) {
 	stop()
 	if log := b.log.String(); !strings.Contains(log, "outgoing transaction refused") ||
 		!strings.Contains(log, "reason=unpaid") {
-		t.Errorf("the log says %s", log)
+		t.Errorf("the log says %s, want %q in it and %q in it", log, "outgoing transaction refused", "reason=unpaid")
 	}
 }
 
@@ -206,7 +206,7 @@ func TestResponsesAreChecked(t *testing.T) {
 			t.Cleanup(server.Close)
 			if _, err := b.dial(at).Sign(t.Context(), bursar.Ethereum, b.order,
 				b.unsigned); !errors.Is(err, remote.ErrUnavailable) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got %v, want %v", err, remote.ErrUnavailable)
 			}
 		})
 	}
@@ -254,7 +254,7 @@ func TestAnotherVersionIsRefused(t *testing.T) {
 	server.Start()
 	t.Cleanup(server.Close)
 	if _, err := b.dial(at).Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "speaks version 99") {
-		t.Fatalf("got %v", err)
+		t.Fatalf("got %v, want an error and %q in it", err, "speaks version 99")
 	}
 }
 
@@ -264,10 +264,10 @@ func TestSockets(t *testing.T) {
 	path := strings.TrimPrefix(at.URL, "unix:")
 	stop := b.serve(at)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
-		t.Errorf("the socket is %v, %v", info, err)
+		t.Errorf("the socket is %v, %v, want 0o660", info, err)
 	}
 	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "another signer listens on "+path) {
-		t.Errorf("a second signer: %v", err)
+		t.Errorf("a second signer: %v, want an error and %v in it", err, "another signer listens on "+path)
 	}
 	stop()
 	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -277,10 +277,10 @@ func TestSockets(t *testing.T) {
 	b.serve(at)()
 	b.must(os.WriteFile(path, []byte("precious"), 0o600))
 	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "not a socket") {
-		t.Errorf("over a file: %v", err)
+		t.Errorf("over a file: %v, want an error and %q in it", err, "not a socket")
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "precious" {
-		t.Errorf("the file is %q, %v", text, err)
+		t.Errorf("the file is %q, %v, want %q", text, err, "precious")
 	}
 	if _, err := os.Stat(path + "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)

@@ -48,12 +48,12 @@ func TestBothSidesPresentACertificate(t *testing.T) {
 		t.Fatalf("with the right certificate: %v", err)
 	}
 	if _, err := b.dial(theirs.address(url, "service")).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
-		t.Errorf("a service that trusts another authority: %v", err)
+		t.Errorf("a service that trusts another authority: %v, want %v", err, remote.ErrUnavailable)
 	}
 	impostor := theirs.address(url, "service")
 	impostor.CA = ours.address(url, "").CA
 	if _, err := b.dial(impostor).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
-		t.Errorf("a certificate of another authority: %v", err)
+		t.Errorf("a certificate of another authority: %v, want %v", err, remote.ErrUnavailable)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestOnlyNamedCertificatesAreAccepted(t *testing.T) {
 	}
 	for _, other := range []string{"printer", "signer"} {
 		if _, err := b.dial(ours.address(at.URL, other)).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
-			t.Errorf("the certificate of %s: %v", other, err)
+			t.Errorf("the certificate of %s: %v, want %v", other, err, remote.ErrUnavailable)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestOnlyNamedUsersAreAccepted(t *testing.T) {
 		}
 		for _, reason := range refused {
 			if reason != "user "+me+" is not in signer.users" {
-				t.Errorf("it is refused because %s", reason)
+				t.Errorf("it is refused because %s, want %v", reason, "user "+me+" is not in signer.users")
 			}
 		}
 	}
@@ -129,10 +129,10 @@ func TestAddresses(t *testing.T) {
 		"certificates not there": files.address("https://127.0.0.1:1", "y"),
 	} {
 		if _, err := remote.Dial(a); err == nil {
-			t.Errorf("%s can be dialled", name)
+			t.Errorf("%s can be dialled, want an error", name)
 		}
 		if l, err := a.Listen(t.Context()); err == nil {
-			t.Errorf("%s can be listened on", name)
+			t.Errorf("%s can be listened on, want an error", name)
 			l.Close()
 		}
 	}

@@ -86,7 +86,7 @@ func TestAChangedDatabaseIsNotReused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := u.empty(u); !errors.Is(err, errChanged) {
-			t.Errorf("%s: %v", change, err)
+			t.Errorf("%s: %v, want %v", change, err, errChanged)
 		}
 	}
 }

@@ -204,7 +204,7 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	defer os.RemoveAll(b.scratch)
 	tests, err := b.watch(t.Context(), last, 2, regexp.MustCompile("Test"), t.Logf)
 	if err != nil || len(tests) != 2 {
-		t.Fatalf("%d tests are watched (%v)", len(tests), err)
+		t.Fatalf("%d tests are watched (%v), want 2 of them", len(tests), err)
 	}
 	j := &judge{built: b, tests: tests, budget: time.Minute, killers: map[string][]string{}}
 	outcomes, err := j.all(t.Context(), b.sites, 2)
@@ -236,7 +236,7 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 		t.Errorf("listed survivors are an error: %v\n%s", err, out.String())
 	}
 	if text := out.String(); !strings.Contains(text, "money") || !strings.Contains(text, "alive") {
-		t.Errorf("the table is\n%s", text)
+		t.Errorf("the table is\n%s, want %q in it and %q in it", text, "money", "alive")
 	}
 	for name := range listed {
 		listed[name] = equivalent + " nobody hears of it"

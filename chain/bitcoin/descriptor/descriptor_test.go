@@ -133,7 +133,7 @@ func TestOtherDescriptorsAreRefused(t *testing.T) {
 		if _, err := Parse(with(t, body)); !errors.Is(err, ErrDescriptor) {
 			t.Errorf("%s: got %v, want an ErrDescriptor", name, err)
 		} else if strings.Contains(err.Error(), "xprv") {
-			t.Errorf("%s: the error names a private key", name)
+			t.Errorf("%s: the error names a private key, want no %q", name, "xprv")
 		}
 	}
 }

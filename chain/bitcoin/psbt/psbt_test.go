@@ -30,7 +30,7 @@ func vectors(t *testing.T, group string) (found []vector) {
 		}
 	}
 	if len(found) == 0 || lines.Err() != nil {
-		t.Fatalf("there are %d vectors of %s, %v", len(found), group, lines.Err())
+		t.Fatalf("there are %d vectors of %s, %v, want some and nil", len(found), group, lines.Err())
 	}
 	return found
 }

@@ -68,7 +68,8 @@ func TestWebSocketAnnouncesHeads(t *testing.T) {
 	n := 0
 	err := Config{}.WebSocket(t.Context(), url, heads(t), func() { n++ })
 	if n != 3 || websocket.CloseStatus(err) != websocket.StatusGoingAway {
-		t.Errorf("%d announcements with that of the subscription itself, ended by %v", n, err)
+		t.Errorf("%d announcements with that of the subscription itself, ended by %v, want 3 and %v", n, err,
+			websocket.StatusGoingAway)
 	}
 }
 

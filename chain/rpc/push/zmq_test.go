@@ -89,7 +89,7 @@ func TestZMQAnnouncesBlocks(t *testing.T) {
 			p.send("0109" + hex.EncodeToString([]byte("hashblock")) + "02" + "00000000000493e0" + strings.Repeat("00", 300_000))
 		})
 		if n != 3 || !errors.Is(err, io.EOF) {
-			t.Errorf("%d announcements with that of the subscription itself, %v", n, err)
+			t.Errorf("%d announcements with that of the subscription itself, %v, want 3 and %v", n, err, io.EOF)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestZMQNoticesABrokenConnection(t *testing.T) {
 			_, _ = p.Read(make([]byte, 1)) // until the subscriber closes the connection
 		})
 		if took := time.Since(started); !errors.Is(err, ErrSilent) || took > time.Minute+replyTime {
-			t.Errorf("ended after %v with %v", took, err)
+			t.Errorf("ended after %v with %v, want %v and at most %v", took, err, ErrSilent, time.Minute+replyTime)
 		}
 	})
 }
@@ -145,7 +145,8 @@ func TestZMQEndsASilentSubscription(t *testing.T) {
 		})
 		if took := time.Since(started); n != 2 || !errors.Is(err, ErrSilent) || took < 10*time.Minute ||
 			took > 11*time.Minute {
-			t.Errorf("%d announcements, ended after %v with %v", n, took, err)
+			t.Errorf("%d announcements, ended after %v with %v, want 2 and %v and at least %v and at most %v", n, took, err,
+				ErrSilent, 10*time.Minute, 11*time.Minute)
 		}
 	})
 }

@@ -132,19 +132,19 @@ func TestOtherChain(t *testing.T) {
 	n := start(t, Config{Params: LitecoinParams(), DustRate: 30_000, NoReplacement: true, FeeRate: 20_000})
 	a := newAddress(t, n)
 	if !strings.HasPrefix(a, "rltc1q") {
-		t.Fatalf("address %s", a)
+		t.Fatalf("address %s, want %q first", a, "rltc1q")
 	}
 	if _, err := n.Pay(a, 2939); err == nil {
-		t.Error("a payment of dust was accepted")
+		t.Error("a payment of dust was accepted, want an error")
 	}
 	pay(t, n, a, 2940)
 	mine(t, n, 1)
 	wantBalance(t, n, a, 2940)
 	if _, err := n.Balance("bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202"); err == nil {
-		t.Error("an address of another chain was accepted")
+		t.Error("an address of another chain was accepted, want an error")
 	}
 	if got := encode(t, rpc(t, n, "estimatesmartfee", 1).Result); got != `{"blocks":2,"feerate":0.00020000}` {
-		t.Errorf("fee estimate %s", got)
+		t.Errorf("fee estimate %s, want %q", got, `{"blocks":2,"feerate":0.00020000}`)
 	}
 	s, c := funded(t, n, "customer", coinUnit)
 	must[string](t, n, "sendrawtransaction", s.spend(t, c, a, 1000, 0))
@@ -207,10 +207,10 @@ func TestCloseRemovesTemporaryFilesAndEndsChanges(t *testing.T) {
 		t.Errorf("the temporary files still exist: %v", err)
 	}
 	if _, err := n.Mine(1); err == nil {
-		t.Error("mined a block after Close")
+		t.Error("mined a block after Close, want an error")
 	}
 	if _, err := n.Pay(address, 1000); err == nil {
-		t.Error("paid after Close")
+		t.Error("paid after Close, want an error")
 	}
 	kept := t.TempDir()
 	n, err = Start(t.Context(), Config{Options: host.Options{DataDir: kept}})

@@ -73,7 +73,7 @@ func must[T any](t *testing.T, n *Node, method string, params ...any) T {
 	t.Helper()
 	a := rpc(t, n, method, params...)
 	if a.Error != nil || a.status != http.StatusOK {
-		t.Fatalf("%s: status %d, error %v", method, a.status, a.Error)
+		t.Fatalf("%s: status %d, error %v, want nil and %v", method, a.status, a.Error, http.StatusOK)
 	}
 	raw, err := json.Marshal(a.Result)
 	if err != nil {

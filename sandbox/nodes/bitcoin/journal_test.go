@@ -84,7 +84,7 @@ func TestRestart(t *testing.T) {
 	mine(t, again, 1) // the faucet has its keys and the mempool its transactions
 	pay(t, again, a, 5_000)
 	if got := must[[]string](t, again, "getrawmempool"); len(got) != 1 {
-		t.Errorf("mempool %v", got)
+		t.Errorf("mempool %v, want 1 of them", got)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestTornTail(t *testing.T) {
 			t.Fatalf("cut by %d: height %d, want %d", cut, first.Height(), height)
 		}
 		if got := len(must[[]string](t, first, "getrawmempool")); got >= 20 || got == 0 {
-			t.Errorf("cut by %d: %d transactions wait", cut, got)
+			t.Errorf("cut by %d: %d transactions wait, want less than 20 and not 0", cut, got)
 		}
 		pay(t, first, a, 1_000_000)
 		want := stateOf(t, first, a)
@@ -187,7 +187,7 @@ func TestAFrozenJournalFreezesTheNode(t *testing.T) {
 	_, paid := n.Pay(a, 5_000)
 	for change, err := range map[string]error{"mine": mined, "pay": paid, "reorg": n.Reorg(1, nil)} {
 		if !errors.Is(err, host.ErrClosed) {
-			t.Errorf("%s: %v", change, err)
+			t.Errorf("%s: %v, want %v", change, err, host.ErrClosed)
 		}
 	}
 	for method, params := range map[string][]any{
@@ -223,7 +223,7 @@ func TestAnEarlierJournalIsRead(t *testing.T) {
 	}
 	mine(t, n, 1) // the faucet has its keys
 	if balance, err := n.Balance("bcrt1qfur68zckjnd6svp273e73pftgk3xhshut348m4"); balance != 300_000 || err != nil {
-		t.Errorf("what waited brought %d, %v; the payment before it was dropped", balance, err)
+		t.Errorf("what waited brought %d, %v; the payment before it was dropped, want 300_000", balance, err)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestKill(t *testing.T) {
 				must[any](t, n, "getblock", id)
 			case "height":
 				if reported, err := strconv.ParseInt(id, 10, 64); err != nil || n.Height() < reported {
-					t.Errorf("height %d after the node printed %s, %v", n.Height(), id, err)
+					t.Errorf("height %d after the node printed %s, %v, want at least %v", n.Height(), id, err, reported)
 				}
 			}
 		}

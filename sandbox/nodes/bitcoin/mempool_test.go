@@ -57,7 +57,7 @@ func TestReplacementTakesDescendants(t *testing.T) {
 		}
 		got := must[[]string](t, n, "getrawmempool")
 		if len(got) != 2 || !slices.Contains(got, parent) || !slices.Contains(got, child) {
-			t.Errorf("%s: mempool is %v", name, got)
+			t.Errorf("%s: mempool is %v, want 2 of them and %v in it and %v in it", name, got, parent, child)
 		}
 	}
 	bump := must[string](t, n, "sendrawtransaction", s.spend(t, c, a, 52_000, 0))
@@ -90,7 +90,7 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 	if got := must[[]string](t, n, "getrawmempool"); len(got) != 0 {
-		t.Errorf("mempool %v", got)
+		t.Errorf("mempool %v, want none", got)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestChainLimit(t *testing.T) {
 	}
 	raw := s.spend(t, c, s.address, 1_000, 0)
 	if text := refused(t, n, codeRejected, "sendrawtransaction", raw); !strings.HasPrefix(text, "too-long-mempool-chain") {
-		t.Errorf("26th in a row: %s", text)
+		t.Errorf("26th in a row: %s, want %q first", text, "too-long-mempool-chain")
 	}
 	mine(t, n, 1)
 	must[string](t, n, "sendrawtransaction", raw)

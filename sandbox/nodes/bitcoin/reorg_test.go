@@ -40,7 +40,7 @@ func TestReorgDropsAndKeeps(t *testing.T) {
 	for i, hash := range blocks {
 		b := must[struct{ Confirmations, Height int }](t, n, "getblock", hash)
 		if b.Confirmations != -1 {
-			t.Errorf("old block %d has %d confirmations", i, b.Confirmations)
+			t.Errorf("old block %d has %d confirmations, want %v", i, b.Confirmations, -1)
 		}
 		now := must[string](t, n, "getblockhash", b.Height)
 		if coinbasePays(t, n, now) == coinbasePays(t, n, hash) {
@@ -127,11 +127,11 @@ func TestReorgRefuses(t *testing.T) {
 		"deeper transaction":  n.Reorg(2, []string{old}),
 	} {
 		if err == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: accepted, want an error", name)
 		}
 	}
 	if now := must[string](t, n, "getbestblockhash"); now != tip {
-		t.Error("a refused reorg changed the chain")
+		t.Errorf("a refused reorg changed the chain, want %v", tip)
 	}
 }
 

@@ -126,7 +126,7 @@ func FuzzBody(f *testing.F) {
 			return // mining ten thousand blocks adds nothing to this test
 		}
 		if status, _ := n.answerBody(t.Context(), body); status < 200 || status > 500 {
-			t.Errorf("status %d", status)
+			t.Errorf("status %d, want at least 200 and at most 500", status)
 		}
 	})
 }

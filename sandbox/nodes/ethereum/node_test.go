@@ -14,7 +14,7 @@ func TestStartRefuses(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]Config{"no chain id": {}, "negative depth": {ChainID: 1, FinalityDepth: -1}} {
 		if n, err := Start(t.Context(), cfg); err == nil {
-			t.Errorf("%s: started", name)
+			t.Errorf("%s: started, want an error", name)
 			n.Close()
 		}
 	}
@@ -28,14 +28,14 @@ func TestDataDirBelongsToOneChainAndProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if second, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}, ChainID: 1}); err == nil {
-		t.Error("a second node started in a directory that is in use")
+		t.Error("a second node started in a directory that is in use, want an error")
 		second.Close()
 	}
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if other, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}, ChainID: 56}); err == nil {
-		t.Error("a node of another chain started in the directory")
+		t.Error("a node of another chain started in the directory, want an error")
 		other.Close()
 	}
 	start(t, Config{Options: host.Options{DataDir: dir}, ChainID: 1}) // the directory is still usable after the refusals
@@ -127,7 +127,7 @@ func TestMineMakesBlocksOfToday(t *testing.T) {
 	}
 	// EIP-1559: the base fee falls by an eighth after an empty block.
 	if fee := number(t, genesis.BaseFeePerGas); number(t, at(t, n, 2).BaseFeePerGas) != fee*7/8*7/8 {
-		t.Errorf("base fee %s two blocks after %d", at(t, n, 2).BaseFeePerGas, fee)
+		t.Errorf("base fee %s two blocks after %d, want %v", at(t, n, 2).BaseFeePerGas, fee, fee*7/8*7/8)
 	}
 }
 

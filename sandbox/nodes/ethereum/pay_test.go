@@ -43,7 +43,7 @@ func TestPayRefuses(t *testing.T) {
 		wei     *big.Int
 	}{{"nobody", big.NewInt(1)}, {good, nil}, {good, big.NewInt(-1)}, {good, faucetBalance()}} {
 		if hash, err := n.Pay(c.address, c.wei); err == nil {
-			t.Errorf("paid %v to %q: %s", c.wei, c.address, hash)
+			t.Errorf("paid %v to %q: %s, want an error", c.wei, c.address, hash)
 		}
 	}
 	if _, err := n.PayInternal(nil); err == nil {
@@ -67,7 +67,7 @@ func TestHundredsOfPaymentsInOneBlock(t *testing.T) {
 	}
 	for _, r := range receipts {
 		if r.Status != "0x1" {
-			t.Fatalf("failed: %+v", r)
+			t.Fatalf("failed: %+v, want %q", r, "0x1")
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestLogsByBlockHash(t *testing.T) {
 	}
 	ranged := ask[[]entry](t, n, "eth_getLogs", map[string]any{"fromBlock": "0x0", "toBlock": "latest"})
 	if len(ranged) != 1 {
-		t.Errorf("logs of all blocks: %+v", ranged)
+		t.Errorf("logs of all blocks: %+v, want 1 of them", ranged)
 	}
 	refused(t, n, "eth_getLogs", map[string]any{"blockHash": topic.Hex()}) // a block that does not exist
 }
@@ -200,7 +200,7 @@ func TestRawTransactions(t *testing.T) {
 		t.Errorf("mined %v, want the replacement %s", txs, high.hash)
 	}
 	if gone := ask[*receipt](t, n, "eth_getTransactionReceipt", low.hash); gone != nil {
-		t.Errorf("the replaced transaction has a receipt: %+v", gone)
+		t.Errorf("the replaced transaction has a receipt: %+v, want nil", gone)
 	}
 	for _, tx := range []signed{low, high} {
 		if e := refused(t, n, "eth_sendRawTransaction", tx.raw); e.Message != "nonce too low: next nonce 1, tx nonce 0" {

@@ -71,7 +71,7 @@ func TestKillLosesNothing(t *testing.T) {
 		t.Errorf("finalized %s at %s, want %s at 5", got.Hash, got.Number, final.Hash)
 	}
 	if r := ask[receipt](t, n, "eth_getTransactionReceipt", mined.hash); r.Status != "0x1" {
-		t.Errorf("receipt %+v", r)
+		t.Errorf("receipt %+v, want %q", r, "0x1")
 	}
 	if e := refused(t, n, "eth_sendRawTransaction", pooled.raw); e.Message != "already known" {
 		t.Errorf("the pooled transaction: %q, want %q", e.Message, "already known")
@@ -195,13 +195,13 @@ func TestAFrozenJournalFreezesTheNode(t *testing.T) {
 	_, paid := n.Pay(n.NewAddress(), big.NewInt(5))
 	for change, err := range map[string]error{"pay": paid, "mine": n.Mine(1), "reorg": n.Reorg(1, nil)} {
 		if !errors.Is(err, host.ErrClosed) {
-			t.Errorf("%s: %v", change, err)
+			t.Errorf("%s: %v, want %v", change, err, host.ErrClosed)
 		}
 	}
 	if e := refused(t, n, "eth_sendRawTransaction", tx.raw); e.Message != host.ErrClosed.Error() {
-		t.Errorf("a transaction: %q", e.Message)
+		t.Errorf("a transaction: %q, want %v", e.Message, host.ErrClosed.Error())
 	}
 	if n.Height() != 2 || len(n.pooled()) > 0 {
-		t.Errorf("height %d, %d transactions in the pool", n.Height(), len(n.pooled()))
+		t.Errorf("height %d, %d transactions in the pool, want 2 and none", n.Height(), len(n.pooled()))
 	}
 }

@@ -19,7 +19,7 @@ func reorg(t *testing.T, n *Node, depth int, drop ...string) {
 		t.Errorf("height %d, want %d", got, height+1)
 	}
 	if at(t, n, height-depth).Hash != ancestor.Hash {
-		t.Error("the block below the replaced ones has changed")
+		t.Errorf("the block below the replaced ones has changed, want %v", ancestor.Hash)
 	}
 	if replaced := at(t, n, height-depth+1); replaced.Hash == orphan.Hash || replaced.ParentHash != ancestor.Hash {
 		t.Errorf("first replaced block %s on %s", replaced.Hash, replaced.ParentHash)
@@ -196,11 +196,11 @@ func TestReorgRefuses(t *testing.T) {
 		"drop of a text that is not a hash":    func() error { return n.Reorg(3, []string{"0x12"}) },
 	} {
 		if err := try(); err == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: accepted, want an error", name)
 		}
 	}
 	if at(t, n, "latest").Hash != head {
-		t.Error("a refused reorg has changed the chain")
+		t.Errorf("a refused reorg has changed the chain, want %v", head)
 	}
 }
 

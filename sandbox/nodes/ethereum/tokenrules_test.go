@@ -219,7 +219,8 @@ func TestDecimalsArePinned(t *testing.T) {
 	problems := c.CheckAssets(t.Context())
 	if len(problems) != 1 || problems[0].Contract != contract ||
 		!strings.Contains(problems[0].What, "18 decimals and the configuration 6") {
-		t.Fatalf("problems %+v", problems)
+		t.Fatalf("problems %+v, want 1 of them and %v and %q in it", problems, contract,
+			"18 decimals and the configuration 6")
 	}
 	if head, err := c.Head(t.Context()); err != nil {
 		t.Fatalf("head is %+v (%v)", head, err)

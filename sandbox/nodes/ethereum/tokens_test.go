@@ -47,7 +47,7 @@ func wantTokens(t *testing.T, n *Node, symbol, address string, want int64) {
 	said := ask[string](t, n, "eth_call", map[string]any{"to": contract,
 		"data": callData(t, n, symbol, "balanceOf", address)}, "latest")
 	if hexutil.MustDecode(said); new(big.Int).SetBytes(hexutil.MustDecode(said)).Cmp(got) != 0 {
-		t.Fatalf("balanceOf(%s) is %s, the slot has %s", address, said, got)
+		t.Fatalf("balanceOf(%s) is %s, the slot has %s, want 0", address, said, got)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestTokensAreWhatTheyAreLike(t *testing.T) {
 				"latest")
 		}
 		if got := call("0x313ce567"); new(big.Int).SetBytes(hexutil.MustDecode(got)).Int64() != int64(spec.Decimals) {
-			t.Errorf("%s has decimals %s", spec.Symbol, got)
+			t.Errorf("%s has decimals %s, want %v", spec.Symbol, got, int64(spec.Decimals))
 		}
 		if got := string(hexutil.MustDecode(call("0x95d89b41"))); !strings.Contains(got, spec.Symbol) {
 			t.Errorf("%s has symbol %q", spec.Symbol, got)
@@ -116,7 +116,7 @@ func TestPayTokens(t *testing.T) {
 		wantTokens(t, n, spec.Symbol, alone, 7)
 		if tx := ask[struct{ To, Value string }](t, n, "eth_getTransactionByHash",
 			hash); common.HexToAddress(tx.To).Hex() != contract || tx.Value != "0x0" {
-			t.Errorf("a plain payment is %+v", tx)
+			t.Errorf("a plain payment is %+v, want %v and %q", tx, contract, "0x0")
 		}
 		hash, err = n.PayTokenMany(spec.Symbol,
 			[]Output{{first, big.NewInt(11)}, {second, big.NewInt(22)}, {first, big.NewInt(33)}})
@@ -126,7 +126,7 @@ func TestPayTokens(t *testing.T) {
 		logs := transfersTo(t, n, first)
 		if len(logs) != 2 || logs[0].TransactionHash != hash || logs[1].TransactionHash != hash ||
 			common.HexToAddress(logs[0].Address).Hex() != contract {
-			t.Errorf("two payments of one transaction appear as %+v", logs)
+			t.Errorf("two payments of one transaction appear as %+v, want 2 of them and %v and %v", logs, hash, contract)
 		}
 	}
 	for name, err := range map[string]error{
@@ -142,7 +142,7 @@ func TestPayTokens(t *testing.T) {
 		"contract without a symbol":  second(n.Token("DAI")),
 	} {
 		if err == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: accepted, want an error", name)
 		}
 	}
 }
@@ -271,7 +271,7 @@ func TestImpossibleTokensAreRefused(t *testing.T) {
 		"negative decimals": {{Name: "a", Symbol: "A", Kind: UsdtLike, Decimals: -1}},
 	} {
 		if n, err := Start(t.Context(), Config{ChainID: 1, Tokens: tokens}); err == nil {
-			t.Errorf("%s: started", name)
+			t.Errorf("%s: started, want an error", name)
 			n.Close()
 		}
 	}

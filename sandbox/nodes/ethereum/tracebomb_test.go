@@ -148,7 +148,7 @@ func TestTraceBomb(t *testing.T) {
 			}
 			blocks, err := c.After(t.Context(), head.Latest, 10, chaintest.NewWatch(named, unnamed))
 			if err != nil || len(blocks) != 1 {
-				t.Fatalf("got %+v, %v", blocks, err)
+				t.Fatalf("got %+v, %v, want 1 of them", blocks, err)
 			}
 			want := map[chain.Transfer]bool{
 				{TxID: ids[1], Output: 1, Address: bursar.Address{Base: unnamed}, Amount: bursar.Units(13),

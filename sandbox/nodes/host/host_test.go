@@ -47,17 +47,17 @@ func TestAnswersOnAFreePortUntilClose(t *testing.T) {
 		t.Errorf("two nodes answer at %s and %s", one.URL(), other.URL())
 	}
 	if got, err := get(one.URL()); got != "200 hello" || err != nil {
-		t.Errorf("answer %q, %v", got, err)
+		t.Errorf("answer %q, %v, want %q", got, err, "200 hello")
 	}
 	if err := one.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := get(one.URL()); err == nil {
-		t.Errorf("answer %q after Close", got)
+		t.Errorf("answer %q after Close, want an error", got)
 	}
 	again := serving(t, Options{Listen: one.Address()}, hello) // the port is free again
 	if got, err := get(again.URL()); got != "200 hello" || err != nil {
-		t.Errorf("answer %q, %v", got, err)
+		t.Errorf("answer %q, %v, want %q", got, err, "200 hello")
 	}
 }
 
@@ -75,7 +75,7 @@ func TestEveryListenerIsServed(t *testing.T) {
 	h.ServeOn(http.HandlerFunc(hello), listeners...)
 	for _, listener := range listeners {
 		if got, err := get("http://" + listener.Addr().String()); got != "200 hello" || err != nil {
-			t.Errorf("answer %q, %v", got, err)
+			t.Errorf("answer %q, %v, want %q", got, err, "200 hello")
 		}
 	}
 	if err := h.Close(); err != nil || h.Address() != listeners[0].Addr().String() {
@@ -126,7 +126,7 @@ func TestCloseWaitsForRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := <-answer; got != "200 in time <nil>" || !slices.Equal(order, []string{"request", "node"}) {
-		t.Errorf("answer %q; the order is %v", got, order)
+		t.Errorf("answer %q; the order is %v, want %q and %+v", got, order, "200 in time <nil>", []string{"request", "node"})
 	}
 }
 
@@ -193,11 +193,11 @@ func TestPartsAreClosedInReverse(t *testing.T) {
 	}
 	for range 2 {
 		if err := h.Close(); !errors.Is(err, wrong) {
-			t.Errorf("close: %v", err)
+			t.Errorf("close: %v, want %v", err, wrong)
 		}
 	}
 	if !slices.Equal(order, []int{2, 1, 0}) {
-		t.Errorf("closed in the order %v", order)
+		t.Errorf("closed in the order %v, want %+v", order, []int{2, 1, 0})
 	}
 }
 
@@ -218,7 +218,7 @@ func TestAStartThatFailsLeavesNothingOpen(t *testing.T) {
 		t.Errorf("start on a port in use: %v", err)
 	}
 	if !slices.Equal(order, []string{"open", "close"}) {
-		t.Errorf("the steps are %v", order)
+		t.Errorf("the steps are %v, want %+v", order, []string{"open", "close"})
 	}
 	if err := New("test", h.options).Start(t.Context()); err != nil {
 		t.Errorf("the directory is still locked: %v", err)
@@ -237,7 +237,7 @@ func TestOneNodeUsesADirectory(t *testing.T) {
 	}
 	second := New("test", Options{DataDir: dir})
 	if err := second.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "another node may be using") {
-		t.Errorf("a second node in the directory: %v", err)
+		t.Errorf("a second node in the directory: %v, want an error and %q in it", err, "another node may be using")
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)

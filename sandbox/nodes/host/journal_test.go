@@ -209,7 +209,7 @@ func TestReplacedRecordsAreGone(t *testing.T) {
 	h, j = mustOpen(t, dir, "two", "three", "four")
 	check(t, j.Replace(nil))
 	if text := content(t, dir); text != "" || j.Count() != 0 {
-		t.Errorf("%d records are left: %q", j.Count(), text)
+		t.Errorf("%d records are left: %q, want %q and 0", j.Count(), text, "")
 	}
 	check(t, h.Close())
 	mustOpen(t, dir)
@@ -247,7 +247,7 @@ func TestAReplayEndsWithItsContext(t *testing.T) {
 		return err
 	})
 	if !errors.Is(err, context.Canceled) || replayed != 3 {
-		t.Errorf("%d records were replayed: %v", replayed, err)
+		t.Errorf("%d records were replayed: %v, want %v and 3", replayed, err, context.Canceled)
 	}
 }
 

@@ -131,7 +131,7 @@ func TestThroughALoadBalancer(t *testing.T) {
 		}
 	}
 	if s := c.Stats()[0]; s.Faults > 0 {
-		t.Fatalf("%d faults, the last: %s", s.Faults, s.LastFault)
+		t.Fatalf("%d faults, the last: %s, want 0", s.Faults, s.LastFault)
 	}
 }
 

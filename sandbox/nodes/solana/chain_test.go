@@ -61,14 +61,14 @@ func TestReorgAboveFinality(t *testing.T) {
 		seen = append(seen, b.Transfers...)
 	}
 	if len(seen) != 1 || seen[0].TxID != keptID {
-		t.Fatalf("final transfers are %+v", seen)
+		t.Fatalf("final transfers are %+v, want 1 of them and %v", seen, keptID)
 	}
 	if err := n.Reorg(7, nil); err == nil {
-		t.Fatal("a finalized block was replaced")
+		t.Fatal("a finalized block was replaced, want an error")
 	}
 	for _, drop := range []string{"x", ""} {
 		if err := n.Reorg(1, []string{drop}); err == nil {
-			t.Fatalf("%q was dropped", drop)
+			t.Fatalf("%q was dropped, want an error", drop)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestRestart(t *testing.T) {
 	damaged := append([]byte(nil), raw...)
 	damaged[len(raw)/2] = 0
 	if _, err := reopen(damaged); err == nil {
-		t.Fatal("a damaged journal was accepted")
+		t.Fatal("a damaged journal was accepted, want an error")
 	}
 }
 
@@ -200,7 +200,7 @@ func TestAClosedNodeChangesNothing(t *testing.T) {
 		"finalize": n.Finalize(), "close an address": n.CloseAddress(address), "deploy": n.Deploy(address),
 	} {
 		if !errors.Is(err, host.ErrClosed) {
-			t.Errorf("%s after Close: %v", change, err)
+			t.Errorf("%s after Close: %v, want %v", change, err, host.ErrClosed)
 		}
 	}
 	if n.Height() != height || n.FinalHeight() != final {
@@ -306,7 +306,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	group.Wait()
 	mine(t, n, 1)
 	if held := balance(t, n, address); held != 80*sol {
-		t.Fatalf("80 payments of 1 SOL are %d lamports", held)
+		t.Fatalf("80 payments of 1 SOL are %d lamports, want %v", held, 80*sol)
 	}
 }
 
@@ -325,13 +325,13 @@ func TestInvalidPaymentsAreRefused(t *testing.T) {
 		"a program":                {{Address: "Vote111111111111111111111111111111111111111", Lamports: sol}},
 	} {
 		if id, err := n.PayMany(outputs); err == nil {
-			t.Errorf("%s: paid by %s", name, id)
+			t.Errorf("%s: paid by %s, want an error", name, id)
 		}
 	}
 	if id, err := n.PayMany(many[:16]); err != nil {
 		t.Errorf("16 outputs: %s, %v", id, err)
 	}
 	if _, err := solana.Start(t.Context(), solana.Config{FinalityDepth: 100}); err == nil {
-		t.Error("a finality depth beyond a blockhash's life was accepted")
+		t.Error("a finality depth beyond a blockhash's life was accepted, want an error")
 	}
 }

@@ -110,7 +110,8 @@ func (r *rivals) feed(what fmt.Stringer, raw []byte) report {
 		verdict, err := r.vm.Send(litesvm.Order{Raw: raw})
 		r.must(err)
 		if verdict.Err != "SanitizeFailure" {
-			r.t.Errorf("%s\nthe simulator reports that it is malformed, LiteSVM reports %+v", what, verdict)
+			r.t.Errorf("%s\nthe simulator reports that it is malformed, LiteSVM reports %+v, want %q", what, verdict,
+				"SanitizeFailure")
 		}
 		return report{Err: verdict.Err}
 	}

@@ -80,12 +80,12 @@ func TestTheRealMachineTakesEveryFormat(t *testing.T) {
 			spoilt[i] ^= 1
 			verdict, err := vm.Send(litesvm.Order{Raw: spoilt, Accounts: []litesvm.Account{payer}, Read: [][]byte{payer.Key}})
 			if err != nil || verdict.Err != "SignatureFailure" {
-				t.Fatalf("%s, byte %d: %v, %v", format, i, verdict.Err, err)
+				t.Fatalf("%s, byte %d: %v, %v, want %q", format, i, verdict.Err, err, "SignatureFailure")
 			}
 		}
 		verdict, err := vm.Send(litesvm.Order{Raw: tx.Raw, Accounts: []litesvm.Account{payer}, Read: [][]byte{payer.Key}})
 		if err != nil || verdict.Err != nil {
-			t.Fatalf("%s: %v, %v", format, verdict.Err, err)
+			t.Fatalf("%s: %v, %v, want nil", format, verdict.Err, err)
 		}
 		paid := bursar.Units(5*sol - verdict.Accounts[0].Lamports)
 		if want, _ := unsigned.Fee.Add(bursar.Units(sol)); paid != want {
@@ -162,7 +162,7 @@ func TestAFormatThatIsGivenUpNeverPaysTwice(t *testing.T) {
 	}
 	n.Refuse() // all formats are accepted again, and the old bytes have expired all the same
 	if err := c.Broadcast(t.Context(), tx); err == nil {
-		t.Fatal("expired bytes were accepted")
+		t.Fatal("expired bytes were accepted, want an error")
 	}
 	_, again := sign(t, c, from, to)
 	if again.Raw[65] != 0x80 {
@@ -194,7 +194,7 @@ func TestAConfiguredFormatIsKept(t *testing.T) {
 	for _, wrong := range []string{"v2", "Legacy", "0"} {
 		config.Format = wrong
 		if _, err := adapter.NewRules(config); err == nil {
-			t.Fatalf("format %q was accepted", wrong)
+			t.Fatalf("format %q was accepted, want an error", wrong)
 		}
 	}
 }

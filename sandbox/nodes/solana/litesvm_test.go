@@ -35,10 +35,10 @@ func TestLiteSVMRunsPrograms(t *testing.T) {
 	meta := get(t, n, "getTransaction", id).(object)["meta"].(object)
 	if logs := text(t, meta["logMessages"]); !strings.Contains(logs, "Program log: Memo (len") ||
 		!strings.Contains(logs, "consumed") {
-		t.Fatalf("the memo program logs %s", logs)
+		t.Fatalf("the memo program logs %s, want %q in it and %q in it", logs, "Program log: Memo (len", "consumed")
 	}
 	if version := text(t, get(t, n, "getVersion")); !strings.Contains(version, "litesvm") {
-		t.Fatalf("the version is %s", version)
+		t.Fatalf("the version is %s, want %q in it", version, "litesvm")
 	}
 }
 

@@ -246,7 +246,8 @@ func TestFailedTransactionsPayTheFee(t *testing.T) {
 	// Ten lamports for each of twice 3,000 units that two instructions may use, and 5,000 for the signature.
 	if text(t, meta["err"]) != `{"InsufficientFundsForRent":{"account_index":1}}` || text(t, meta["fee"]) != "65000" ||
 		text(t, meta["preBalances"]) != "[2000000000,0,1,1]" || text(t, meta["postBalances"]) != "[1999935000,0,1,1]" {
-		t.Fatalf("it did %s", text(t, meta))
+		t.Fatalf("it did %s, want %q and %q and %q and %q", text(t, meta), `{"InsufficientFundsForRent":{"account_index":1}}`,
+			"65000", "[2000000000,0,1,1]", "[1999935000,0,1,1]")
 	}
 }
 
@@ -271,10 +272,10 @@ func TestBlockhashesExpire(t *testing.T) {
 	mine(t, n, 5)
 	if status := get(t, n, "getSignatureStatuses", []string{id},
 		object{"searchTransactionHistory": true}).(object)["value"].([]any)[0]; status != nil {
-		t.Fatalf("the expired transaction is in a block: %v", status)
+		t.Fatalf("the expired transaction is in a block: %v, want nil", status)
 	}
 	if held, err := n.Balance(there); err != nil || held != 0 {
-		t.Fatalf("%d, %v", held, err)
+		t.Fatalf("%d, %v, want 0", held, err)
 	}
 }
 
@@ -293,10 +294,10 @@ func TestCommitmentAndSlots(t *testing.T) {
 		t.Fatalf("%d blocks up to %v, slots %v", len(listed), listed[len(listed)-1], slots)
 	}
 	if final := get(t, n, "getBlocksWithLimit", 0, 1000).([]any); len(final) != 57 || final[56] != slots["finalized"] {
-		t.Fatalf("%d final blocks, slots %v", len(final), slots)
+		t.Fatalf("%d final blocks, slots %v, want 57 of them and %v", len(final), slots, slots["finalized"])
 	}
 	if none := get(t, n, "getBlocksWithLimit", slots["processed"], 5).([]any); len(none) != 0 {
-		t.Fatalf("the newest block is final: %v", none)
+		t.Fatalf("the newest block is final: %v, want none", none)
 	}
 	parent, parentHash, skippedSlots := json.Number("0"), strings.Repeat("1", 32), 0
 	for i, slot := range listed {
@@ -311,7 +312,7 @@ func TestCommitmentAndSlots(t *testing.T) {
 		parent, parentHash = slot.(json.Number), b["blockhash"].(string)
 	}
 	if skippedSlots < 5 {
-		t.Fatalf("%d slots are skipped", skippedSlots)
+		t.Fatalf("%d slots are skipped, want at least 5", skippedSlots)
 	}
 	for slot, want := range map[int]int{5: -32007, 1000: -32004} {
 		if _, code, _, _ := call(t, n, "getBlock", slot); code != want {
@@ -321,11 +322,11 @@ func TestCommitmentAndSlots(t *testing.T) {
 	for _, method := range []string{"getBlock", "getBlocks"} {
 		if _, code, message, _ := call(t, n, method, 1, object{"commitment": "processed"}); code != -32602 ||
 			!strings.Contains(message, "below `confirmed`") {
-			t.Fatalf("%s of processed blocks: %d %s", method, code, message)
+			t.Fatalf("%s of processed blocks: %d %s, want %v and %q in it", method, code, message, -32602, "below `confirmed`")
 		}
 	}
 	if _, code, _, _ := call(t, n, "getBalance", w.address(), object{"minContextSlot": 100_000}); code != -32016 {
-		t.Fatalf("a slot of the future: error %d", code)
+		t.Fatalf("a slot of the future: error %d, want %v", code, -32016)
 	}
 	if _, code, _, _ := call(t, n, "getNothing"); code != -32601 {
 		t.Fatalf("an unknown method: error %d", code)

@@ -65,6 +65,7 @@ func TestSignerTakesUnsignedTransactions(t *testing.T) {
 	mine(t, n, 1)
 	const fee = 5150
 	if balance(t, n, there) != sol/2 || balance(t, n, deposit.Base) != 0 || balance(t, n, hot.Base) != sol/2-fee+sol-fee {
-		t.Fatalf("paid %d, left %d, hot %d", balance(t, n, there), balance(t, n, deposit.Base), balance(t, n, hot.Base))
+		t.Fatalf("paid %d, left %d, hot %d, want %v and 0 and %v", balance(t, n, there), balance(t, n, deposit.Base),
+			balance(t, n, hot.Base), sol/2, sol/2-fee+sol-fee)
 	}
 }

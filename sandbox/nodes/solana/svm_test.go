@@ -24,7 +24,7 @@ func recordedCases(t *testing.T) []recordedCase {
 	}
 	var recorded struct{ Cases []recordedCase }
 	if err := json.Unmarshal(raw, &recorded); err != nil || len(recorded.Cases) < 25 {
-		t.Fatalf("%d cases, %v", len(recorded.Cases), err)
+		t.Fatalf("%d cases, %v, want at least 25", len(recorded.Cases), err)
 	}
 	return recorded.Cases
 }

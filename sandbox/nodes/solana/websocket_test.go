@@ -153,7 +153,7 @@ func TestSignatureSubscription(t *testing.T) {
 	mine(t, n, 3)
 	e.want(finalized, "signatureNotification", want("finalized"))
 	if answer := text(t, e.ask("signatureUnsubscribe", finalized)); !strings.Contains(answer, "Invalid subscription id") {
-		t.Errorf("after its notification: %s", answer)
+		t.Errorf("after its notification: %s, want %q in it", answer, "Invalid subscription id")
 	}
 	late := e.subscribe("signatureSubscribe", id, object{"commitment": "finalized"}) // it happened long ago
 	e.want(late, "signatureNotification", want("finalized"))
@@ -165,12 +165,13 @@ func TestSignatureSubscription(t *testing.T) {
 	watched := e.subscribe("signatureSubscribe", failed,
 		object{"commitment": "processed", "enableReceivedNotification": true})
 	if _, notified := e.next(watched); notified.(object)["value"] != "receivedSignature" {
-		t.Errorf("the notification of receipt is %s", text(t, notified))
+		t.Errorf("the notification of receipt is %s, want %q", text(t, notified), "receivedSignature")
 	}
 	mine(t, n, 1)
 	_, notified := e.next(watched)
 	if text(t, notified.(object)["value"]) != `{"err":{"InstructionError":[2,{"Custom":1}]}}` {
-		t.Errorf("the notification of the failure is %s", text(t, notified))
+		t.Errorf("the notification of the failure is %s, want %q", text(t, notified),
+			`{"err":{"InstructionError":[2,{"Custom":1}]}}`)
 	}
 }
 
@@ -228,7 +229,7 @@ func TestSlotAndRootSubscriptions(t *testing.T) {
 	}
 	listed := get(t, n, "getBlocks", from+1, n.FinalHeight()).([]any)
 	if len(listed) < 15 {
-		t.Fatalf("%d blocks became final", len(listed))
+		t.Fatalf("%d blocks became final, want at least 15", len(listed))
 	}
 	for _, slot := range listed {
 		other.want(roots, "rootNotification", text(t, slot))
@@ -247,7 +248,7 @@ func TestSlotAndRootSubscriptions(t *testing.T) {
 		e.next(slots)
 	}
 	if answer := e.ask("slotUnsubscribe", slots); answer["result"] != true {
-		t.Errorf("unsubscribing is answered by %s", text(t, answer))
+		t.Errorf("unsubscribing is answered by %s, want true", text(t, answer))
 	}
 	mine(t, n, 1)
 	e.silent()
@@ -281,7 +282,7 @@ func TestAccountSubscription(t *testing.T) {
 	e.silent()
 	mine(t, n, 1)
 	if _, notified := e.next(final); text(t, notified.(object)["value"].(object)["lamports"]) != "0" {
-		t.Errorf("the notification of a deleted account is %s", text(t, notified))
+		t.Errorf("the notification of a deleted account is %s, want %q", text(t, notified), "0")
 	}
 	mine(t, n, 3)
 	e.silent()
@@ -311,7 +312,8 @@ func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 	} {
 		if answer := text(t, e.ask(test.method, test.params...)); !strings.Contains(answer, `"error"`) ||
 			!strings.Contains(answer, test.want) {
-			t.Errorf("%s of %v is answered by %s", test.method, test.params, answer)
+			t.Errorf("%s of %v is answered by %s, want %q in it and %v in it", test.method, test.params, answer, `"error"`,
+				test.want)
 		}
 	}
 	e.say(`{"jsonrpc":"2.0","method":"ping"}`) // as clients keep their connections alive
@@ -319,14 +321,14 @@ func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 	for message, code := range map[string]string{`rubbish`: "-32700", `{"id":1,"method":"slotSubscribe"}`: "-32600"} {
 		e.say(message)
 		if answer := text(t, e.read()); !strings.Contains(answer, code) {
-			t.Errorf("%s is answered by %s", message, answer)
+			t.Errorf("%s is answered by %s, want %v in it", message, answer, code)
 		}
 	}
 	for range 1000 {
 		e.subscribe("rootSubscribe")
 	}
 	if answer := text(t, e.ask("rootSubscribe")); !strings.Contains(answer, "limit reached") {
-		t.Errorf("the 1001st is answered by %s", answer)
+		t.Errorf("the 1001st is answered by %s, want %q in it", answer, "limit reached")
 	}
 	mine(t, n, 5) // more than may wait for a client that does not read
 	for {
@@ -362,7 +364,7 @@ func TestWebSocketPorts(t *testing.T) {
 	}
 	for _, e := range ears {
 		if _, _, err := e.conn.Read(e.ctx); err == nil || e.ctx.Err() != nil {
-			t.Errorf("a connection outlives the node: %v", err)
+			t.Errorf("a connection outlives the node: %v, want an error and nil", err)
 		}
 	}
 }

@@ -111,14 +111,14 @@ func TestFailedTokenPayment(t *testing.T) {
 	}
 	after, err := c.node.Balance(c.hot.Base, "")
 	if err != nil || new(big.Int).Sub(before, after).Cmp(included[0].Fee.Big()) != 0 {
-		t.Fatalf("%v became %v, the fee was %s, %v", before, after, included[0].Fee, err)
+		t.Fatalf("%v became %v, the fee was %s, %v, want 0", before, after, included[0].Fee, err)
 	}
 	if left, err := c.node.Balance(c.hot.Base, c.node.Token()); err != nil || left.Int64() != 500 {
-		t.Fatalf("%v tokens are left, %v", left, err)
+		t.Fatalf("%v tokens are left, %v, want 500", left, err)
 	}
 	if _, err := c.chain.Quote(t.Context(),
 		chain.Payment{Address: bursar.Address{Base: to}, Contract: c.node.Token(), Amount: bursar.Units(1)}); err == nil {
-		t.Fatal("a payment to a frozen address was quoted")
+		t.Fatal("a payment to a frozen address was quoted, want an error")
 	}
 }
 
@@ -165,7 +165,7 @@ func TestSeveralTokensInOneTransaction(t *testing.T) {
 	for _, outputs := range [][]tron.Output{nil, make([]tron.Output, 301), {{Address: "nowhere", Sun: 1}},
 		{{Address: c.hot.Base}}} {
 		if _, err := c.node.PayTokenMany(outputs); err == nil {
-			t.Errorf("%d payments are made", len(outputs))
+			t.Errorf("%d payments are made, want an error", len(outputs))
 		}
 	}
 }

@@ -22,7 +22,7 @@ func answerOf(t *testing.T, h http.Handler, path string, params object) string {
 	h.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, path, strings.NewReader(string(body))))
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || answer.Code != http.StatusOK {
-		t.Fatalf("%s: %d %s %v", path, answer.Code, text, err)
+		t.Fatalf("%s: %d %s %v, want %v", path, answer.Code, text, err, http.StatusOK)
 	}
 	return string(text)
 }

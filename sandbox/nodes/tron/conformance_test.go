@@ -246,7 +246,7 @@ func TestTokensAsShipped(t *testing.T) {
 		t.Fatalf("credited %+v, %v", blocks, err)
 	}
 	if problems := c.CheckAssets(t.Context()); problems != nil {
-		t.Errorf("problems %+v", problems)
+		t.Errorf("problems %+v, want nil", problems)
 	}
 	var advice string
 	for _, f := range c.CheckHealth(t.Context(), time.Now()) {
@@ -255,6 +255,6 @@ func TestTokensAsShipped(t *testing.T) {
 		}
 	}
 	if !strings.Contains(advice, "vm.supportConstant = true") {
-		t.Errorf("the health check says %q", advice)
+		t.Errorf("the health check says %q, want %q in it", advice, "vm.supportConstant = true")
 	}
 }

@@ -52,7 +52,7 @@ func askRaw(t testing.TB, url, path string, body any) []byte {
 	defer response.Body.Close()
 	var answer bytes.Buffer
 	if _, err := answer.ReadFrom(response.Body); err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%s: status %d, %v", path, response.StatusCode, err)
+		t.Fatalf("%s: status %d, %v, want %v", path, response.StatusCode, err, http.StatusOK)
 	}
 	return answer.Bytes()
 }
@@ -103,7 +103,7 @@ func TestSolidifiedTrails(t *testing.T) {
 	solid := func() int { return heightOf(ask(t, n.URL(), "walletsolidity/getnowblock", nil)) }
 	mine(t, n, 9)
 	if n.Height() != 10 || solid() != 5 {
-		t.Fatalf("height %d, solidified %d", n.Height(), solid())
+		t.Fatalf("height %d, solidified %d, want 10 and 5", n.Height(), solid())
 	}
 	if err := n.HoldSolid(true); err != nil {
 		t.Fatal(err)
@@ -113,10 +113,10 @@ func TestSolidifiedTrails(t *testing.T) {
 		t.Fatalf("held, solidified %d, want 5", solid())
 	}
 	if err := n.Reorg(9, nil); err == nil {
-		t.Fatal("a solidified block was replaced")
+		t.Fatal("a solidified block was replaced, want an error")
 	}
 	if err := n.Reorg(8, nil); err != nil || n.Height() != 14 {
-		t.Fatalf("height %d, %v", n.Height(), err)
+		t.Fatalf("height %d, %v, want 14", n.Height(), err)
 	}
 	if err := n.HoldSolid(false); err != nil {
 		t.Fatal(err)
@@ -135,17 +135,17 @@ func TestSolidViewLags(t *testing.T) {
 	mine(t, n, 1)
 	account := map[string]any{"address": to, "visible": true}
 	if got := ask(t, n.URL(), "wallet/getaccount", account); got["balance"] != 4e6 || got["address"] != to {
-		t.Fatalf("account %v", got)
+		t.Fatalf("account %v, want 4e6 and %v", got, to)
 	}
 	if got := ask(t, n.URL(), "walletsolidity/getaccount", account); len(got) != 0 {
-		t.Fatalf("solidified account %v", got)
+		t.Fatalf("solidified account %v, want none", got)
 	}
 	if got := ask(t, n.URL(), "walletsolidity/gettransactioninfobyid", map[string]any{"value": id}); len(got) != 0 {
-		t.Fatalf("solidified result %v", got)
+		t.Fatalf("solidified result %v, want none", got)
 	}
 	mine(t, n, 3)
 	if got := ask(t, n.URL(), "walletsolidity/getaccount", account); got["balance"] != 4e6 {
-		t.Fatalf("solidified account %v", got)
+		t.Fatalf("solidified account %v, want 4e6", got)
 	}
 }
 
@@ -159,15 +159,15 @@ func TestWhatPaymentsCost(t *testing.T) {
 	fourth := pay(t)(n.Pay(to, 5_000_000))
 	mine(t, n, 1)
 	if got := info(t, n, first); got["fee"] != 1.1e6 {
-		t.Fatalf("an activation costs %v", got)
+		t.Fatalf("an activation costs %v, want 1.1e6", got)
 	}
 	for _, id := range []string{second, third} { // twice 268 bytes are free in a day
 		if got := info(t, n, id); got["fee"] != nil {
-			t.Fatalf("a free payment costs %v", got)
+			t.Fatalf("a free payment costs %v, want nil", got)
 		}
 	}
 	if got := info(t, n, fourth); got["fee"] != 268_000.0 {
-		t.Fatalf("a payment costs %v", got)
+		t.Fatalf("a payment costs %v, want 268_000.0", got)
 	}
 	if err := n.Advance(24 * time.Hour); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestWhatPaymentsCost(t *testing.T) {
 	next := pay(t)(n.Pay(to, 5_000_000))
 	mine(t, n, 1)
 	if got := info(t, n, next); got["fee"] != nil {
-		t.Fatalf("the next day's payment costs %v", got)
+		t.Fatalf("the next day's payment costs %v, want nil", got)
 	}
 	wantBalance(t, n, to, 25_000_000)
 }
@@ -192,15 +192,15 @@ func TestContractsPay(t *testing.T) {
 	wantBalance(t, n, b, 20)
 	wantBalance(t, n, c, 0)
 	if got := info(t, n, failed); got["result"] != "FAILED" || got["receipt"].(map[string]any)["result"] != "REVERT" {
-		t.Fatalf("a failed call: %v", got)
+		t.Fatalf("a failed call: %v, want %q and %q", got, "FAILED", "REVERT")
 	}
 	if got := info(t, n, below); got["result"] != nil ||
 		got["internal_transactions"].([]any)[1].(map[string]any)["rejected"] != true {
-		t.Fatalf("a call below that failed: %v", got)
+		t.Fatalf("a call below that failed: %v, want nil and true", got)
 	}
 	steps := info(t, n, many)["internal_transactions"].([]any)
 	if len(steps) != 2 || steps[0].(map[string]any)["rejected"] != nil {
-		t.Fatalf("internal transactions %v", steps)
+		t.Fatalf("internal transactions %v, want 2 of them and nil", steps)
 	}
 }
 
@@ -213,12 +213,12 @@ func TestEmptyAndUnknown(t *testing.T) {
 		"wallet/gettransactionbyid": {"value": string(bytes.Repeat([]byte("ab"), 32))},
 	} {
 		if got := ask(t, n.URL(), path, body); len(got) != 0 {
-			t.Errorf("%s answers %v", path, got)
+			t.Errorf("%s answers %v, want none", path, got)
 		}
 	}
 	if got := askRaw(t, n.URL(), "wallet/gettransactioninfobyblocknum",
 		map[string]any{"num": 1}); string(bytes.TrimSpace(got)) != "[]" {
-		t.Errorf("results of an empty block: %s", got)
+		t.Errorf("results of an empty block: %s, want %q", got, "[]")
 	}
 	for path, body := range map[string]map[string]any{
 		"wallet/getaccount": {"address": "x"}, "wallet/broadcasthex": {"transaction": "zz"},

@@ -133,7 +133,7 @@ func TestJournalIgnoresTornTail(t *testing.T) {
 		}
 		again, err := tron.Start(t.Context(), tron.Config{Options: host.Options{DataDir: other}})
 		if (err == nil) != test.ok {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: %v, want %v", name, err, test.ok)
 		}
 		if !test.ok {
 			continue
@@ -176,7 +176,7 @@ func TestAClosedNodeChangesNothing(t *testing.T) {
 		"pay": paid, "mine": n.Mine(1), "reorg": n.Reorg(1, nil), "advance": n.Advance(time.Hour), "hold": n.HoldSolid(true),
 	} {
 		if !errors.Is(err, host.ErrClosed) {
-			t.Errorf("%s after Close: %v", change, err)
+			t.Errorf("%s after Close: %v, want %v", change, err, host.ErrClosed)
 		}
 	}
 	if n.Height() != height {

@@ -27,7 +27,7 @@ func answerOf(t *testing.T, h http.Handler, method string, params object) string
 	h.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(string(body))))
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || answer.Code != http.StatusOK {
-		t.Fatalf("%s: %d %s %v", method, answer.Code, text, err)
+		t.Fatalf("%s: %d %s %v, want %v", method, answer.Code, text, err, http.StatusOK)
 	}
 	return string(text)
 }
@@ -121,13 +121,13 @@ func TestBehindAnnouncesNothing(t *testing.T) {
 			err = json.Unmarshal(text, &answer)
 		}
 		if err != nil || answer.Type != "response" || answer.Result.Index != 1 {
-			t.Errorf("%s: %s %v", command, text, err)
+			t.Errorf("%s: %s %v, want %q and 1", command, text, err, "response")
 		}
 	}
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := conn.Read(ctx); err == nil || ctx.Err() != nil {
-		t.Errorf("the connection outlives the node: %v", err)
+		t.Errorf("the connection outlives the node: %v, want an error and nil", err)
 	}
 }

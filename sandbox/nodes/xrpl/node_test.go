@@ -69,13 +69,13 @@ func TestALaggingNodeIsSimulated(t *testing.T) {
 	node.SetGap(8, 9)
 	blocks, err := c.After(t.Context(), head.Latest, 10, watch)
 	if err != nil || len(blocks) != 1 || blocks[0].Ref.Height != 7 {
-		t.Fatalf("read up to the gap: %+v (%v)", blocks, err)
+		t.Fatalf("read up to the gap: %+v (%v), want 1 of them and 7", blocks, err)
 	}
 	if _, err := c.After(t.Context(), blocks[0].Ref, 10, watch); !errors.Is(err, rpc.ErrUnavailable) {
-		t.Errorf("read into the gap: %v", err)
+		t.Errorf("read into the gap: %v, want %v", err, rpc.ErrUnavailable)
 	}
 	if err := node.Reorg(1, nil); err == nil {
-		t.Error("a validated ledger was replaced")
+		t.Error("a validated ledger was replaced, want an error")
 	}
 }
 
@@ -114,7 +114,7 @@ func TestPayRefuses(t *testing.T) {
 		"rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh": xrp,
 	} {
 		if id, err := node.Pay(address, drops); err == nil {
-			t.Errorf("paid %d to %s: %s", drops, address, id)
+			t.Errorf("paid %d to %s: %s, want an error", drops, address, id)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestWebSocket(t *testing.T) {
 	want(t, say(`rubbish`), "missingCommand", "error")
 	check(t, node.Close())
 	if _, _, err := conn.Read(ctx); err == nil || ctx.Err() != nil {
-		t.Errorf("the connection outlives the node: %v", err)
+		t.Errorf("the connection outlives the node: %v, want an error and nil", err)
 	}
 }
 
@@ -179,7 +179,8 @@ func TestHashesOfLedgers(t *testing.T) {
 		want(t, answer, "LedgerHashes", "node", "LedgerEntryType")
 		hashes := at(t, answer, "node", "Hashes").([]any)
 		if hashes[0] != node.Hash(heights[0]) || hashes[len(hashes)-1] != node.Hash(heights[1]) {
-			t.Errorf("%s lists %v … %v of %d", index, hashes[0], hashes[len(hashes)-1], len(hashes))
+			t.Errorf("%s lists %v … %v of %d, want %v and %v", index, hashes[0], hashes[len(hashes)-1], len(hashes),
+				node.Hash(heights[0]), node.Hash(heights[1]))
 		}
 	}
 }

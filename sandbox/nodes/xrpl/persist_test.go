@@ -104,7 +104,7 @@ func TestTornAndDamagedJournals(t *testing.T) {
 		check(t, os.WriteFile(path, []byte(test.text), 0o600))
 		n, err := xrpl.Start(t.Context(), xrpl.Config{Options: host.Options{DataDir: dir}})
 		if (err == nil) != test.start {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: %v, want %v", name, err, test.start)
 		}
 		if err != nil {
 			continue
@@ -131,11 +131,11 @@ func TestAnEarlierJournalIsRead(t *testing.T) {
 	mine(t, n, 1)
 	const paid = "rDPPRaqunouNyYutAaZDu9BYD5bCVhXudh"
 	if got, err := n.Balance(paid); got != 22_000_005 || err != nil {
-		t.Errorf("balance %d, %v", got, err)
+		t.Errorf("balance %d, %v, want 22_000_005", got, err)
 	}
 	for address, why := range map[string]string{paid: "its flag", "rGCQhXnFZu8iZfHRuv71JCQSkFynZcmqnS": "its refusal"} {
 		if id, err := n.Pay(address, 20_000_000); err == nil {
-			t.Errorf("%s was paid by %s in spite of %s", address, id, why)
+			t.Errorf("%s was paid by %s in spite of %s, want an error", address, id, why)
 		}
 	}
 }
@@ -155,10 +155,10 @@ func TestAClosedNodeChangesNothing(t *testing.T) {
 		"pay": paid, "deliver": delivered, "mine": n.Mine(1), "refuse": n.Refuse(address), "mark": n.Mark(address, 0x20000),
 	} {
 		if !errors.Is(err, host.ErrClosed) {
-			t.Errorf("%s after Close: %v", change, err)
+			t.Errorf("%s after Close: %v, want %v", change, err, host.ErrClosed)
 		}
 	}
 	if got, err := n.Balance(address); n.Height() != 3 || got != 20_000_000 || err != nil {
-		t.Errorf("height %d, balance %d, %v", n.Height(), got, err)
+		t.Errorf("height %d, balance %d, %v, want 3 and 20_000_000", n.Height(), got, err)
 	}
 }

@@ -53,7 +53,7 @@ func TestSubscribersReceiveTheirTopics(t *testing.T) {
 	}()
 	until(t, p, heard, []byte("hashblock"), make([]byte, 300), []byte{1, 0, 0, 0})
 	if cancel(); !errors.Is(<-ended, context.Canceled) {
-		t.Error("the subscription ended for another reason than its context")
+		t.Errorf("the subscription ended for another reason than its context, want %v", context.Canceled)
 	}
 	if p.Subscribed("rawblock") != 0 {
 		t.Error("a topic without subscribers has one")
@@ -101,7 +101,8 @@ func TestLibzmqReceivesFromThePublisher(t *testing.T) {
 		}
 	}
 	if python == "" {
-		t.Fatal("this test needs Python with pyzmq: run go run ./test -install pyzmq, or leave such tests out with -short")
+		t.Fatalf("this test needs Python with pyzmq: run go run ./test -install pyzmq, or leave such tests out with "+
+			"-short, want not %q", "")
 	}
 	p := publish(t)
 	var out, errs bytes.Buffer
