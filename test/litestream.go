@@ -17,7 +17,8 @@ import (
 type litestream struct{ goProgram }
 
 func newLitestream(m machine) litestream {
-	return litestream{goProgram{m, "litestream", pins.Litestream, "github.com/benbjohnson/litestream", "BURSAR_LITESTREAM"}}
+	const source = "github.com/benbjohnson/litestream"
+	return litestream{goProgram{m, "litestream", pins.Litestream, source, "BURSAR_LITESTREAM"}}
 }
 
 // destinations are the packages that are left out, with the fields that the command sets (litestream 0.5.18,

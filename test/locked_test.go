@@ -110,7 +110,8 @@ func TestAPlatformThatIsNotLockedIsToldSo(t *testing.T) {
 	if err := f.one(t.Context(), locks+"/litesvm", folder, "litesvm-plan9-mips", pins.LiteSVM); err != nil {
 		t.Fatal(err)
 	}
-	if !holds(f.ran, "npm install", "litesvm-plan9-mips@"+pins.LiteSVM) || !holds(f.said, "has no digest of litesvm-plan9") {
+	if !holds(f.ran, "npm install", "litesvm-plan9-mips@"+pins.LiteSVM) ||
+		!holds(f.said, "has no digest of litesvm-plan9") {
 		t.Errorf("it runs %q and prints %q, want the pinned version and that it has no digest", f.ran, f.said)
 	}
 	f.ran = nil

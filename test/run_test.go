@@ -85,8 +85,8 @@ func TestShortInstallsNothing(t *testing.T) {
 	if err := run(t.Context(), f.machine, []string{"-short"}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"go test -vet=off -ldflags=-w -p " + packages() + " -timeout 25m -short " + strings.Join(longest, " ") +
-		" ./... ./sandbox/...", "go vet ./... ./sandbox/..."}
+	want := []string{"go test -vet=off -ldflags=-w -p " + packages() + " -timeout 25m -short " +
+		strings.Join(longest, " ") + " ./... ./sandbox/...", "go vet ./... ./sandbox/..."}
 	if slices.Sort(f.ran); !slices.Equal(f.ran, want) {
 		t.Errorf("it runs %q, want %q", f.ran, want)
 	}
