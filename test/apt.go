@@ -19,7 +19,7 @@ type apt struct {
 }
 
 // want adds packages to those that are installed together: each call of apt reads every list, and each of dpkg runs
-// the triggers of manuals and libraries again. Thirteen calls took 60 s of CPU time more than one.
+// the triggers of manuals and libraries again.
 func (a *apt) want(packages []string) { a.wanted = append(a.wanted, packages...) }
 
 // options make apt wait for another apt that runs, and ask no questions.

@@ -12,8 +12,8 @@ import (
 )
 
 // litestream copies a SQLite database continuously. It is built from its own source without the destinations that no
-// test uses: the libraries of seven clouds and servers took three quarters of the four minutes of CPU time. The
-// replica in a folder, and all that reads the database, is as it is released.
+// test uses: with the libraries of seven clouds and servers it takes 277 s of CPU time to compile, without them 114, of
+// which 54 are the standard library's. The replica in a folder, and all that reads the database, is as it is released.
 type litestream struct{ goProgram }
 
 func newLitestream(m machine) litestream {
