@@ -20,6 +20,12 @@ type goProgram struct {
 	variable string // names the program where it lies elsewhere
 }
 
+// litestream copies a SQLite database continuously. Its documentation's own way to it beside packages is Go's.
+func litestream(m machine) goProgram {
+	return goProgram{m, "litestream", pins.Litestream, "github.com/benbjohnson/litestream/cmd/litestream",
+		"BURSAR_LITESTREAM"}
+}
+
 // linter checks what neither the compiler nor vet does, by the rules of .golangci.yml. A linter that was built with an
 // older Go than the code asks for refuses to read it.
 func linter(m machine) goProgram {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"go/format"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -185,45 +184,6 @@ func TestAProgramIsBuiltAtItsVersion(t *testing.T) {
 	}
 	if !holds(f.ran, "cmd/golangci-lint@v"+s.version) {
 		t.Errorf("it runs %q, want version %s", f.ran, s.version)
-	}
-}
-
-// TestLitestreamIsBuiltWithoutClouds checks that all of its source is built as Go has checked it, and of the
-// destinations only the folder.
-func TestLitestreamIsBuiltWithoutClouds(t *testing.T) {
-	source := t.TempDir()
-	for _, file := range []string{"go.mod", "db.go", "db_test.go", "cmd/litestream/main.go", "file/replica_client.go",
-		"s3/replica_client.go"} {
-		put(t, filepath.Join(source, file))
-	}
-	f := newFake(t)
-	f.programs["go"] = `{"Dir":"` + source + `"}`
-	f.effect = func(c command) {
-		var found []string
-		for _, pattern := range []string{"*.*", "*/*.go", "*/*/*.go"} {
-			files, _ := filepath.Glob(filepath.Join(c.folder, pattern))
-			for _, file := range files {
-				found = append(found, strings.TrimPrefix(file, c.folder+"/"))
-			}
-		}
-		want := "db.go go.mod abs/abs.go file/replica_client.go gs/gs.go nats/nats.go oss/oss.go s3/s3.go sftp/sftp.go " +
-			"webdav/webdav.go cmd/litestream/main.go"
-		if got := strings.Join(found, " "); got != want {
-			t.Errorf("it is built from %s, want %s", got, want)
-		}
-		put(t, filepath.Join(filepath.Dir(c.folder), "litestream"))
-	}
-	s := newLitestream(f.machine)
-	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
-		t.Errorf("it is installed and needed %v: %v, want that it works", s.Needed(t.Context()), err)
-	}
-	if names := f.left(t); !slices.Equal(names, []string{"litestream-" + pins.Litestream}) {
-		t.Errorf("it leaves %v, want one directory", names)
-	}
-	for name := range destinations {
-		if text, err := format.Source([]byte(stub(name))); err != nil {
-			t.Errorf("the package %s is %s: %v, want Go", name, text, err)
-		}
 	}
 }
 

@@ -77,7 +77,7 @@ func installation(ctx context.Context, m machine, list []step) []job {
 		switch s := s.(type) {
 		case debianPackages:
 			s.apt.want(s.packages)
-		case interface{ fetch(context.Context) error }:
+		case goProgram:
 			jobs = append(jobs, job{"sources of " + name, nil, s.fetch})
 			after, built = append(after, built), name
 		}

@@ -49,7 +49,7 @@ func TestTheFirstJobThatFailsEndsTheOthers(t *testing.T) {
 // before, and that the tests do not wait for what only looks at the code.
 func TestProgramsAreBuiltOneAfterAnother(t *testing.T) {
 	f := newFake(t)
-	list := installation(t.Context(), f.machine, []step{newLitestream(f.machine), linter(f.machine)})
+	list := installation(t.Context(), f.machine, []step{litestream(f.machine), linter(f.machine)})
 	list = append(list, checks(f.machine, arguments{vet: everything}, names(list))...)
 	for name, want := range map[string]string{"litestream": "compile", "golangci-lint": "litestream",
 		"sources of golangci-lint": "", "tests": "sources of litestream litestream compile formatting",
