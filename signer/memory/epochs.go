@@ -52,7 +52,9 @@ func (tx *sqlTx) AddEpoch(ctx context.Context, e Epoch) error {
 }
 
 // Epochs implements Tx.
-func (m ramTx) Epochs(context.Context) ([]Epoch, error) { return append([]Epoch(nil), m.epochs...), nil }
+func (m ramTx) Epochs(context.Context) ([]Epoch, error) {
+	return append([]Epoch(nil), m.epochs...), nil
+}
 
 // AddEpoch implements Tx.
 func (m ramTx) AddEpoch(_ context.Context, e Epoch) error {
