@@ -114,6 +114,11 @@ func (c *check) pays() string {
 		return cmp.Or(cmp.Compare(a.Address.String(), b.Address.String()), cmp.Compare(a.Contract, b.Contract),
 			a.Amount.Cmp(b.Amount))
 	})
+	if c.request.Kind == chain.KindSweep || c.request.Kind == chain.KindConsolidation {
+		for i := range list {
+			list[i].Amount = bursar.Amount{} // another fee leaves another rest
+		}
+	}
 	text, err := json.Marshal(list)
 	if err != nil {
 		panic("signer: " + err.Error()) // texts and numbers
