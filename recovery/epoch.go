@@ -73,7 +73,7 @@ func (g *Guard) derive(family bursar.Family, from, to int64) (gaps []store.GapAd
 	for from < to {
 		e := chain.EpochOf(uint32(from))
 		end, next := to, to
-		if first := int64((e + 1).First()); first <= to && e < chain.EpochOf(uint32(to-1))+1 && first > from {
+		if first := int64((e + 1).First()); first <= to {
 			end, next = min(max(g.Kept().Indexes[endOf(family, e)], from), first), first
 		}
 		if end > from {

@@ -53,4 +53,3 @@ func (s *Service) beginEpoch(ctx context.Context, family bursar.Family) error {
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error { return tx.KeyIndexes().Skip(ctx, family, int64(e.First())) })
 }
-
