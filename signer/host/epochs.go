@@ -24,6 +24,8 @@ var (
 		"`bursar seed restore --epoch N` with its words")
 	ErrEpochOther = errors.New("the seed of an epoch is not the one with which it began")
 	ErrEpochOrder = errors.New("epochs begin one after another, and none goes back")
+	ErrEpochProof = errors.New("a rotation was not yet proven with nodes of every chain, and does not begin on mainnet in " +
+		"this release; see docs/operations/rotation.md")
 	ErrEpochRule  = errors.New("the policy that people signed does not name the epoch and its seed: sign and apply a " +
 		"version with that line first")
 )
@@ -188,11 +190,14 @@ func addEpoch(ctx context.Context, tx memory.Tx, e memory.Epoch, at time.Time, w
 
 // BeginEpoch begins an epoch: from the next start of the signer on, its seed has the hot wallet and all new addresses.
 // What is in the state is durable before the file beside the seed is written; a next start writes a file that lacks it.
-// An epoch that has begun already is no error. Errors: ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people signed
+// An epoch that has begun already is no error. Errors: ErrEpochProof on mainnet, ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people signed
 // a policy that does not name this seed.
 func BeginEpoch(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, e chain.Epoch, who, why string,
 ) error {
+	if cfg.Network == config.Mainnet {
+		return ErrEpochProof
+	}
 	fingerprint, err := keys.FingerprintOf(e)
 	if err != nil || e == 0 {
 		return fmt.Errorf("epoch %d: %w", e, errors.Join(ErrEpochMissing, err))
