@@ -65,7 +65,7 @@ func (seedNewCommand) Help() string {
 }
 
 // Run creates a seed.
-func (cmd *seedNewCommand) Run(ctx context.Context, c *Call) error {
+func (cmd seedNewCommand) Run(ctx context.Context, c *Call) error {
 	cfg, passphrase, err := c.seedTarget(cmd.ofEpoch)
 	if err != nil {
 		return err

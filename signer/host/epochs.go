@@ -26,7 +26,7 @@ var (
 	ErrEpochOrder = errors.New("epochs begin one after another, and none goes back")
 	ErrEpochProof = errors.New("a rotation was not yet proven with nodes of every chain, and does not begin on mainnet in " +
 		"this release; see docs/operations/rotation.md")
-	ErrEpochRule  = errors.New("the policy that people signed does not name the epoch and its seed: sign and apply a " +
+	ErrEpochRule = errors.New("the policy that people signed does not name the epoch and its seed: sign and apply a " +
 		"version with that line first")
 )
 
