@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bursar/bursar/approval"
-	"github.com/bursar/bursar/chain"
 )
 
 // Epoch is a seed that a policy lets take over the hot wallet. The zero Epoch: none after the first.
@@ -15,15 +14,19 @@ type Epoch struct {
 	Fingerprint string
 }
 
+// maxEpoch is chain.MaxEpoch.
+const maxEpoch = 31
+
+// String returns the epoch as a policy's line has it.
 func (e Epoch) String() string { return fmt.Sprintf("%d %s", e.Number, e.Fingerprint) }
 
 func readEpoch(r *approval.Reader) (e Epoch) {
 	line := r.Line("epoch")
 	number, fingerprint, _ := strings.Cut(line, " ")
 	n, err := strconv.ParseInt(number, 10, 32)
-	r.Demand(r.Err() != nil || err == nil && n > 0 && n <= int64(chain.MaxEpoch) && fingerprint != "" &&
+	r.Demand(r.Err() != nil || err == nil && n > 0 && n <= maxEpoch && fingerprint != "" &&
 		!strings.Contains(fingerprint, " "), "epoch is %.80q, want a number from 1 to %d and the seed's fingerprint", line,
-		chain.MaxEpoch)
+		maxEpoch)
 	return Epoch{n, fingerprint}
 }
 

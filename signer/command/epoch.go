@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 )
@@ -44,7 +43,7 @@ func (cmd *signerBeginEpochCommand) Run(ctx context.Context, c *Call) (err error
 	if err := host.AgreeEpochs(ctx, cfg, file, keys, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
-	e := chain.Epoch(cmd.Number)
+	e := host.Epoch(cmd.Number)
 	if err := host.BeginEpoch(ctx, cfg, file, keys, e, cmd.Name(), cmd.Reason); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/host"
@@ -38,10 +37,10 @@ type ofEpoch struct {
 
 // of returns the configuration with the seed file of the epoch.
 func (o ofEpoch) of(cfg config.Config) (config.Config, error) {
-	if chain.Epoch(o.Epoch) > chain.MaxEpoch {
-		return cfg, Wrong("--epoch %d: the last is %d", o.Epoch, chain.MaxEpoch)
+	if host.Epoch(o.Epoch) > host.MaxEpoch {
+		return cfg, Wrong("--epoch %d: the last is %d", o.Epoch, host.MaxEpoch)
 	}
-	return host.SeedFileOf(cfg, chain.Epoch(o.Epoch)), nil
+	return host.SeedFileOf(cfg, host.Epoch(o.Epoch)), nil
 }
 
 // before returns the seed file of the epoch before.

@@ -30,6 +30,12 @@ var (
 		"version with that line first")
 )
 
+// Epoch numbers the seeds of an instance.
+type Epoch = chain.Epoch
+
+// MaxEpoch is the last.
+const MaxEpoch = chain.MaxEpoch
+
 // SeedFileOf returns the configuration as if the seed of an epoch were the only one. That of epoch 0 is seed_file, the
 // others are beside it.
 func SeedFileOf(cfg config.Config, e chain.Epoch) config.Config {
