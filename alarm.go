@@ -33,6 +33,7 @@ var graveAlarms = map[string]bool{
 	"nonce_blocked":        false,
 	"not_put_back":         true,
 	"notices_failing":      false,
+	"old_epoch_holds":      false,
 	"payout_short":         true,
 	"quorum_unreached":     false,
 	"recovery_needed":      true,

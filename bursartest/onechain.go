@@ -14,6 +14,7 @@ import (
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/sweep"
@@ -43,10 +44,12 @@ type OneChain struct {
 	Withdrawals *withdrawal.Service
 	Accounts    []bursar.ID
 	Cold        []bursar.ColdWallet // of the process after the next Restart
+	Old         []chain.Source      // the hot wallets of earlier epochs
 	Trouble     bool                // faults are injected: a step may fail
 	Forged      bool                // somebody else has written to the database: its rows may contradict each other
 
-	opened *store.DB // the handle that storetest opened, where DB is another of the same database
+	memory memory.Keeper // of the signer
+	opened *store.DB     // the handle that storetest opened, where DB is another of the same database
 }
 
 // NewOneChain returns a harness over a database and a chain, with three accounts that have nothing yet.
@@ -109,12 +112,12 @@ func (r *OneChain) Restart() {
 		capital = "" // a payment there without a memo belongs to no wallet
 	}
 	r.Follower = follower.Follow(follower.Following{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log,
-		Hot: r.Hot.Base, OperatorAddress: capital, Cold: r.Cold})
+		Hot: r.Hot.Base, OperatorAddress: capital, Cold: r.Cold, Old: r.Old, Epoch: r.Hot.Key.Epoch()})
 	maxFee := bursar.Units(1 << 30)
 	r.Sender = &outgoing.Sender{DB: r.DB, Chain: r.Chain, Signer: r.Signer, Registry: r.Registry, IDs: r.IDs, Log: log,
-		Hot: r.Hot, MaxFee: maxFee, Cold: r.Cold}
+		Hot: r.Hot, Old: r.Old, MaxFee: maxFee, Cold: r.Cold}
 	r.Sweeper = &sweep.Sweeper{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log, Hot: r.Hot,
-		MaxFee: maxFee}
+		Old: r.Old, MaxFee: maxFee}
 	r.Wallets = wallet.NewService(r.DB, r.Keys, map[bursar.ChainID]wallet.Chain{id: r.Chain}, r.Registry, r.IDs,
 		netpolicy.Receivers{})
 	r.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.DB,

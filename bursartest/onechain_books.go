@@ -30,7 +30,7 @@ func (r *OneChain) Reconcile() error {
 // Compare returns the lines of a reconciliation.
 func (r *OneChain) Compare() ([]reconcile.Line, error) {
 	return (&reconcile.Reconciler{DB: r.DB, Chain: r.Chain, Registry: r.Registry, Hot: r.Hot.Base,
-		Cold: bursar.ColdBases(r.Cold)}).Run(ctx)
+		Old: r.oldBases(), Cold: bursar.ColdBases(r.Cold)}).Run(ctx)
 }
 
 // Audit compares the books with the chain: debits equal credits, custody is to the unit what the chain holds at
@@ -63,6 +63,9 @@ func (r *OneChain) Audit() error {
 			return err
 		}
 		held = r.Chain.Balance(r.Hot.Base, "")
+		for _, base := range r.oldBases() {
+			held, _ = held.Add(r.Chain.Balance(base, ""))
+		}
 		return tx.Wallets().EachWatched(ctx, r.Chain.Capabilities().Family, 0, newest, func(base string) {
 			if base != r.Hot.Base {
 				held, _ = held.Add(r.Chain.Balance(base, ""))

@@ -3,19 +3,27 @@ package bursartest
 import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
 )
 
 // newSigner makes a signer that knows the cold wallets of r.Cold and remembers nothing.
 func (r *OneChain) newSigner() {
 	r.T.Helper()
+	r.memory = memory.NewRAM()
+	r.startSigner()
+}
+
+// startSigner makes a signer that knows the cold wallets of r.Cold and remembers what the one before did.
+func (r *OneChain) startSigner() {
+	r.T.Helper()
 	capabilities := r.Chain.Capabilities()
 	var err error
-	r.Signer, err = signer.New(r.Keys.Keys, map[bursar.ChainID]signer.Policy{capabilities.ID: {
+	r.Signer, err = signer.Remembering(ctx, r.Keys.Keys, map[bursar.ChainID]signer.Policy{capabilities.ID: {
 		Capabilities: capabilities,
 		Signable:     r.Chain,
 		MaxFee:       bursar.Units(1 << 30),
 		Cold:         bursar.ColdBases(r.Cold),
-	}})
+	}}, r.memory)
 	r.Must(err)
 }
 

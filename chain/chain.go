@@ -74,22 +74,6 @@ const (
 // secp256k1, 65 bytes with both coordinates (SEC 1, 2.3.3), which is several times cheaper to check: no square root.
 type PublicKey []byte
 
-// KeyRef names a key below a family's account key, at the path <account>/<Branch>/<Index>.
-type KeyRef struct {
-	Family bursar.Family `json:"family"`
-	Branch uint32        `json:"branch"`
-	Index  uint32        `json:"index"`
-}
-
-// Branches of a family's account key, after BIP 44's external and internal chains.
-const (
-	DepositBranch uint32 = 0 // one key for each wallet
-	OwnBranch     uint32 = 1 // index 0 is the hot key: change, sweeps and operator funds
-)
-
-// Hot returns the family's hot key.
-func Hot(family bursar.Family) KeyRef { return KeyRef{Family: family, Branch: OwnBranch} }
-
 // Addresses derives and parses addresses. It is pure: the same input gives the same result on any machine, without a
 // node.
 type Addresses interface {

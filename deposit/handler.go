@@ -28,6 +28,7 @@ type Handler struct {
 	DB           *store.DB
 	Capabilities chain.Capabilities
 	Hot          string // the hot wallet on the chain; empty where wallets share its address
+	Old          map[string]chain.KeyRef // the hot wallets of earlier epochs
 	// Cold has the addresses of the chain's cold wallets. What arrives there is never a customer's.
 	Cold map[string]bool
 
@@ -38,6 +39,12 @@ type Handler struct {
 	Screened bool // nothing is credited that the screening service has not passed
 
 	ignored atomic.Uint64
+}
+
+// isHot reports whether an address is the hot wallet of an epoch.
+func (h *Handler) isHot(base string) bool {
+	_, old := h.Old[base]
+	return old || base == h.Hot && h.Hot != ""
 }
 
 // depth returns what a deposit's confirmations are counted by while the chain's newest block is latest.

@@ -73,7 +73,8 @@ func (h *Handler) unhold(ctx context.Context, tx *store.Tx, deposits ...bursar.D
 }
 
 // heldBy returns the assets that deposits bring to addresses which are swept, each once and in the order of their
-// names: none where the chain spends UTXOs or wallets share the hot address.
+// names: none where the chain spends UTXOs or wallets share the hot address. What hot wallets of earlier epochs hold is
+// asked of the chain; see package sweep.
 func (h *Handler) heldBy(deposits []bursar.Deposit) (assets []store.Asset) {
 	if h.Capabilities.Model != chain.AccountModel || h.Capabilities.SharedAddress {
 		return nil
@@ -81,7 +82,7 @@ func (h *Handler) heldBy(deposits []bursar.Deposit) (assets []store.Asset) {
 	seen := map[store.Asset]bool{}
 	for _, d := range deposits {
 		asset := store.Asset{Base: d.Address.Base, Contract: d.Contract}
-		if asset.Base != h.Hot && !h.Cold[asset.Base] && !seen[asset] {
+		if !h.isHot(asset.Base) && !h.Cold[asset.Base] && !seen[asset] {
 			seen[asset], assets = true, append(assets, asset)
 		}
 	}

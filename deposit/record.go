@@ -22,7 +22,7 @@ func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) erro
 	for _, t := range b.Transfers {
 		w, known := b.Wallets[t.Address]
 		cold := h.Cold[t.Address.Base]
-		if !known && t.Address.Base != h.Hot && !h.Capabilities.SharedAddress && !cold {
+		if !known && !h.isHot(t.Address.Base) && !h.Capabilities.SharedAddress && !cold {
 			continue // the watch matched an address that is not of this service
 		}
 		if t.Amount.IsZero() {
@@ -149,7 +149,7 @@ func (h *Handler) coldPurpose(b *follow.Block, t chain.Transfer, made own, known
 // purpose returns to whom a transfer belongs.
 func (h *Handler) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Currency) bursar.DepositPurpose {
 	switch {
-	case w.Number == 0 && t.Address.Base == h.Hot && h.Hot != "":
+	case w.Number == 0 && h.isHot(t.Address.Base):
 		return bursar.ForOperatorFunds
 	case w.ForInvoice && !t.Inferred:
 		return bursar.ForInvoice // whichever currency it brings: it is credited, and what it counts for is judged apart

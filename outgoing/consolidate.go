@@ -26,7 +26,13 @@ func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store
 	if s.Chain.Capabilities().Model != chain.UTXOModel {
 		return nil
 	}
-	due, err := s.consolidationDue(ctx, state)
+	due, err := s.oldDue(ctx, state)
+	if err == nil && due {
+		s.asked, s.old = state.Latest, true
+	} else if err == nil {
+		s.old = false
+		due, err = s.consolidationDue(ctx, state)
+	}
 	if err != nil || !due {
 		return err
 	}
@@ -87,7 +93,8 @@ func (s *Sender) consolidationDue(ctx context.Context, state store.ChainState) (
 // first.
 func (s *Sender) completeConsolidation(request *chain.TxRequest) {
 	request.UTXOs = slices.DeleteFunc(request.UTXOs, func(c chain.UTXO) bool { return c.Unconfirmed })
-	if !s.urgent {
+	request.UTXOs = s.oldest(request.UTXOs)
+	if !s.urgent && !s.old {
 		slices.Reverse(request.UTXOs)
 	}
 	request.UTXOs = request.UTXOs[:min(len(request.UTXOs), mostConsolidated)]
@@ -107,6 +114,9 @@ func (s *Sender) noConsolidation(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {
 	s.vain = s.asked
+	if s.old {
+		s.vainOld = s.asked
+	}
 	s.Log.Info("consolidation skipped", "outgoing", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		return s.abandon(ctx, tx, now)

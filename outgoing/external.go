@@ -116,7 +116,10 @@ func (e *Externals) judgeExternal(
 func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
 	capabilities, own := e.Capabilities, e.Own
 	if own.Base == "" {
-		own = chain.Source{Key: chain.Hot(capabilities.Family), Base: e.Hot}
+		own = chain.Source{Key: e.Key, Base: e.Hot}
+		if own.Key == (chain.KeyRef{}) {
+			own.Key = chain.Hot(capabilities.Family)
+		}
 	}
 	if own.Base == "" && capabilities.SharedAddress {
 		own.Base = x.Base // on a chain with a shared address there is no other one

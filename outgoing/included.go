@@ -19,7 +19,9 @@ type Inclusions struct {
 	Registry     *bursar.Registry
 	IDs          *bursar.IDs
 	Log          *slog.Logger
-	Hot          string // the hot wallet's address on the chain; empty if wallets share it
+	Hot          string                  // the hot wallet's address on the chain; empty if wallets share it
+	Key          chain.KeyRef            // its key
+	Old          map[string]chain.KeyRef // the hot wallets of earlier epochs
 }
 
 // Apply records the UTXOs that a block's transfers create, and the transactions of ours that it includes.
@@ -62,13 +64,18 @@ func (h *Inclusions) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) er
 func (h *Inclusions) utxos(b *follow.Block) (list []store.UTXO) {
 	for _, t := range b.Transfers {
 		w, known := b.Wallets[t.Address]
-		if t.UTXO == "" || t.Amount.IsZero() || !known && t.Address.Base != h.Hot {
+		key, old := h.Old[t.Address.Base]
+		if t.UTXO == "" || t.Amount.IsZero() || !known && !old && t.Address.Base != h.Hot {
 			continue
+		}
+		if !old {
+			key = h.Key
 		}
 		c := store.UTXO{
 			Outpoint:   t.UTXO,
 			Base:       t.Address.Base,
 			Branch:     chain.OwnBranch,
+			Index:      key.Index,
 			Amount:     t.Amount,
 			Height:     int64(b.Ref.Height),
 			CountsFrom: t.CountsFrom,

@@ -84,7 +84,11 @@ func (s *Sender) complete(
 			request.Reserved, err = s.reserved(ctx, tx, request)
 			return err
 		}
-		utxos, err = tx.UTXOs().Spendable(ctx, capabilities.ID, state.Final, state.Latest, request.ID, maxUTXOs)
+		from := uint32(0)
+		if request.Kind == chain.KindWithdrawal {
+			from = request.Change.Key.Epoch().First()
+		}
+		utxos, err = tx.UTXOs().SpendableFrom(ctx, capabilities.ID, state.Final, state.Latest, request.ID, from, maxUTXOs)
 		return err
 	})
 	if err == nil && capabilities.Model == chain.UTXOModel {
@@ -100,6 +104,8 @@ func (s *Sender) complete(
 func (s *Sender) completeUTXOs(
 	ctx context.Context, state store.ChainState, request *chain.TxRequest, utxos []store.UTXO,
 ) error {
+	more := len(utxos) == maxUTXOs
+	utxos = slices.DeleteFunc(utxos, func(c store.UTXO) bool { return !s.mayUse(*request, c) })
 	fitting, leftOut, err := s.provable(ctx, state, request.ID, utxos)
 	if err != nil {
 		return err
@@ -113,7 +119,7 @@ func (s *Sender) completeUTXOs(
 			Source:      chain.Source{Key: key, Base: c.Base},
 		})
 	}
-	request.MoreUTXOs = leftOut || len(utxos) == maxUTXOs
+	request.MoreUTXOs = leftOut || more
 	return nil
 }
 

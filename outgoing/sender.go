@@ -39,7 +39,8 @@ type Sender struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger
 	Hot      chain.Source
-	MaxFee   bursar.Amount // the highest fee of one transaction, in the native asset
+	Old      []chain.Source // the hot wallets of earlier epochs
+	MaxFee   bursar.Amount  // the highest fee of one transaction, in the native asset
 	// Cold are the chain's cold wallets, in the form of the chain: the first is paid what exceeds a ceiling.
 	Cold []bursar.ColdWallet
 	Pace time.Duration
@@ -84,16 +85,18 @@ type Sender struct {
 	audited bool // the books were audited in this step
 	full    bool // withdrawals may wait, and this step could take none of them
 
-	batch  map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
-	sentAt map[bursar.ID]uint64           // height at which this process last sent each transaction
-	last   map[bursar.OutgoingShare]int64 // number of the last transaction in progress that a step looked at
-	turn   int                            // index of the share that comes first in the next step
-	begins int                            // index of the currency that comes first in the next step
-	asked  uint64                         // height at which the chain was last asked whether fees are low
-	vain   uint64                         // height at which a requested consolidation was last skipped
+	batch   map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
+	sentAt  map[bursar.ID]uint64           // height at which this process last sent each transaction
+	last    map[bursar.OutgoingShare]int64 // number of the last transaction in progress that a step looked at
+	turn    int                            // index of the share that comes first in the next step
+	begins  int                            // index of the currency that comes first in the next step
+	asked   uint64                         // height at which the chain was last asked whether fees are low
+	vain    uint64                         // height at which a requested consolidation was last skipped
+	vainOld uint64                         // height at which outputs of earlier epochs were last not worth their fee
 	// heights from which a node is asked again for transactions that it did not have
 	unproven map[string]uint64
 	alarmed  *string // the message of the alarm about them; nil: not known
+	old      bool    // a consolidation brings outputs of earlier epochs to the hot wallet
 	urgent   bool    // a payment needs more UTXOs than a transaction may use
 
 	coldRest   map[bursar.CurrencyCode]time.Time // before which no move to cold is requested: the last could not be paid
@@ -227,6 +230,11 @@ func (s *Sender) reconsider(
 	}
 	if p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved {
 		if p, err = s.endPointless(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
+			return p, err
+		}
+	}
+	if p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved {
+		if p, err = s.leaveOld(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
 		}
 	}

@@ -48,6 +48,7 @@ type Reconciler struct {
 	Chain    chain.Chain
 	Registry *bursar.Registry
 	Hot      string
+	Old      []string // the hot wallets of earlier epochs
 	Cold     []string // the addresses of the chain's cold wallets
 	// All also compares the address of every wallet of the chain's family, not only those that ever received a
 	// transfer. It finds what contracts sent, in a block that could not be traced, to an address that the block does
@@ -108,7 +109,7 @@ func (r *Reconciler) moment(ctx context.Context) (m moment, err error) {
 		return m, fmt.Errorf("request block %d: %w", state.Final, err)
 	}
 	err = r.DB.View(ctx, func(tx *store.Tx) error {
-		m = moment{at: at, bases: append([]string{r.Hot}, r.Cold...)}
+		m = moment{at: at, bases: slices.Concat([]string{r.Hot}, r.Old, r.Cold)}
 		if err := stillAt(ctx, tx, id, at); err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func (r *Reconciler) moment(ctx context.Context) (m moment, err error) {
 			m.lines = append(m.lines, line)
 		}
 		return r.eachBase(ctx, tx, func(base string) {
-			if base != r.Hot && !slices.Contains(r.Cold, base) {
+			if base != r.Hot && !slices.Contains(r.Old, base) && !slices.Contains(r.Cold, base) {
 				m.bases = append(m.bases, base)
 			}
 		})

@@ -176,7 +176,7 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 		if to <= from {
 			continue
 		}
-		skipped, err := g.Derive(family, uint32(from), int(to-from))
+		skipped, err := g.derive(family, from, to)
 		if err != nil {
 			return fmt.Errorf("derive skipped addresses: %w", err)
 		}
@@ -281,6 +281,14 @@ func (g *Guard) raiseDatabase(
 	}
 	for _, id := range g.Chains {
 		if err := tx.Counters().RaiseSigned(ctx, id, kept.Signed[string(id)]); err != nil {
+			return err
+		}
+	}
+	for name, end := range kept.Indexes {
+		if !isEnd(name) {
+			continue
+		}
+		if err := tx.Counters().RaiseReserved(ctx, bursar.Family(name), end); err != nil {
 			return err
 		}
 	}

@@ -110,7 +110,7 @@ func (g *Guard) skip(ctx context.Context) error {
 
 // skipFamily jumps over key indexes of a family that may have been issued, and watches their addresses.
 func (g *Guard) skipFamily(ctx context.Context, family bursar.Family, from, to int64) error {
-	gaps, err := g.Derive(family, uint32(from), int(to-from))
+	gaps, err := g.derive(family, from, to)
 	if err != nil {
 		return fmt.Errorf("derive skipped addresses: %w", err)
 	}

@@ -50,6 +50,8 @@ type Policy struct {
 
 	Site passkey.Origin // where people's passkeys sign; zero: there are none
 
+	Epoch Epoch // the seed that may have the hot wallet next
+
 	Assets []Asset  // by name
 	People []Person // by name
 	Rules  []Rule

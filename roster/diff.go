@@ -35,6 +35,7 @@ func Diff(old, next Policy) (list []Change) {
 	}
 	diffScreeners(old, next, add)
 	diffSite(old, next, add)
+	diffEpoch(old, next, add)
 	diffAssets(old, next, add)
 	diffPeople(old, next, add)
 	diffRules(old, next, add)

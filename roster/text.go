@@ -36,6 +36,9 @@ func (p Policy) Text() string {
 	if p.Site.String() != "" { // policies from before this have no such line
 		w.Field("passkey_origin", p.Site.String())
 	}
+	if p.Epoch.Number > 0 {
+		w.Field("epoch", p.Epoch.String())
+	}
 	for _, a := range p.Assets {
 		w.Field("asset", fmt.Sprintf("%s %s %s %d %s", a.Name, a.Chain, approval.AssetText(a.Contract), a.Decimals,
 			valueText(a.Price)))
@@ -147,6 +150,9 @@ func Read(text string) (p Policy, err error) {
 	}
 	if r.Has("passkey_origin") {
 		p.Site = readSite(r)
+	}
+	if r.Has("epoch") {
+		p.Epoch = readEpoch(r)
 	}
 	for r.Has("asset") {
 		p.Assets = append(p.Assets, readAsset(r))

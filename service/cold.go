@@ -109,3 +109,11 @@ func (s *Service) ColdWallets() (wallets []bursar.ColdWallet) {
 	}
 	return wallets
 }
+
+// basesOf returns the addresses of hot wallets.
+func basesOf(hots []chain.Source) (bases []string) {
+	for _, one := range hots {
+		bases = append(bases, one.Base)
+	}
+	return bases
+}

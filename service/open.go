@@ -63,8 +63,12 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 		if err != nil {
 			return nil, err
 		}
+		closers = append(closers, file.Close)
+		if err := host.AgreeEpochs(ctx, cfg, file, keys.(*signer.Keys), opts.Log); err != nil {
+			return nil, closeAll(err, closers)
+		}
 		host.WarnOfLimits(cfg, opts.Log)
-		parts.Memory, closers = file, append(closers, file.Close)
+		parts.Memory = file
 	}
 	at := store.Config{URL: cfg.Database.Reveal(), Now: opts.clock(), AsIs: opts.Rehearsing}
 	if parts.DB, err = store.Open(ctx, at); err != nil {

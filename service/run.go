@@ -32,6 +32,9 @@ func (s *Service) begin(ctx context.Context) error {
 	if err := s.startGuard(ctx); err != nil {
 		return err
 	}
+	if err := s.beginEpochs(ctx); err != nil {
+		return err
+	}
 	if err := s.startSignerLog(ctx); err != nil {
 		return err
 	}

@@ -87,6 +87,7 @@ type Service struct {
 type worker struct {
 	chain    chain.Chain
 	hot      chain.Source
+	old      []chain.Source // the hot wallets of earlier epochs, oldest first
 	follower follower.Followed
 	sender   *outgoing.Sender
 	sweeper  *sweep.Sweeper
@@ -154,9 +155,23 @@ func (s *Service) addressesOf(family bursar.Family) *follow.Addresses {
 	return s.addresses[family]
 }
 
-// hotOf returns the hot wallet of a chain.
-func (s *Service) hotOf(c chain.Chain) (chain.Source, error) {
-	key := chain.Hot(c.Capabilities().Family)
+// hotsOf returns the hot wallet of a chain, and those of the epochs before.
+func (s *Service) hotsOf(c chain.Chain) (hot chain.Source, old []chain.Source, err error) {
+	present := chain.HotIn(c.Capabilities(), s.Keys.Epoch()).Epoch()
+	for e := range present {
+		one, err := s.hotOf(c, e)
+		if err != nil {
+			return hot, nil, err
+		}
+		old = append(old, one)
+	}
+	hot, err = s.hotOf(c, present)
+	return hot, old, err
+}
+
+// hotOf returns the hot wallet that a chain has in an epoch.
+func (s *Service) hotOf(c chain.Chain, e chain.Epoch) (chain.Source, error) {
+	key := chain.HotIn(c.Capabilities(), e)
 	pub, err := s.Keys.Public(key)
 	if err != nil {
 		return chain.Source{}, err
@@ -171,7 +186,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		return err
 	}
 	_, s.suspended.waiting[capabilities.ID] = part.Chain.(chain.AssetChecker)
-	hot, err := s.hotOf(part.Chain)
+	hot, old, err := s.hotsOf(part.Chain)
 	if err != nil {
 		return err
 	}
@@ -180,14 +195,15 @@ func (s *Service) addWorker(part ChainPart) error {
 		return err
 	}
 	w := &worker{
-		chain:   part.Chain,
-		hot:     hot,
+		chain: part.Chain,
+		hot:   hot, old: old,
 		blocks:  make(chan struct{}, 1),
 		payouts: make(chan struct{}, 1),
 	}
 	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = follower.Follow(follower.Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs,
 		Log: log, Hot: w.hot.Base, OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Cold: cold,
+		Old: old, Epoch: hot.Key.Epoch(),
 		Addresses: s.addressesOf(capabilities.Family), Screened: s.parts.Screening != nil})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
@@ -203,6 +219,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		IDs:              s.IDs,
 		Log:              log,
 		Hot:              w.hot,
+		Old:              w.old,
 		MaxFee:           part.MaxFee,
 		Cold:             cold,
 		Pace:             pace,
@@ -221,6 +238,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		IDs:       s.IDs,
 		Log:       log,
 		Hot:       w.hot,
+		Old:       w.old,
 		MaxFee:    part.MaxFee,
 		Pace:      pace,
 		Suspended: s.Suspended,
@@ -240,6 +258,7 @@ func (s *Service) reconciler(w *worker) reconcile.Reconciler {
 		Chain:    w.chain,
 		Registry: s.Registry,
 		Hot:      w.hot.Base,
+		Old:      basesOf(w.old),
 		Cold:     bursar.ColdBases(w.sender.Cold),
 	}
 }

@@ -21,6 +21,7 @@ type Keys interface {
 	WebhookSecret(account bursar.ID, generation uint32) []byte
 	BooksKey() []byte
 	Fingerprint() string
+	Epoch() chain.Epoch      // has the hot wallet and all new addresses
 	Desk() ed25519.PublicKey // verifies what the signer says of its log
 	Digests() map[bursar.Family]string
 }

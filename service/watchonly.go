@@ -91,6 +91,10 @@ func (a *remoteSigner) Meet(ctx context.Context) error {
 		return errors.New("the signer has other keys than signer.watch_only: make the file again with " +
 			"`bursar seed export-watch-only` on the signer's machine")
 	}
+	if exported.Public.Epoch != a.Epoch() {
+		return fmt.Errorf("the signer is in epoch %d, signer.watch_only in %d: make the file again with `bursar seed "+
+			"export-watch-only` on the signer's machine, and start this service again", exported.Public.Epoch, a.Epoch())
+	}
 	a.unmet.Store(false)
 	return nil
 }

@@ -19,8 +19,8 @@ type check struct {
 
 func (c *check) run() error {
 	steps := []func() error{
-		c.requestHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.reservationsMatch, c.inputsAreProven,
-		c.feeIsBounded, c.paysTheRequest,
+		c.requestHolds, c.read, c.sizeIsBounded, c.epochsHaveBegun, c.sourcesAreOurs, c.digestsAreSound,
+		c.reservationsMatch, c.inputsAreProven, c.feeIsBounded, c.paysTheRequest,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -66,10 +66,13 @@ func (c *check) requestHolds() error {
 
 // sourcesOfRequest checks that From and Change are addresses of ours if the chain uses them.
 func (c *check) sourcesOfRequest() error {
+	if err := c.epochsHaveBegun(); err != nil {
+		return err
+	}
 	if c.policy.Capabilities.Model == chain.AccountModel {
 		return c.ours(c.request.From, "the payer")
 	}
-	if !c.request.Change.Is(c.policy.hot) {
+	if !c.policy.isHot(c.request.Change) {
 		return c.refuse(ReasonChange, "the request's change goes to %q, not to the hot wallet", c.request.Change.Base)
 	}
 	return nil
@@ -79,7 +82,7 @@ func (c *check) sourcesOfRequest() error {
 // change.
 func (c *check) withdrawalHolds() error {
 	for _, p := range c.request.Payments {
-		if p.Address.Base == c.policy.hot.Base || p.Address.Base == c.request.From.Base {
+		if _, hot := c.policy.hots[p.Address.Base]; hot || p.Address.Base == c.request.From.Base {
 			return c.refuse(ReasonOwnAddress, "the request pays our own address %s", p.Address)
 		}
 	}
@@ -87,7 +90,7 @@ func (c *check) withdrawalHolds() error {
 }
 
 func (c *check) sweepHolds() error {
-	if len(c.request.Payments) != 1 || !c.policy.returnsHome(c.request.Payments[0]) {
+	if len(c.request.Payments) != 1 || !c.returnsHome(c.request.Payments[0]) {
 		return c.refuse(ReasonRequest, "a sweep must have one payment, to the hot wallet")
 	}
 	return nil
@@ -107,7 +110,7 @@ func (c *check) topUpHolds() error {
 	if c.policy.Capabilities.Model != chain.AccountModel || len(c.request.Payments) != 1 {
 		return c.refuse(ReasonRequest, "a gas top-up must be one payment on a chain of the account model")
 	}
-	if payee.Key.Branch != chain.DepositBranch {
+	if payee.Key.Branch != chain.DepositBranch && payee.Key.Epoch() == c.policy.epoch {
 		return c.refuse(ReasonRequest, "a gas top-up pays branch %d", payee.Key.Branch)
 	}
 	if err := c.ours(payee, "the payee"); err != nil {

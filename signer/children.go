@@ -23,6 +23,13 @@ func (d *Deriver) Publics(first chain.KeyRef, n int) ([]chain.PublicKey, error) 
 			return nil, fmt.Errorf("derive %d public keys: %w", n, errors.Join(err, ErrBadKeyRef))
 		}
 	}
+	if first.Epoch() != last.Epoch() {
+		return nil, fmt.Errorf("derive %d public keys: %w: they are of two epochs", n, ErrBadKeyRef)
+	}
+	d, first, err := d.of(first)
+	if err != nil {
+		return nil, fmt.Errorf("derive %d public keys: %w", n, err)
+	}
 	nodes := d.nodes[first.Family]
 	if nodes == nil {
 		return nil, fmt.Errorf("derive public keys of family %q: %w", first.Family, ErrNeedsSeed)

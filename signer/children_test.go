@@ -28,7 +28,7 @@ func TestKeysDerivedTogetherAreThoseDerivedAlone(t *testing.T) {
 			{Family: family},
 			{Family: family, Branch: chain.OwnBranch, Index: 3},
 			{Family: family, Index: 1 << 20},
-			{Family: family, Index: hardened - 40},
+			{Family: family, Index: chain.EpochIndexes - 40},
 		} {
 			for _, n := range []int{0, 1, 2, 40} {
 				got, err := d.Publics(first, n)

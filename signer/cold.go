@@ -17,7 +17,7 @@ func (d *chainPolicy) readCold(id bursar.ChainID) error {
 			return fmt.Errorf("%w: chain %q: the address %.100q of a cold wallet: %w", ErrBadPolicy, id, text, err)
 		case address.HasMemo:
 			return fmt.Errorf("%w: chain %q: the address %.100q of a cold wallet has a memo", ErrBadPolicy, id, text)
-		case address.Base == d.hot.Base:
+		case d.hots[address.Base].Base != "":
 			return fmt.Errorf("%w: chain %q: a cold wallet has the hot wallet's address %s", ErrBadPolicy, id, text)
 		}
 		d.cold[address.Base] = true
@@ -38,7 +38,7 @@ func (c *check) toColdHolds() error {
 	case payments[0].Address.HasMemo || !c.policy.cold[payments[0].Address.Base]:
 		return c.refuse(ReasonColdWallet, "%s is not an address of a cold wallet that this signer's configuration lists",
 			payments[0].Address)
-	case c.policy.Capabilities.Model == chain.AccountModel && !c.request.From.Is(c.policy.hot):
+	case c.policy.Capabilities.Model == chain.AccountModel && !c.policy.isHot(c.request.From):
 		return c.refuse(ReasonRequest, "a move to a cold wallet is paid by %s, not by the hot wallet", c.request.From.Base)
 	}
 	return nil

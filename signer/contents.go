@@ -26,7 +26,7 @@ func (c *check) sourcesAreOurs() error {
 		}
 		if input.Source.Is(c.request.From) {
 			payers++
-		} else if c.policy.Capabilities.Model == chain.AccountModel && !input.Source.Is(c.policy.hot) {
+		} else if c.policy.Capabilities.Model == chain.AccountModel && !c.policy.isHot(input.Source) {
 			return c.refuse(ReasonSource, "%q signs, but the request's payer is %q", input.Source.Base, c.request.From.Base)
 		}
 	}
@@ -119,7 +119,7 @@ func (c *check) paysTheRequest() error {
 			rest[0].Address)
 	}
 	for _, p := range rest {
-		if !c.policy.returnsHome(p) || p.Contract != "" {
+		if !c.returnsHome(p) || p.Contract != "" {
 			return c.refuse(ReasonExternal, "%s of %q to %s is not in the request", p.Amount, p.Contract, p.Address)
 		}
 	}
@@ -173,7 +173,7 @@ func (c *check) paysHome() error {
 	want := c.request.Payments[0]
 	var total bursar.Amount
 	for _, p := range c.contents.Payments {
-		if !c.policy.returnsHome(p) || p.Contract != want.Contract {
+		if !c.returnsHome(p) || p.Contract != want.Contract {
 			return c.refuse(ReasonExternal, "a sweep of %q pays %s of %q to %s", want.Contract, p.Amount, p.Contract, p.Address)
 		}
 		var err error

@@ -133,6 +133,9 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 		}
 		return f, memory.CheckpointOf(state.Instance, newest), now, err
 	}
+	if err := refuseOld(ctx, tx, c); err != nil {
+		return f, head, now, err
+	}
 	unknown, err := oneAmount(ctx, tx, c, now)
 	if err != nil {
 		return f, head, now, err
@@ -212,7 +215,7 @@ func (j *judge) count(
 func (c *check) flow(before *memory.Flow, wanted []memory.Count, now time.Time) memory.Flow {
 	if before == nil {
 		return memory.Flow{Chain: c.policy.Capabilities.ID, Kind: string(c.request.Kind), Outgoing: c.request.ID, At: now,
-			Resources: common(c.contents.Reservations, c.contents.Reservations), Counts: wanted}
+			Resources: common(c.contents.Reservations, c.contents.Reservations), Counts: wanted, Pays: c.pays()}
 	}
 	f := *before
 	f.Resources = common(f.Resources, c.contents.Reservations)

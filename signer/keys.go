@@ -23,6 +23,9 @@ type Keys struct {
 	public *Deriver
 	secret vault[material]
 	master [4]byte // the master key's fingerprint of BIP 32, which is public
+
+	later []*Keys     // of the epochs that follow this seed's
+	epoch chain.Epoch // which of them all is in force
 }
 
 // material holds the secrets.
@@ -148,10 +151,14 @@ func descend(key *hdkeychain.ExtendedKey, steps ...uint32) (*hdkeychain.Extended
 // Public returns a key's public half: 33 bytes on secp256k1, 32 on ed25519. The error is ErrUnknownFamily or
 // ErrBadKeyRef.
 func (k *Keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
-	if paths[ref.Family].Curve != chain.Ed25519 {
-		return k.public.Public(ref)
+	of, ref, err := k.of(ref)
+	if err != nil {
+		return nil, fmt.Errorf("derive a public key: %w", err)
 	}
-	private, err := k.ed25519Key(ref)
+	if paths[ref.Family].Curve != chain.Ed25519 {
+		return of.public.Public(ref)
+	}
+	private, err := of.ed25519Key(ref)
 	if err != nil {
 		return nil, fmt.Errorf("derive a public key: %w", err)
 	}
@@ -161,7 +168,11 @@ func (k *Keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 
 // Publics is Deriver.Publics.
 func (k *Keys) Publics(first chain.KeyRef, n int) ([]chain.PublicKey, error) {
-	return k.public.Publics(first, n)
+	of, place, err := k.of(first)
+	if err != nil {
+		return nil, fmt.Errorf("derive %d public keys: %w", n, err)
+	}
+	return of.public.Publics(place, n)
 }
 
 // ed25519Key returns the key at purpose'/coin'/index'/branch'; the caller clears it.
@@ -209,6 +220,10 @@ func (k *Keys) ExportPublic() PublicKeys {
 			exported.Hot[family] = key
 		}
 	}
+	exported.Epoch = k.epoch
+	for _, one := range k.later {
+		exported.Later = append(exported.Later, one.ExportPublic())
+	}
 	return exported
 }
 
@@ -218,6 +233,9 @@ func (k *Keys) Fingerprint() string { return k.public.fingerprint }
 
 // Wipe overwrites the private keys as far as Go allows. The Keys must not be used afterwards.
 func (k *Keys) Wipe() {
+	for _, one := range k.later {
+		one.Wipe()
+	}
 	m := k.secret.open()
 	for _, scalars := range m.private {
 		for branch := range scalars {

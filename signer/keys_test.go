@@ -39,7 +39,7 @@ func TestKeysAgainstOracle(t *testing.T) {
 			ref := chain.KeyRef{
 				Family: rapid.SampledFrom(families).Draw(t, "family"),
 				Branch: rapid.Uint32Range(0, 1).Draw(t, "branch"),
-				Index:  rapid.Uint32Range(0, hardened-1).Draw(t, "index"),
+				Index:  rapid.Uint32Range(0, chain.EpochIndexes-1).Draw(t, "index"),
 			}
 			wantPublic, wantPrivate := oracle(t, seed, ref, network)
 			public, err := keys.Public(ref)

@@ -54,10 +54,12 @@ var ErrBadPolicy = errors.New("the signing policy is not usable")
 // chainPolicy is a policy with what the signer derived itself.
 type chainPolicy struct {
 	Policy
-	hot      chain.Source
-	provable chain.Provable    // on a chain of the UTXO model
-	payments map[string]Limits // by canonical contract
-	cold     map[string]bool   // canonical addresses
+	epoch    chain.Epoch             // in force on this chain
+	hot      chain.Source            // of that epoch
+	hots     map[string]chain.Source // those of all epochs that have begun, by their addresses
+	provable chain.Provable          // on a chain of the UTXO model
+	payments map[string]Limits       // by canonical contract
+	cold     map[string]bool         // canonical addresses
 }
 
 // newChainPolicy checks a policy and derives the hot wallet's address.
@@ -94,11 +96,9 @@ func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, erro
 	if d.provable, proves = p.Signable.(chain.Provable); !proves && p.Capabilities.Model == chain.UTXOModel {
 		return nil, fmt.Errorf("%w: chain %q: its adapter cannot prove what inputs hold", ErrBadPolicy, id)
 	}
-	base, err := d.baseOf(keys, chain.Hot(p.Capabilities.Family))
-	if err != nil {
+	if err := d.addHots(keys); err != nil {
 		return nil, fmt.Errorf("derive the hot wallet's address on %q: %w", id, err)
 	}
-	d.hot = chain.Source{Key: chain.Hot(p.Capabilities.Family), Base: base}
 	return d, d.readCold(id)
 }
 
@@ -119,9 +119,4 @@ func (d *chainPolicy) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
 		return "", fmt.Errorf("%w: the key has no address", ErrBadKeyRef)
 	}
 	return address.Base, nil
-}
-
-// returnsHome reports whether a payment goes to the hot wallet without a memo, which could direct it elsewhere.
-func (d *chainPolicy) returnsHome(p chain.Payment) bool {
-	return p.Address == bursar.Address{Base: d.hot.Base}
 }

@@ -22,6 +22,9 @@ type PublicKeys struct {
 	Accounts    map[bursar.Family]string `json:"accounts"`    // extended public key of purpose'/coin'/0', as xpub or tpub
 	// Hot are the hot wallet's keys of families on ed25519, of which nothing else can be derived without the seed.
 	Hot map[bursar.Family]chain.PublicKey `json:"hot,omitempty"`
+
+	Epoch chain.Epoch  `json:"epoch,omitempty"` // the epoch that has the hot wallet and all new addresses
+	Later []PublicKeys `json:"later,omitempty"` // of the epochs that follow the first, in their order
 }
 
 const (
@@ -43,6 +46,9 @@ type Deriver struct {
 	xpubs       map[bursar.Family]string
 	nodes       map[bursar.Family]*[branches]*node
 	hot         map[bursar.Family]chain.PublicKey
+
+	later []*Deriver // of the epochs that follow
+	epoch chain.Epoch
 
 	onceBase sync.Once
 	base     *multiples // for Publics
@@ -74,7 +80,7 @@ func FromPublic(exported PublicKeys) (*Deriver, error) {
 		}
 		d.hot[family] = bytes.Clone(key)
 	}
-	return d, nil
+	return d, d.addLater(exported)
 }
 
 // parseAccount parses an xpub or tpub. No error quotes the text: somebody may have pasted a private key.
@@ -127,6 +133,10 @@ func (d *Deriver) add(family bursar.Family, account *hdkeychain.ExtendedKey) err
 // ErrUnknownFamily, or ErrBadKeyRef for a branch or index that does not exist.
 func (d *Deriver) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	if _, err := checkRef(ref); err != nil {
+		return nil, fmt.Errorf("derive a public key: %w", err)
+	}
+	d, ref, err := d.of(ref)
+	if err != nil {
 		return nil, fmt.Errorf("derive a public key: %w", err)
 	}
 	if key := d.hot[ref.Family]; key != nil && ref == chain.Hot(ref.Family) {

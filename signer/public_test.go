@@ -32,7 +32,7 @@ func TestPublicRefuses(t *testing.T) {
 		{chain.KeyRef{Family: chain.FamilySolana, Branch: 2}, ErrBadKeyRef, ErrBadKeyRef},
 		{chain.KeyRef{Family: chain.FamilySolana, Index: hardened}, ErrBadKeyRef, ErrBadKeyRef},
 		{chain.KeyRef{Family: chain.FamilySolana}, nil, ErrNeedsSeed},
-		{chain.KeyRef{Family: chain.FamilyEVM, Index: hardened - 1}, nil, nil},
+		{chain.KeyRef{Family: chain.FamilyEVM, Index: hardened - 1}, ErrBadKeyRef, ErrBadKeyRef},
 	}
 	for _, test := range tests {
 		if _, err := keys.Public(test.ref); !errors.Is(err, test.want) {

@@ -230,7 +230,7 @@ func TestRefusesInputsAndFees(t *testing.T) {
 		{"an input of an unknown branch", ReasonSource, utxoRequest, func(r *request) {
 			r.contents.Inputs[0].Source.Key.Branch = 2
 		}},
-		{"an input above the tree", ReasonSource, utxoRequest, func(r *request) {
+		{"an input above the tree", ReasonEpoch, utxoRequest, func(r *request) {
 			r.contents.Inputs[0].Source.Key.Index = hardened
 		}},
 		{"another payer", ReasonSource, nonce, func(r *request) {

@@ -17,10 +17,14 @@ var errBadSignature = errors.New("a signature does not verify")
 
 // sign signs a digest that was checked already, in the format that the key's curve has in this project.
 func (k *Keys) sign(ref chain.KeyRef, digest []byte) ([]byte, error) {
-	if paths[ref.Family].Curve == chain.Ed25519 {
-		return k.signEd25519(ref, digest)
+	of, ref, err := k.of(ref)
+	if err != nil {
+		return nil, err
 	}
-	return k.signSecp256k1(ref, digest)
+	if paths[ref.Family].Curve == chain.Ed25519 {
+		return of.signEd25519(ref, digest)
+	}
+	return of.signSecp256k1(ref, digest)
 }
 
 // signSecp256k1 returns R, S and the recovery id: nonce after RFC 6979, S in the lower half (BIP 62).

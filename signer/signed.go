@@ -40,7 +40,7 @@ func (c *check) changeIsKept(change []chain.UTXO) error {
 	for _, utxo := range change {
 		p := chain.Payment{Amount: utxo.Amount}
 		p.Address.Base = utxo.Source.Base
-		if !utxo.Source.Is(c.policy.hot) || outputs[p] == 0 {
+		if !c.policy.isHot(utxo.Source) || outputs[p] == 0 {
 			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", utxo.Outpoint, utxo.Amount,
 				utxo.Source.Base)
 		}

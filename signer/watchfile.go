@@ -27,6 +27,8 @@ type watchOnlyContent struct {
 	Keys KeyExport `json:"keys"`
 	// Pool holds the keys of deposit addresses from index 0 on, of families whose public keys need the seed.
 	Pool map[bursar.Family][]chain.PublicKey `json:"pool"`
+	// Later is the same of the epochs that follow the first.
+	Later []map[bursar.Family][]chain.PublicKey `json:"later,omitempty"`
 }
 
 const (
@@ -47,16 +49,16 @@ func (k *Keys) ExportWatchOnly(count int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	content := watchOnlyContent{Keys: exported, Pool: map[bursar.Family][]chain.PublicKey{}}
-	for _, family := range Families(chain.Ed25519) {
-		keys := make([]chain.PublicKey, min(max(count, 0), MaxWatchOnlyKeys))
-		for i := range keys {
-			ref := chain.KeyRef{Family: family, Branch: chain.DepositBranch, Index: uint32(i)}
-			if keys[i], err = k.Public(ref); err != nil {
-				return nil, err
-			}
+	content := watchOnlyContent{Keys: exported}
+	if content.Pool, err = k.poolOf(count); err != nil {
+		return nil, err
+	}
+	for _, later := range k.later {
+		pool, err := later.poolOf(count)
+		if err != nil {
+			return nil, err
 		}
-		content.Pool[family] = keys
+		content.Later = append(content.Later, pool)
 	}
 	text, err := json.Marshal(content)
 	if err != nil {
@@ -64,6 +66,23 @@ func (k *Keys) ExportWatchOnly(count int) ([]byte, error) {
 	}
 	signature := ed25519.Sign(k.secret.open().desk, watchOnlyText(text))
 	return json.Marshal(watchOnlyFile{watchOnlyVersion, text, signature})
+}
+
+// poolOf returns the first count deposit keys of this seed, of each family on ed25519.
+func (k *Keys) poolOf(count int) (map[bursar.Family][]chain.PublicKey, error) {
+	pool := map[bursar.Family][]chain.PublicKey{}
+	for _, family := range Families(chain.Ed25519) {
+		keys := make([]chain.PublicKey, min(max(count, 0), MaxWatchOnlyKeys))
+		for i := range keys {
+			pub, err := k.Public(chain.KeyRef{Family: family, Branch: chain.DepositBranch, Index: uint32(i)})
+			if err != nil {
+				return nil, err
+			}
+			keys[i] = pub
+		}
+		pool[family] = keys
+	}
+	return pool, nil
 }
 
 // watchOnlyText is what is signed. Its first line distinguishes it from all else that the key signs.
@@ -102,29 +121,37 @@ func ReadWatchOnly(r io.Reader) (*WatchOnly, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keys, keys.list(content.Pool)
+	for _, pool := range append(content.Later, content.Pool) {
+		if err := checkPool(pool); err != nil {
+			return nil, err
+		}
+	}
+	keys.pool, keys.laterPools = content.Pool, content.Later
+	return keys, nil
 }
 
-// list adds the listed deposit keys.
-func (s *WatchOnly) list(pool map[bursar.Family][]chain.PublicKey) error {
+// checkPool refuses what are no deposit keys of families whose public keys need the seed.
+func checkPool(pool map[bursar.Family][]chain.PublicKey) error {
 	for family, keys := range pool {
 		short := func(pub chain.PublicKey) bool { return len(pub) != ed25519.PublicKeySize }
 		if !slices.Contains(Families(chain.Ed25519), family) || slices.ContainsFunc(keys, short) {
 			return fmt.Errorf("%w: family %q with %d listed keys", ErrBadPublicKeys, family, len(keys))
 		}
 	}
-	s.pool = pool
 	return nil
 }
 
-// Listed returns how many deposit keys are listed of a family whose public keys need the seed.
-func (s *WatchOnly) Listed(family bursar.Family) int { return len(s.pool[family]) }
+// Listed returns how many deposit keys are listed of a family whose public keys need the seed, in the present epoch.
+func (s *WatchOnly) Listed(family bursar.Family) int {
+	return len(s.listed(chain.KeyRef{Family: family}.In(s.Epoch())))
+}
 
 // Network returns the network that the keys are for.
 func (s *WatchOnly) Network() Network { return s.public.network }
 
 // Digests returns, for each family, the SHA-256 digest of the public keys from which its addresses follow, in
-// hexadecimal digits: of the account's extended key, or of the hot wallet's key where there is none.
+// hexadecimal digits: of the account's extended key, or of the hot wallet's key where there is none. Those of later
+// epochs are named family@epoch.
 func (h KeyExport) Digests() map[bursar.Family]string {
 	digests := map[bursar.Family]string{}
 	digest := func(family bursar.Family, text []byte) {
@@ -137,7 +164,20 @@ func (h KeyExport) Digests() map[bursar.Family]string {
 	for family, pub := range h.Hot {
 		digest(family, pub)
 	}
+	for i, later := range h.Public.Later {
+		for family, account := range later.Accounts {
+			digest(laterFamily(family, i+1), []byte(account))
+		}
+		for family, pub := range later.Hot {
+			digest(laterFamily(family, i+1), pub)
+		}
+	}
 	return digests
+}
+
+// laterFamily is the name of a family's keys of a later epoch in Digests.
+func laterFamily(family bursar.Family, epoch int) bursar.Family {
+	return bursar.Family(fmt.Sprintf("%s@%d", family, epoch))
 }
 
 // Digests is KeyExport.Digests of the keys.

@@ -46,6 +46,8 @@ type WatchOnly struct {
 	digests map[bursar.Family]string
 	// deposit keys of families whose public keys need the seed, from index 0 on
 	pool map[bursar.Family][]chain.PublicKey
+	// the same of later epochs, from their first index on
+	laterPools []map[bursar.Family][]chain.PublicKey
 }
 
 // FromKeyExport imports a key export. The error is ErrBadPublicKeys.
@@ -70,13 +72,26 @@ func (s *WatchOnly) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	if pub := s.hot[ref.Family]; len(pub) > 0 && ref == chain.Hot(ref.Family) {
 		return append(chain.PublicKey(nil), pub...), nil
 	}
-	if listed := s.pool[ref.Family]; ref.Branch == chain.DepositBranch && uint64(ref.Index) < uint64(len(listed)) {
-		return bytes.Clone(listed[ref.Index]), nil
+	place := uint64(ref.Place().Index)
+	if listed := s.listed(ref); ref.Branch == chain.DepositBranch && place < uint64(len(listed)) {
+		return bytes.Clone(listed[place]), nil
 	} else if len(listed) > 0 && ref.Branch == chain.DepositBranch {
 		return nil, fmt.Errorf("%w: the watch-only file lists %d keys of %s, and this is number %d: export more with "+
-			"`bursar seed export-watch-only --keys`", ErrNeedsSeed, len(listed), ref.Family, uint64(ref.Index)+1)
+			"`bursar seed export-watch-only --keys`", ErrNeedsSeed, len(listed), ref.Family, place+1)
 	}
 	return s.public.Public(ref)
+}
+
+// listed returns the listed deposit keys of a key's family and epoch.
+func (s *WatchOnly) listed(ref chain.KeyRef) []chain.PublicKey {
+	e := ref.Epoch()
+	switch {
+	case e == 0:
+		return s.pool[ref.Family]
+	case int(e) <= len(s.laterPools):
+		return s.laterPools[e-1][ref.Family]
+	}
+	return nil
 }
 
 // Publics is Keys.Publics.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -82,8 +83,25 @@ func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
 // screening service, or was rejected by it and is not resolved. What an external spend has used is gone.
 func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID,
 	limit int) ([]UTXO, error) {
+	return tx.SpendableFrom(ctx, chain, final, latest, by, 0, limit)
+}
+
+// SpendableFrom is Spendable of outputs whose key has at least an index: not those of earlier epochs.
+func (tx UTXOs) SpendableFrom(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID,
+	from uint32, limit int) ([]UTXO, error) {
+	return tx.spendable(ctx, chain, final, latest, by, int64(from), math.MaxInt64, limit)
+}
+
+// SpendableBelow is Spendable of outputs whose key has an index below the given one: those of earlier epochs.
+func (tx UTXOs) SpendableBelow(ctx context.Context, chain bursar.ChainID, final, latest uint64, below uint32,
+	limit int) ([]UTXO, error) {
+	return tx.spendable(ctx, chain, final, latest, bursar.ID{}, 0, int64(below), limit)
+}
+
+func (tx UTXOs) spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID,
+	from, below int64, limit int) ([]UTXO, error) {
 	return utxoColumns.rows(ctx, tx.Tx, "list UTXOs", `FROM utxos c
-		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
+		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3 AND c.key_index >= $6 AND c.key_index < $7
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)
 			AND (SELECT COUNT(*) FROM outgoing_versions v WHERE v.outgoing_id = c.made_by) = 1
 			AND (c.height > 0 OR NOT EXISTS (SELECT 1 FROM outgoing_txs m WHERE m.id = c.made_by AND m.kind = 'consolidation'`+
@@ -97,7 +115,8 @@ func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, late
 		AND NOT EXISTS (SELECT 1 FROM screenings s JOIN deposits d ON d.id = s.subject AND d.block_hash = s.block_hash
 			WHERE s.chain = c.chain AND s.outcome IN ('waiting', 'review', 'rejected') AND d.height = c.height
 			AND d.base = c.base AND (d.status = 'pending' OR s.outcome = 'rejected' AND d.purpose = 'unattributed')`+byItself+`)
-		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
+		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit,
+		from, below)
 }
 
 // StillSpendable reports whether every output is a UTXO of ours that was not reorged out, and that no external spend

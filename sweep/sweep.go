@@ -31,7 +31,8 @@ type Sweeper struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger
 	Hot      chain.Source
-	MaxFee   bursar.Amount // the highest fee of one transaction, in the native asset
+	Old      []chain.Source // the hot wallets of earlier epochs, which are emptied
+	MaxFee   bursar.Amount  // the highest fee of one transaction, in the native asset
 	Pace     time.Duration
 
 	// Rates returns what a whole unit of a currency is worth in USDT, the zero Rate if that is not known; nil: no rate
@@ -41,6 +42,9 @@ type Sweeper struct {
 	}
 	// Suspended returns why a currency is suspended, "" if it is not; nil: no currency is suspended.
 	Suspended func(code bursar.CurrencyCode) string
+
+	askedOld time.Time            // when the chain was asked last what the old hot wallets hold
+	oldSince map[string]time.Time // since when they have held what is worth a deposit
 }
 
 // Run requests sweeps until ctx ends or the lease is lost. Chains that use the UTXO model, or whose wallets share the
@@ -82,6 +86,9 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 		}
 		return err
 	})
+	if err == nil {
+		err = s.refreshOld(ctx, lease, codes)
+	}
 	for _, code := range codes {
 		failed := s.collect(ctx, lease, code, lacking[code])
 		if errors.Is(failed, store.ErrLeaseLost) || ctx.Err() != nil {

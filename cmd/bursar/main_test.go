@@ -277,7 +277,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"seed pool", "signer init", "signer status",
 		"signer policy limits", "signer policy show", "signer policy diff", "signer policy test", "signer apply",
 		"signer freeze", "signer thaw", "signer destinations", "signer order-key add",
-		"signer order-key list", "signer order-key revoke", "signer begin-again", "audit checkpoint", "audit verify",
+		"signer order-key list", "signer order-key revoke", "signer begin-again", "signer begin-epoch", "audit checkpoint", "audit verify",
 		"audit prove", "audit acts list", "audit acts verify",
 		"operator invite", "operator list", "operator roles", "operator revoke", "operator sessions", "account create",
 		"account set",

@@ -25,8 +25,10 @@ type Following struct {
 	Registry        *bursar.Registry
 	IDs             *bursar.IDs
 	Log             *slog.Logger
-	Hot             string // the hot wallet's address on the chain
-	OperatorAddress string // the same if transfers to it are operator funds; empty if wallets share the address
+	Epoch           chain.Epoch    // the epoch of the hot wallet
+	Hot             string         // the hot wallet's address on the chain
+	OperatorAddress string         // the same if transfers to it are operator funds; empty if wallets share the address
+	Old             []chain.Source // the hot wallets of earlier epochs
 	Cold            []bursar.ColdWallet
 	Pace            time.Duration
 	Screened        bool // nothing is credited that the screening service has not passed
@@ -45,7 +47,11 @@ func Follow(f Following) Followed {
 	capabilities := f.Chain.Capabilities()
 	wallets := cmp.Or(f.Addresses, follow.NewAddresses(f.DB, capabilities.Family))
 	bases := bursar.ColdBases(f.Cold)
-	watch := follow.NewColdWatch(wallets, capabilities, bases, f.Hot)
+	ours, old := []string{f.Hot}, map[string]chain.KeyRef{}
+	for _, s := range f.Old {
+		ours, old[s.Base] = append(ours, s.Base), s.Key
+	}
+	watch := follow.NewColdWatch(wallets, capabilities, bases, ours...)
 	isCold := map[string]bool{}
 	for _, base := range bases {
 		isCold[base] = true
@@ -55,6 +61,7 @@ func Follow(f Following) Followed {
 		DB:           f.DB,
 		Capabilities: capabilities,
 		Hot:          f.OperatorAddress,
+		Old:          old,
 		Screened:     f.Screened,
 		Cold:         isCold,
 	}
@@ -71,6 +78,8 @@ func Follow(f Following) Followed {
 		IDs:          f.IDs,
 		Log:          f.Log,
 		Hot:          f.OperatorAddress,
+		Key:          chain.HotIn(capabilities, f.Epoch),
+		Old:          old,
 	}, Cold: isCold}
 	follower := &follow.Follower{
 		DB:       f.DB,

@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/signer/host"
 )
 
-// What the process that opens the seed writes to its parent: one of these, and the seed or the error's text.
+// What the process that opens the seed writes to its parent: one of these, and the seeds or the error's text.
 const (
 	handsSeed byte = iota
 	handsError
@@ -24,7 +24,6 @@ const (
 )
 
 const (
-	seedBytes = 64
 	maxHanded = 4096
 	handedTo  = 3 // the file descriptor of the pipe
 
@@ -45,8 +44,8 @@ func (c *Call) OpenKeys(ctx context.Context) func(cfg config.Config) (*signer.Ke
 		}
 		content := handed[1:max(n, 1)]
 		switch {
-		case n == 1+seedBytes && handed[0] == handsSeed:
-			return signer.KeysFromSeed(content, host.Network(cfg.Network))
+		case n > 1 && len(content)%host.SeedBytes == 0 && handed[0] == handsSeed:
+			return host.KeysOfSeeds(cfg, content)
 		case n > 1 && handed[0] == handsMistake:
 			return nil, UsageError{errors.New(string(content))}
 		case n > 1 && handed[0] == handsError:
@@ -110,7 +109,7 @@ func (seedHandOverCommand) Run(c *Call) error {
 		err = host.Protect(cfg, slog.New(slog.DiscardHandler))
 	}
 	if err == nil {
-		content, err = host.OpenSeed(cfg, c.Getenv)
+		content, err = host.OpenSeeds(cfg, c.Getenv)
 	}
 	if err != nil {
 		kind, content = handsError, []byte(err.Error())

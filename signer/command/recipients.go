@@ -23,6 +23,7 @@ type SeedRecipients struct {
 
 type recipientsListCommand struct {
 	JSON bool `name:"json" help:"Print JSON."`
+	ofEpoch
 }
 
 // Help returns an example.
@@ -40,6 +41,9 @@ type way struct {
 // Run prints the ways.
 func (l recipientsListCommand) Run(c *Call) error {
 	cfg, err := c.Load()
+	if err == nil {
+		cfg, err = l.of(cfg)
+	}
 	if err != nil {
 		return err
 	}
@@ -65,6 +69,7 @@ type recipientsAddCommand struct {
 	TPM            bool   `name:"tpm" xor:"what" help:"Seal by the TPM of this machine, to what it measured."`
 	Token          string `xor:"what" placeholder:"FILE" help:"Seal to the public key of RSA of a PKCS#11 token, in PEM or DER."`
 	PCRs           string `name:"pcrs" default:"7" placeholder:"LIST" help:"PCRs that must hold what they hold now. Default: 7, the state of Secure Boot."`
+	ofEpoch
 	Acting
 }
 
@@ -77,7 +82,7 @@ func (recipientsAddCommand) Help() string {
 
 // Run adds a way.
 func (a recipientsAddCommand) Run(c *Call) error {
-	return c.changeSeedFile(func(cfg config.Config, file *host.File) (signer.Sealed, error) {
+	return c.changeSeedFile(a.ofEpoch, func(cfg config.Config, file *host.File) (signer.Sealed, error) {
 		way, seal, err := a.way(c, cfg, file)
 		if err != nil {
 			return signer.Sealed{}, err
@@ -148,6 +153,7 @@ func parsePCRs(list string) (pcrs []int, err error) {
 
 type recipientsRemoveCommand struct {
 	Name string `arg:"" help:"Name of the way, as the list shows it."`
+	ofEpoch
 	Confirmed
 }
 
@@ -160,16 +166,19 @@ func (recipientsRemoveCommand) Help() string {
 
 // Run removes a way.
 func (r recipientsRemoveCommand) Run(c *Call) error {
-	return c.changeSeedFile(func(_ config.Config, file *host.File) (signer.Sealed, error) {
+	return c.changeSeedFile(r.ofEpoch, func(_ config.Config, file *host.File) (signer.Sealed, error) {
 		return file.Sealed.Remove(r.Name)
 	}, "The way %s is removed from %s.", r.Name)
 }
 
 // changeSeedFile replaces the seed file by what change makes of it, if that opens into the same seed.
 func (c *Call) changeSeedFile(
-	change func(cfg config.Config, file *host.File) (signer.Sealed, error), done, name string,
+	of ofEpoch, change func(cfg config.Config, file *host.File) (signer.Sealed, error), done, name string,
 ) error {
 	cfg, err := c.Load()
+	if err == nil {
+		cfg, err = of.of(cfg)
+	}
 	if err != nil {
 		return err
 	}

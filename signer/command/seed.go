@@ -30,7 +30,27 @@ type Seed struct {
 	Shares     SeedShares     `cmd:"" help:"Split an identity for recovery between persons."`
 }
 
+// ofEpoch holds the flag of commands of one seed among those of several epochs.
+type ofEpoch struct {
+	Epoch uint32 `placeholder:"N" help:"The epoch of the seed; see docs/operations/rotation.md. Default: 0, the first."`
+}
+
+// of returns the configuration with the seed file of the epoch.
+func (o ofEpoch) of(cfg config.Config) (config.Config, error) {
+	if host.Epoch(o.Epoch) > host.MaxEpoch {
+		return cfg, Wrong("--epoch %d: the last is %d", o.Epoch, host.MaxEpoch)
+	}
+	return host.SeedFileOf(cfg, host.Epoch(o.Epoch)), nil
+}
+
+// before returns the seed file of the epoch before.
+func (o ofEpoch) before(cfg config.Config) (string, error) {
+	cfg, err := ofEpoch{o.Epoch - 1}.of(cfg)
+	return cfg.SeedFile, err
+}
+
 type seedNewCommand struct {
+	ofEpoch
 	Acting
 }
 
@@ -39,12 +59,13 @@ func (seedNewCommand) Help() string {
 	return "Writes seed_file of the configuration, encrypted with the passphrase in BURSAR_PASSPHRASE or in the file " +
 		"that BURSAR_PASSPHRASE_FILE names. " +
 		"An existing file is never overwritten. Only the words are written to standard output.\n\n" +
-		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed new"
+		"With --epoch it is the seed that is to follow, in a file beside that one, and changes nothing yet.\n\n" +
+		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed new --epoch 1"
 }
 
 // Run creates a seed.
-func (seedNewCommand) Run(ctx context.Context, c *Call) error {
-	cfg, passphrase, err := c.seedTarget()
+func (cmd seedNewCommand) Run(ctx context.Context, c *Call) error {
+	cfg, passphrase, err := c.seedTarget(cmd.ofEpoch)
 	if err != nil {
 		return err
 	}
@@ -56,8 +77,10 @@ func (seedNewCommand) Run(ctx context.Context, c *Call) error {
 	if err := c.writeSeed(cfg, mnemonic, passphrase); err != nil {
 		return err
 	}
-	if err := c.newState(ctx, cfg, mnemonic); err != nil {
-		return fmt.Errorf("remove %s and start again: %w", cfg.SeedFile, err)
+	if cmd.Epoch == 0 { // the others share the state of the first
+		if err := c.newState(ctx, cfg, mnemonic); err != nil {
+			return fmt.Errorf("remove %s and start again: %w", cfg.SeedFile, err)
+		}
 	}
 	if err := c.Say("%s", mnemonic.Reveal()); err != nil {
 		return fmt.Errorf("the words could not be printed: remove %s and start again (%w)", cfg.SeedFile, err)
@@ -78,6 +101,7 @@ func (c *Call) newState(ctx context.Context, cfg config.Config, mnemonic signer.
 }
 
 type seedRestoreCommand struct {
+	ofEpoch
 	Acting
 }
 
@@ -91,8 +115,8 @@ func (seedRestoreCommand) Help() string {
 const maxWords = 4096
 
 // Run writes the seed file from words.
-func (seedRestoreCommand) Run(c *Call) error {
-	cfg, passphrase, err := c.seedTarget()
+func (cmd *seedRestoreCommand) Run(c *Call) error {
+	cfg, passphrase, err := c.seedTarget(cmd.ofEpoch)
 	if err != nil {
 		return err
 	}
@@ -115,6 +139,7 @@ func (seedRestoreCommand) Run(c *Call) error {
 }
 
 type seedCheckCommand struct {
+	ofEpoch
 	Acting
 }
 
@@ -126,8 +151,11 @@ func (seedCheckCommand) Help() string {
 }
 
 // Run opens the seed file.
-func (seedCheckCommand) Run(c *Call) error {
+func (cmd *seedCheckCommand) Run(c *Call) error {
 	cfg, err := c.Load()
+	if err == nil {
+		cfg, err = cmd.of(cfg)
+	}
 	if err != nil {
 		return err
 	}
@@ -185,9 +213,21 @@ func (c *Call) openKeys(cfg config.Config) (*signer.Keys, error) {
 
 // seedTarget returns where to write a seed and with which passphrase. It refuses an existing file before any seed is
 // made or typed.
-func (c *Call) seedTarget() (config.Config, signer.Passphrase, error) {
+func (c *Call) seedTarget(of ofEpoch) (config.Config, signer.Passphrase, error) {
 	cfg, err := c.Load()
 	if err != nil {
+		return cfg, signer.Passphrase{}, err
+	}
+	if of.Epoch > 0 {
+		before, err := of.before(cfg)
+		if err != nil {
+			return cfg, signer.Passphrase{}, err
+		}
+		if _, err := os.Lstat(before); err != nil {
+			return cfg, signer.Passphrase{}, Wrong("--epoch %d: the seed of the epoch before it is not here: %v", of.Epoch, err)
+		}
+	}
+	if cfg, err = of.of(cfg); err != nil {
 		return cfg, signer.Passphrase{}, err
 	}
 	if _, err := os.Lstat(cfg.SeedFile); err == nil {

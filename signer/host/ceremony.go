@@ -18,6 +18,7 @@ import (
 type HotKeys interface {
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 	Fingerprint() string
+	Epoch() chain.Epoch
 }
 
 // Ceremony returns what this machine knows by itself of a chain and an asset whose refills it judges, with the chain's
@@ -43,7 +44,7 @@ func Ceremony(
 	own = ceremony.Own{Instance: hot.Fingerprint(), Network: string(cfg.Network),
 		Kinds: registry.Of(id).ColdKinds, Rules: rules,
 		MaxFee: section.MaxFee, MaxRate: section.MaxFeeRate}
-	pub, err := hot.Public(chain.Hot(capabilities.Family))
+	pub, err := hot.Public(chain.HotIn(capabilities, hot.Epoch()))
 	if errors.Is(err, signer.ErrNeedsSeed) {
 		err = fmt.Errorf("the exported public keys have no hot wallet of %s: export them again with `bursar seed "+
 			"export-public`: %w", id, err)

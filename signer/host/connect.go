@@ -19,6 +19,7 @@ type Connector struct {
 	Network config.Network
 	Keys    interface { // nil: nothing is signed or received, and there is no hot wallet
 		Public(ref chain.KeyRef) (chain.PublicKey, error)
+		Epoch() chain.Epoch
 	}
 	Registry *bursar.Registry
 	Pace     time.Duration // how often a chain's head is polled; zero leaves it to the adapter
@@ -78,7 +79,8 @@ func (c Connector) hot(family bursar.Family, rules chain.Addresses) (string, err
 	if c.Keys == nil {
 		return "", nil
 	}
-	pub, err := c.Keys.Public(chain.Hot(family))
+	// families whose wallets share the hot wallet's address do not ask for it here
+	pub, err := c.Keys.Public(chain.Hot(family).In(c.Keys.Epoch()))
 	if err != nil {
 		return "", err
 	}

@@ -41,16 +41,38 @@ func Network(n config.Network) signer.Network {
 
 // OpenKeys opens the seed file with what the environment and the configuration give; see OpenFile.
 func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, error) {
-	seed, err := OpenSeed(cfg, getenv)
+	seeds, err := OpenSeeds(cfg, getenv)
 	if err != nil {
 		return nil, err
 	}
-	defer clear(seed)
-	return signer.KeysFromSeed(seed, Network(cfg.Network))
+	defer clear(seeds)
+	return KeysOfSeeds(cfg, seeds)
 }
 
-// OpenSeed is OpenKeys for the seed itself, of 64 bytes. The caller clears it.
-func OpenSeed(cfg config.Config, getenv func(string) string) ([]byte, error) {
+// SeedBytes is how long a seed is.
+const SeedBytes = 64
+
+// OpenSeeds is OpenKeys for the seeds of the epochs themselves, one after another, each of SeedBytes. The caller clears
+// them.
+func OpenSeeds(cfg config.Config, getenv func(string) string) ([]byte, error) {
+	newest, err := NewestSeed(cfg)
+	if err != nil {
+		return nil, err
+	}
+	seeds := make([]byte, 0, SeedBytes*(int(newest)+1)) // never grown: that would leave a copy
+	for e := range newest + 1 {
+		seed, err := openSeed(SeedFileOf(cfg, e), getenv)
+		if err != nil {
+			clear(seeds[:cap(seeds)])
+			return nil, err
+		}
+		seeds = append(seeds, seed...)
+		clear(seed)
+	}
+	return seeds, nil
+}
+
+func openSeed(cfg config.Config, getenv func(string) string) ([]byte, error) {
 	file, err := OpenFile(cfg, getenv, nil)
 	if err != nil {
 		return nil, err

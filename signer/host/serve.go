@@ -26,15 +26,18 @@ func Serve(
 	if err != nil {
 		return err
 	}
-	parts, err := Connector{Network: cfg.Network, Keys: keys, Registry: registry, Log: log}.all(ctx, cfg)
-	if err != nil {
-		return err
-	}
 	keeper, err := OpenMemory(ctx, cfg, keys.Fingerprint(), log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, keeper.Close()) }()
+	if err := AgreeEpochs(ctx, cfg, keeper, keys, log); err != nil {
+		return err
+	}
+	parts, err := Connector{Network: cfg.Network, Keys: keys, Registry: registry, Log: log}.all(ctx, cfg)
+	if err != nil {
+		return err
+	}
 	WarnOfLimits(cfg, log)
 	signs, err := signer.Remembering(ctx, keys, Policies(parts, registry, cfg.Network), keeper)
 	if err != nil {

@@ -32,6 +32,7 @@ const (
 	KindOrderKey    = "order_key"   // a client's key was added or revoked
 	KindDenied      = "denied"      // somebody said no to an order
 	KindLost        = "policy_lost" // a policy was in force, or there was a key of a client, that this state does not have
+	KindEpoch       = "epoch"       // the seed of another epoch took over the hot wallet
 	KindRefused     = "refused"     // what was refused within a minute, counted
 )
 

@@ -70,6 +70,7 @@ type Tx interface {
 
 	People
 	Orders
+	Epochs
 
 	// Freezes returns the freezes that are not thawed, oldest first.
 	Freezes(ctx context.Context) ([]Freeze, error)
@@ -113,6 +114,8 @@ type Flow struct {
 	At        time.Time
 	Resources []string // what every one of them uses up: outpoints, or a nonce
 	Counts    []Count  // for each class and asset the most that one of them moves
+	// Pays is the hash of what the first of them pays; empty: a release signed it that did not note it.
+	Pays string
 }
 
 // Class is what is counted.

@@ -23,6 +23,7 @@ type RAM struct {
 	log     []Entry
 	people  *ramPeople
 	orders  *ramOrders
+	epochs  []Epoch
 	gate    Gate
 }
 

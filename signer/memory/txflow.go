@@ -63,8 +63,8 @@ func (tx *sqlTx) Sharing(ctx context.Context, chain bursar.ChainID, resources []
 
 func (tx *sqlTx) flow(ctx context.Context, id int64) (Flow, error) {
 	f, chain, outgoing, at := Flow{ID: id}, "", "", int64(0)
-	if _, err := tx.one(ctx, `SELECT chain, kind, outgoing, at FROM flows WHERE id = ?`, []any{id}, &chain, &f.Kind,
-		&outgoing, &at); err != nil {
+	if _, err := tx.one(ctx, `SELECT chain, kind, outgoing, at, pays FROM flows WHERE id = ?`, []any{id}, &chain,
+		&f.Kind, &outgoing, &at, &f.Pays); err != nil {
 		return f, err
 	}
 	f.Chain, f.At = bursar.ChainID(chain), timeOf(at)
@@ -101,8 +101,8 @@ func scanCount(r rows, before ...any) (c Count, err error) {
 
 // AddFlow implements Tx.
 func (tx *sqlTx) AddFlow(ctx context.Context, f Flow) (id int64, err error) {
-	done, err := tx.exec(ctx, `INSERT INTO flows(chain, kind, outgoing, at) VALUES (?, ?, ?, ?)`, string(f.Chain), f.Kind,
-		f.Outgoing.String(), millis(f.At))
+	done, err := tx.exec(ctx, `INSERT INTO flows(chain, kind, outgoing, at, pays) VALUES (?, ?, ?, ?, ?)`,
+		string(f.Chain), f.Kind, f.Outgoing.String(), millis(f.At), f.Pays)
 	if err != nil {
 		return 0, err
 	}

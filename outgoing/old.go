@@ -1,0 +1,114 @@
+package outgoing
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// epochBegan is why an outgoing transaction that nobody signed is given up.
+const epochBegan = "the seed of another epoch has the hot wallet now"
+
+// isOld reports whether an address is the hot wallet of an earlier epoch.
+func (s *Sender) isOld(base string) bool {
+	return slices.ContainsFunc(s.Old, func(one chain.Source) bool { return one.Base == base })
+}
+
+// leaveOld gives up an unsigned outgoing transaction that a hot wallet of an earlier epoch would pay, or be paid by:
+// the signer signs none of them. Withdrawals go back into the queue, a refund to a sender to its operator; everything
+// else is requested again where there is still reason to. What is signed goes on, and is replaced by its old keys.
+func (s *Sender) leaveOld(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+	if len(s.Old) == 0 || isVoiding(p) {
+		return p, nil
+	}
+	request, err := DecodeRequest(p)
+	if err != nil || !s.needsOld(request) {
+		return p, err
+	}
+	s.Log.Info("outgoing transaction given up before signing", "outgoing", p.ID, "chain", p.Chain, "reason", epochBegan)
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
+		if err != nil {
+			return err
+		}
+		for _, w := range withdrawals {
+			if err := s.payouts().WaitAgain(ctx, tx, w, now.ID); err != nil {
+				return err
+			}
+		}
+		err = withRefund(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, epochBegan) })
+		if err != nil {
+			return err
+		}
+		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
+			return err
+		}
+		now.Error = epochBegan
+		return s.abandon(ctx, tx, now)
+	})
+}
+
+// needsOld reports whether the signer would refuse a new request because of an earlier epoch.
+func (s *Sender) needsOld(request chain.TxRequest) bool {
+	switch request.Kind {
+	case chain.KindSweep, chain.KindConsolidation:
+		return s.isOld(request.Payments[0].Address.Base) || s.isOld(request.Change.Base)
+	case chain.KindGasTopUp:
+		return s.isOld(request.From.Base) // its payee may be one: gas for its sweep
+	}
+	return s.isOld(request.From.Base) || s.isOld(request.Change.Base)
+}
+
+// mayUse reports whether a request may spend an output: those of earlier epochs go to the hot wallet or to a cold one,
+// unless the transaction itself is of that epoch.
+func (s *Sender) mayUse(request chain.TxRequest, c store.UTXO) bool {
+	switch request.Kind {
+	case chain.KindConsolidation, chain.KindToCold:
+		return true
+	}
+	return chain.EpochOf(c.Index) >= request.Change.Key.Epoch()
+}
+
+// oldRest is how many blocks no consolidation of outputs of earlier epochs is tried after one that was not worth its
+// fee.
+const oldRest = 36
+
+// oldDue reports whether outputs of earlier epochs are to be brought to the hot wallet: one that is worth a deposit, and
+// no consolidation is in progress.
+func (s *Sender) oldDue(ctx context.Context, state store.ChainState) (due bool, err error) {
+	if len(s.Old) == 0 || s.vainOld > 0 && state.Latest < s.vainOld+oldRest {
+		return false, nil
+	}
+	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")
+	if !known {
+		return false, nil
+	}
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		open, err := tx.Outgoing().CountOpenShare(ctx, s.Chain.Capabilities().ID, bursar.ShareSweep, 1)
+		if err != nil || open > 0 {
+			return err
+		}
+		utxos, err := tx.UTXOs().SpendableBelow(ctx, s.Chain.Capabilities().ID, state.Final, state.Latest,
+			s.Hot.Key.Epoch().First(), mostConsolidated)
+		due = slices.ContainsFunc(utxos, func(c store.UTXO) bool { return !c.Amount.Less(native.Minimum) })
+		return err
+	})
+	return due, err
+}
+
+// oldest reduces the outputs of a consolidation to those of earlier epochs, if there are any.
+func (s *Sender) oldest(utxos []chain.UTXO) []chain.UTXO {
+	var old []chain.UTXO
+	for _, c := range utxos {
+		if c.Source.Key.Epoch() < s.Hot.Key.Epoch() {
+			old = append(old, c)
+		}
+	}
+	if len(old) == 0 {
+		return utxos
+	}
+	return old
+}

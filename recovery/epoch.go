@@ -1,0 +1,89 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/store"
+)
+
+// ErrEpochBack is returned if the database has issued key indexes of a later epoch than the keys have.
+var ErrEpochBack = errors.New("the database has used a later epoch than the one in force: the seed's files are older " +
+	"than the database, or those of another instance")
+
+// BeginEpoch makes all new key indexes of a family those of an epoch. What was reserved before and may have been issued
+// is watched, and the marks note where the epoch before ended, before the first index of the new one is issued. It can
+// be repeated after a crash. The error is ErrEpochBack.
+func (g *Guard) BeginEpoch(ctx context.Context, family bursar.Family, e chain.Epoch) error {
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := g.check(ctx); err != nil {
+		return err
+	}
+	now, err := g.read(ctx)
+	if err != nil {
+		return err
+	}
+	next := now.Next[string(family)]
+	if due, err := EpochDue(uint32(next), e); err != nil || !due {
+		return err
+	}
+	name := endOf(family, chain.EpochOf(uint32(next)))
+	end := max(next, g.Kept().Indexes[string(family)], now.Reserved[string(family)])
+	err = g.DB.Do(ctx, func(tx *store.Tx) error { return tx.Counters().RaiseReserved(ctx, bursar.Family(name), end) })
+	if err != nil {
+		return err
+	}
+	if err := g.raise(ctx, marks.State{Indexes: map[string]int64{name: end}}); err != nil {
+		return err
+	}
+	if err := g.skipFamily(ctx, family, next, int64(e.First())); err != nil {
+		return err
+	}
+	return g.reserve(ctx, family)
+}
+
+// EpochDue reports whether a family whose next key index this is has yet to begin an epoch. The error is ErrEpochBack.
+func EpochDue(next uint32, e chain.Epoch) (bool, error) {
+	switch at := chain.EpochOf(next); {
+	case at > e:
+		return false, fmt.Errorf("%w: epoch %d, and the keys are of epoch %d", ErrEpochBack, at, e)
+	default:
+		return at < e, nil
+	}
+}
+
+// endOf is the name under which the marks note where a family's indexes of an epoch ended.
+func endOf(family bursar.Family, e chain.Epoch) string { return fmt.Sprintf("%s@%d", family, e) }
+
+// isEnd reports whether a name of the marks' indexes is one of endOf.
+func isEnd(name string) bool { return strings.Contains(name, "@") }
+
+// derive returns the addresses from one key index of a family to another. Between two epochs it leaves out what no
+// index ever reached.
+func (g *Guard) derive(family bursar.Family, from, to int64) (gaps []store.GapAddress, err error) {
+	for from < to {
+		e := chain.EpochOf(uint32(from))
+		end, next := to, to
+		if first := int64((e + 1).First()); first <= to {
+			end, next = min(max(g.Kept().Indexes[endOf(family, e)], from), first), first
+		}
+		if end > from {
+			some, err := g.Derive(family, uint32(from), int(end-from))
+			if err != nil {
+				return nil, err
+			}
+			gaps = append(gaps, some...)
+		}
+		from = next
+	}
+	return gaps, nil
+}

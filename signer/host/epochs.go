@@ -1,0 +1,234 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
+)
+
+// Errors of epochs. Each says what to do.
+var (
+	ErrEpochMissing = errors.New("the seed of an epoch that has begun is missing: put its file back from the backup, or " +
+		"`bursar seed restore --epoch N` with its words")
+	ErrEpochOther = errors.New("the seed of an epoch is not the one with which it began")
+	ErrEpochOrder = errors.New("epochs begin one after another, and none goes back")
+	ErrEpochProof = errors.New("a rotation was not yet proven with nodes of every chain, and does not begin on mainnet in " +
+		"this release; see docs/operations/rotation.md")
+	ErrEpochRule = errors.New("the policy that people signed does not name the epoch and its seed: sign and apply a " +
+		"version with that line first")
+)
+
+// Epoch numbers the seeds of an instance.
+type Epoch = chain.Epoch
+
+// MaxEpoch is the last.
+const MaxEpoch = chain.MaxEpoch
+
+// SeedFileOf returns the configuration as if the seed of an epoch were the only one. That of epoch 0 is seed_file, the
+// others are beside it.
+func SeedFileOf(cfg config.Config, e chain.Epoch) config.Config {
+	if e > 0 {
+		cfg.SeedFile = fmt.Sprintf("%s.epoch-%d", cfg.SeedFile, e)
+	}
+	return cfg
+}
+
+// NewestSeed returns the newest epoch that has a seed file; 0 where there is only the first.
+func NewestSeed(cfg config.Config) (newest chain.Epoch, err error) {
+	for e := chain.Epoch(1); e <= chain.MaxEpoch; e++ {
+		_, err := os.Lstat(SeedFileOf(cfg, e).SeedFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return 0, fmt.Errorf("look for the seeds of epochs: %w", err)
+		}
+		newest = e
+	}
+	return newest, nil
+}
+
+// EpochsFile returns the file beside the seed that says which epochs have begun. It is apart from the state, so that a
+// state that is lost or set back does not take the hot wallet back to an earlier epoch.
+func EpochsFile(cfg config.Config) string { return cfg.SeedFile + ".epochs" }
+
+// NotedEpochs reads beside the seed which epochs have begun, oldest first. A file that cannot be read is an error: it
+// says that there were some.
+func NotedEpochs(cfg config.Config) (list []memory.Epoch, err error) {
+	text, err := os.ReadFile(EpochsFile(cfg))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &list)
+	}
+	for i, e := range list {
+		if err == nil && (int(e.Number) != i+1 || e.Fingerprint == "") {
+			err = fmt.Errorf("entry %d of it is epoch %d", i+1, e.Number)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s, which says which epochs have begun: %w", EpochsFile(cfg), err)
+	}
+	return list, nil
+}
+
+func noteEpochs(cfg config.Config, list []memory.Epoch) error {
+	text, err := json.MarshalIndent(list, "", " ")
+	if err == nil {
+		err = writeDurably(EpochsFile(cfg), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("note the epochs: %w", err)
+	}
+	return nil
+}
+
+// KeysOfSeeds returns the keys of the seeds of the epochs, each of 64 bytes, in the epoch that is noted beside the seed.
+// It keeps no reference to the seeds.
+func KeysOfSeeds(cfg config.Config, seeds []byte) (*signer.Keys, error) {
+	var keys *signer.Keys
+	for seed := range slices.Chunk(seeds, SeedBytes) {
+		next, err := signer.KeysFromSeed(seed, Network(cfg.Network))
+		if err != nil {
+			return nil, err
+		}
+		if keys == nil {
+			keys = next
+		} else if err := keys.Add(next); err != nil {
+			return nil, err
+		}
+	}
+	noted, err := NotedEpochs(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return keys, agree(keys, noted)
+}
+
+// agree begins the newest epoch, once its seeds are those with which they began.
+func agree(keys *signer.Keys, begun []memory.Epoch) error {
+	for _, e := range begun {
+		fingerprint, err := keys.FingerprintOf(chain.Epoch(e.Number))
+		if errors.Is(err, signer.ErrNoEpoch) {
+			return fmt.Errorf("epoch %d: %w", e.Number, ErrEpochMissing)
+		}
+		if err != nil {
+			return err
+		}
+		if fingerprint != e.Fingerprint {
+			return fmt.Errorf("epoch %d: %w: its fingerprint is %s, not %s", e.Number, ErrEpochOther, fingerprint,
+				e.Fingerprint)
+		}
+	}
+	return keys.Begin(chain.Epoch(len(begun)))
+}
+
+// AgreeEpochs makes the state, the file beside the seed and the keys know the same epochs. It is called before the keys
+// are used.
+//
+// The attack: an intruder on the signer's machine removes the state or puts an older one back, and money goes to the
+// hot wallet of a seed that was given up.
+func AgreeEpochs(
+	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, log *slog.Logger,
+) error {
+	noted, err := NotedEpochs(cfg)
+	if err != nil {
+		return err
+	}
+	var begun []memory.Epoch
+	err = keeper.Do(ctx, func(tx memory.Tx) (err error) {
+		if begun, err = tx.Epochs(ctx); err != nil || len(begun) >= len(noted) {
+			return err
+		}
+		state, err := tx.State(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range noted[len(begun):] {
+			if err := addEpoch(ctx, tx, e, state.HighWater, "found beside the seed", ""); err != nil {
+				return err
+			}
+		}
+		begun = noted
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("compare the epochs with %s: %w", EpochsFile(cfg), err)
+	}
+	if len(begun) > len(noted) {
+		if err := noteEpochs(cfg, begun); err != nil {
+			return err
+		}
+	}
+	if err := agree(keys, begun); err != nil {
+		return err
+	}
+	if newest := keys.Newest(); newest > keys.Epoch() {
+		log.Warn("the seed of the next epoch is ready, and has not begun; `bursar signer begin-epoch` begins it",
+			"in_force", keys.Epoch(), "ready", newest)
+	}
+	return nil
+}
+
+func addEpoch(ctx context.Context, tx memory.Tx, e memory.Epoch, at time.Time, who, why string) error {
+	if err := tx.AddEpoch(ctx, e); err != nil {
+		return err
+	}
+	detail, err := json.Marshal(map[string]any{"epoch": e.Number, "fingerprint": e.Fingerprint, "who": who, "why": why})
+	if err == nil {
+		_, err = tx.Append(ctx, at, memory.KindEpoch, string(detail))
+	}
+	return err
+}
+
+// BeginEpoch begins an epoch: from the next start of the signer on, its seed has the hot wallet and all new addresses.
+// What is in the state is durable before the file beside the seed is written; a next start writes a file that lacks it.
+// An epoch that has begun already is no error. Errors: ErrEpochProof on mainnet, ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people signed
+// a policy that does not name this seed.
+func BeginEpoch(
+	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, e chain.Epoch, who, why string,
+) error {
+	if cfg.Network == config.Mainnet {
+		return ErrEpochProof
+	}
+	fingerprint, err := keys.FingerprintOf(e)
+	if err != nil || e == 0 {
+		return fmt.Errorf("epoch %d: %w", e, errors.Join(ErrEpochMissing, err))
+	}
+	next := memory.Epoch{Number: uint32(e), Fingerprint: fingerprint, Begun: time.Now().UTC().Truncate(time.Millisecond)}
+	var begun []memory.Epoch
+	err = keeper.Do(ctx, func(tx memory.Tx) (err error) {
+		if begun, err = tx.Epochs(ctx); err != nil || len(begun) == int(e) && begun[e-1].Fingerprint == fingerprint {
+			return err
+		}
+		if int(e) != len(begun)+1 {
+			return fmt.Errorf("%w: epoch %d has begun, and epoch %d is asked for", ErrEpochOrder, len(begun), e)
+		}
+		policy, found, err := people.InForce(ctx, tx, time.Now())
+		if err != nil {
+			return err
+		}
+		if found && (policy.Epoch.Number != int64(e) || policy.Epoch.Fingerprint != fingerprint) {
+			return fmt.Errorf("%w: `epoch: %d %s`", ErrEpochRule, e, fingerprint)
+		}
+		begun = append(begun, next)
+		return addEpoch(ctx, tx, next, next.Begun, who, why)
+	})
+	if err != nil {
+		return err
+	}
+	return noteEpochs(cfg, begun)
+}

@@ -1,0 +1,168 @@
+package host
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// vault is the files of a signer with the seeds of two epochs.
+type vault struct {
+	*testing.T
+	cfg   config.Config
+	seeds []byte
+}
+
+func newVault(t *testing.T) *vault {
+	t.Parallel()
+	v := &vault{T: t, cfg: config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")},
+		seeds: make([]byte, 2*SeedBytes)}
+	v.seeds[SeedBytes] = 1
+	return v
+}
+
+func (v *vault) keys() *signer.Keys {
+	v.Helper()
+	keys, err := KeysOfSeeds(v.cfg, v.seeds)
+	if err != nil {
+		v.Fatal(err)
+	}
+	return keys
+}
+
+// started returns the epoch in which a signer starts, and the error with which it does not.
+func (v *vault) started() (epoch uint32, err error) {
+	v.Helper()
+	keys, err := KeysOfSeeds(v.cfg, v.seeds)
+	if err != nil {
+		return 0, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	file, err := OpenMemory(v.Context(), v.cfg, keys.Fingerprint(), log)
+	if err != nil {
+		return 0, err
+	}
+	err = AgreeEpochs(v.Context(), v.cfg, file, keys, log)
+	return uint32(keys.Epoch()), errors.Join(err, file.Close())
+}
+
+func (v *vault) begin(number uint32) error {
+	v.Helper()
+	keys := v.keys()
+	file, err := OpenMemory(v.Context(), v.cfg, keys.Fingerprint(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		v.Fatal(err)
+	}
+	err = BeginEpoch(v.Context(), v.cfg, file, keys, chain.Epoch(number), "ann", "a test")
+	return errors.Join(err, file.Close())
+}
+
+func (v *vault) wantEpoch(want uint32) {
+	v.Helper()
+	if got, err := v.started(); err != nil || got != want {
+		v.Errorf("the signer starts in epoch %d, %v; want %d", got, err, want)
+	}
+}
+
+// An epoch begins by the act alone, whatever is lost after it: the state, or the file beside the seed.
+func TestAnEpochBeginsOnceAndStays(t *testing.T) {
+	v := newVault(t)
+	v.wantEpoch(0)
+	for _, number := range []uint32{0, 2} {
+		if err := v.begin(number); !errors.Is(err, ErrEpochMissing) {
+			t.Errorf("epoch %d: got %v, want %v", number, err, ErrEpochMissing)
+		}
+	}
+	for range 2 { // repeated after a crash
+		if err := v.begin(1); err != nil {
+			t.Fatal(err)
+		}
+		v.wantEpoch(1)
+	}
+	for _, lost := range []string{EpochsFile(v.cfg), StateFile(v.cfg)} {
+		if err := os.Remove(lost); err != nil {
+			t.Fatal(err)
+		}
+		v.wantEpoch(1)
+		v.wantEpoch(1)
+	}
+}
+
+func TestAnEpochKeepsItsSeed(t *testing.T) {
+	v := newVault(t)
+	if err := v.begin(1); err != nil {
+		t.Fatal(err)
+	}
+	both := v.seeds
+	v.seeds = both[:SeedBytes]
+	if _, err := v.started(); !errors.Is(err, ErrEpochMissing) {
+		t.Errorf("without its seed: got %v, want %v", err, ErrEpochMissing)
+	}
+	v.seeds = append(append([]byte(nil), both[:SeedBytes]...), make([]byte, SeedBytes)...)
+	v.seeds[SeedBytes] = 9
+	if _, err := v.started(); !errors.Is(err, ErrEpochOther) {
+		t.Errorf("with another seed: got %v, want %v", err, ErrEpochOther)
+	}
+}
+
+func TestNoEpochBeginsOnMainnet(t *testing.T) {
+	v := newVault(t)
+	keys := v.keys()
+	v.cfg.Network = config.Mainnet
+	if err := BeginEpoch(t.Context(), v.cfg, memory.NewRAM(), keys, 1, "ann", "x"); !errors.Is(err, ErrEpochProof) {
+		t.Errorf("got %v, want %v", err, ErrEpochProof)
+	}
+}
+
+// Where people signed a policy, that must name the epoch and its seed.
+func TestAPolicyNamesTheEpoch(t *testing.T) {
+	v := newVault(t)
+	keys, keeper := v.keys(), memory.NewRAM()
+	err := keeper.Do(t.Context(), func(tx memory.Tx) error {
+		return tx.AddPolicy(t.Context(), memory.Policy{Version: 1, NotBefore: time.Unix(1, 0), Text: policyText(t, "")})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := BeginEpoch(t.Context(), v.cfg, keeper, keys, 1, "ann", "x"); !errors.Is(err, ErrEpochRule) {
+		t.Errorf("a policy without the line: got %v, want %v", err, ErrEpochRule)
+	}
+	fingerprint, err := keys.FingerprintOf(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = keeper.Do(t.Context(), func(tx memory.Tx) error {
+		return tx.AddPolicy(t.Context(), memory.Policy{Version: 2, NotBefore: time.Unix(2, 0),
+			Text: policyText(t, fingerprint)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := BeginEpoch(t.Context(), v.cfg, keeper, keys, 1, "ann", "x"); err != nil {
+		t.Errorf("a policy with the line: %v", err)
+	}
+}
+
+// policyText is a policy that names epoch 1 with a fingerprint, or no epoch for "".
+func policyText(t *testing.T, fingerprint string) string {
+	t.Helper()
+	p := roster.Policy{Instance: "ABC", Network: "regtest", Version: 1, Created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		NotBefore: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Authors: 1, Destinations: 1, Hold: time.Hour, Reference: "EUR"}
+	if fingerprint != "" {
+		p.Epoch = roster.Epoch{Number: 1, Fingerprint: fingerprint}
+	}
+	text := p.Text()
+	if read, err := roster.Read(text); err != nil || read.Epoch != p.Epoch {
+		t.Fatalf("the policy reads as epoch %q, %v; want %q", read.Epoch, err, p.Epoch)
+	}
+	return text
+}

@@ -1,0 +1,63 @@
+package memory
+
+import (
+	"context"
+	"time"
+)
+
+// Epochs is the part of a transaction about the seeds that followed the first.
+type Epochs interface {
+	// Epochs returns the epochs that have begun after the first, oldest first. BeginAgain keeps them.
+	Epochs(ctx context.Context) ([]Epoch, error)
+	// AddEpoch remembers that an epoch has begun. One that is remembered already is an error.
+	AddEpoch(ctx context.Context, e Epoch) error
+}
+
+// Epoch is a seed that took over the hot wallet.
+type Epoch struct {
+	Number      uint32    `json:"number"`      // from 1 on
+	Fingerprint string    `json:"fingerprint"` // of its seed
+	Begun       time.Time `json:"begun"`
+}
+
+// epochsSchema is a migration of the file. Of earlier flows it is not known what they pay: none of them can be replaced
+// once their epoch has ended.
+const epochsSchema = `
+CREATE TABLE epochs (
+	number INTEGER PRIMARY KEY CHECK (number > 0),
+	fingerprint TEXT NOT NULL,
+	at INTEGER NOT NULL
+) STRICT;
+ALTER TABLE flows ADD COLUMN pays TEXT NOT NULL DEFAULT '';
+`
+
+// Epochs implements Tx.
+func (tx *sqlTx) Epochs(ctx context.Context) (list []Epoch, err error) {
+	err = tx.all(ctx, `SELECT number, fingerprint, at FROM epochs ORDER BY number`, nil, func(r rows) error {
+		var e Epoch
+		var at int64
+		err := r.Scan(&e.Number, &e.Fingerprint, &at)
+		e.Begun = timeOf(at)
+		list = append(list, e)
+		return err
+	})
+	return list, err
+}
+
+// AddEpoch implements Tx.
+func (tx *sqlTx) AddEpoch(ctx context.Context, e Epoch) error {
+	_, err := tx.exec(ctx, `INSERT INTO epochs(number, fingerprint, at) VALUES (?, ?, ?)`, e.Number, e.Fingerprint,
+		millis(e.Begun))
+	return err
+}
+
+// Epochs implements Tx.
+func (m ramTx) Epochs(context.Context) ([]Epoch, error) {
+	return append([]Epoch(nil), m.epochs...), nil
+}
+
+// AddEpoch implements Tx.
+func (m ramTx) AddEpoch(_ context.Context, e Epoch) error {
+	m.epochs = append(m.epochs, e)
+	return nil
+}

@@ -1,0 +1,152 @@
+package signer
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// addHots derives the hot wallets of a chain: that of the epoch in force, and those of the epochs before.
+func (d *chainPolicy) addHots(keys *Keys) error {
+	d.hots = map[string]chain.Source{}
+	d.epoch = chain.HotIn(d.Capabilities, keys.Epoch()).Epoch()
+	for e := range d.epoch + 1 {
+		key := chain.HotIn(d.Capabilities, e)
+		base, err := d.baseOf(keys, key)
+		if err != nil {
+			return err
+		}
+		d.hot = chain.Source{Key: key, Base: base}
+		d.hots[base] = d.hot
+	}
+	return nil
+}
+
+// isHot reports whether a source is the hot wallet of an epoch.
+func (d *chainPolicy) isHot(s chain.Source) bool { return d.hots[s.Base].Is(s) && s.Base != "" }
+
+// home returns the address to which a transaction returns what it does not pay: the hot wallet's, or that of an earlier
+// epoch, if the request says so. Whether it may is for sweepOld to say.
+func (c *check) home() string {
+	home := c.request.Change.Base
+	switch c.request.Kind {
+	case chain.KindSweep, chain.KindConsolidation:
+		home = c.request.Payments[0].Address.Base
+	default:
+		if c.policy.Capabilities.Model == chain.AccountModel {
+			return c.policy.hot.Base
+		}
+	}
+	if _, ours := c.policy.hots[home]; ours {
+		return home
+	}
+	return c.policy.hot.Base
+}
+
+// returnsHome reports whether a payment goes home without a memo, which could direct it elsewhere.
+func (c *check) returnsHome(p chain.Payment) bool { return p.Address == bursar.Address{Base: c.home()} }
+
+// usesOld reports whether a key of an earlier epoch signs, or an address of one is paid.
+func (c *check) usesOld() bool {
+	old := func(key chain.KeyRef) bool { return key.Epoch() < c.policy.epoch }
+	signs := slices.ContainsFunc(c.contents.Inputs, func(i chain.Input) bool { return old(i.Source.Key) })
+	if c.policy.Capabilities.Model == chain.AccountModel {
+		signs = signs || old(c.request.From.Key)
+	}
+	return signs || c.home() != c.policy.hot.Base
+}
+
+// goesHome reports whether all that a transaction moves goes to the hot wallet of the epoch in force, or to a cold
+// wallet of this signer's own configuration. The checks of the request's kind have compared the bytes with that.
+func (c *check) goesHome() bool {
+	switch c.request.Kind {
+	case chain.KindSweep, chain.KindConsolidation, chain.KindToCold:
+		return c.home() == c.policy.hot.Base
+	}
+	return false
+}
+
+// sweepOld refuses what a key of an earlier epoch must not sign: anything but a payment of all to the hot wallet of the
+// epoch in force, or to a cold wallet. One more thing is allowed: to replace a transaction that was signed before, by
+// one that uses up the same and pays the same to the same.
+//
+// The attack: a seed is replaced because somebody else may have a copy of it, or may get at its keys later. Anyone who
+// controls the core would have customers paid, or themselves, by keys that nobody watches any more; and would have
+// money brought to the address that the rotation was to empty.
+func (c *check) sweepOld(sharing []memory.Flow) error {
+	if !c.usesOld() || c.goesHome() {
+		return nil
+	}
+	same := func(f memory.Flow) bool {
+		return f.Outgoing == c.request.ID && f.Kind == string(c.request.Kind) && f.Pays != "" && f.Pays == c.pays()
+	}
+	if len(sharing) == 1 && same(sharing[0]) {
+		return nil
+	}
+	return c.refuse(ReasonSweepOld, "epoch %d has begun: keys of earlier epochs pay all they have to its hot wallet %s, or "+
+		"to a cold wallet, and nobody else. If the service still pays from the hot wallet before, start it again",
+		c.policy.epoch, c.policy.hot.Base)
+}
+
+// refuseOld is sweepOld within a transaction of the memory.
+func refuseOld(ctx context.Context, tx memory.Tx, c *check) error {
+	if !c.usesOld() || c.goesHome() {
+		return nil
+	}
+	sharing, err := tx.Sharing(ctx, c.policy.Capabilities.ID, c.contents.Reservations)
+	if err != nil {
+		return err
+	}
+	return c.sweepOld(sharing)
+}
+
+// pays returns the hash of what the request pays, in whatever order.
+func (c *check) pays() string {
+	list := slices.Clone(c.request.Payments)
+	slices.SortFunc(list, func(a, b chain.Payment) int {
+		return cmp.Or(cmp.Compare(a.Address.String(), b.Address.String()), cmp.Compare(a.Contract, b.Contract),
+			a.Amount.Cmp(b.Amount))
+	})
+	if c.request.Kind == chain.KindSweep || c.request.Kind == chain.KindConsolidation {
+		for i := range list {
+			list[i].Amount = bursar.Amount{} // another fee leaves another rest
+		}
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		panic("signer: " + err.Error()) // texts and numbers
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// epochsHaveBegun refuses keys of an epoch that has not.
+//
+// The attack: anyone who controls the core begins an epoch by saying so, and with that decides where the hot wallet is.
+func (c *check) epochsHaveBegun() error {
+	for _, input := range c.contents.Inputs {
+		if err := c.hasBegun(input.Source.Key); err != nil {
+			return err
+		}
+	}
+	for _, source := range []chain.Source{c.request.From, c.request.Change} {
+		if err := c.hasBegun(source.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *check) hasBegun(key chain.KeyRef) error {
+	if key.Epoch() > c.policy.epoch {
+		return c.refuse(ReasonEpoch, "a key of epoch %d: epoch %d is in force", key.Epoch(), c.policy.epoch)
+	}
+	return nil
+}

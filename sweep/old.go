@@ -1,0 +1,106 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// oldPace is how often a chain is asked what the hot wallets of earlier epochs hold.
+const oldPace = time.Minute
+
+// AlarmOld is the kind of the alarm that an earlier epoch's hot wallet has held money for longer than oldPatience. Ref
+// is the address and the currency.
+const AlarmOld = "old_epoch_holds"
+
+// oldPatience is how long a hot wallet of an earlier epoch may hold what is worth a deposit.
+const oldPatience = 24 * time.Hour
+
+// refreshOld notes what the hot wallets of earlier epochs hold in a final block, as what addresses hold that are to be
+// swept. Nothing else notes it: a hot wallet receives change, sweeps and operator funds, of which the books know the sum
+// only. While a sweep of one is under way its amount stays as it was.
+func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bursar.CurrencyCode) error {
+	now := s.DB.Now()
+	if len(s.Old) == 0 || len(codes) == 0 || now.Sub(s.askedOld) < oldPace {
+		return nil
+	}
+	head, err := s.Chain.Head(ctx)
+	if err != nil || head.Final.Hash == "" {
+		return err
+	}
+	bases := make([]string, len(s.Old))
+	for i, one := range s.Old {
+		bases[i] = one.Base
+	}
+	for _, code := range codes {
+		currency, err := s.Registry.Get(code)
+		if err != nil {
+			return err
+		}
+		amounts, err := s.Chain.Holdings(ctx, bases, currency.Contract, head.Final)
+		if err != nil || len(amounts) != len(bases) {
+			return fmt.Errorf("ask what hot wallets of earlier epochs hold: %d amounts for %d: %w", len(amounts), len(bases),
+				err)
+		}
+		for i, one := range s.Old {
+			if err := s.noteOld(ctx, lease, one, currency, amounts[i]); err != nil {
+				return err
+			}
+		}
+	}
+	s.askedOld = now
+	return nil
+}
+
+func (s *Sweeper) noteOld(
+	ctx context.Context, lease store.Lease, hot chain.Source, currency bursar.Currency, amount bursar.Amount,
+) error {
+	id := s.Chain.Capabilities().ID
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+			return err
+		}
+		open, err := tx.Outgoing().AnySweepFrom(ctx, id, hot.Base)
+		if err != nil {
+			return err
+		}
+		if err := s.alarmOld(ctx, tx, hot, currency, amount); err != nil || open {
+			return err
+		}
+		h, err := tx.Holdings().Get(ctx, id, hot.Base, currency.Contract)
+		if err != nil || h.Amount == amount {
+			return err
+		}
+		h.Base, h.Contract, h.Branch, h.Index = hot.Base, currency.Contract, hot.Key.Branch, hot.Key.Index
+		h.Amount, h.Due, h.Rests = amount, !amount.IsZero() && !amount.Less(currency.Minimum), time.Time{}
+		return tx.Holdings().Put(ctx, id, h)
+	})
+}
+
+// alarmOld raises an alarm about what stays at an earlier epoch's hot wallet, and closes it once that is gone.
+func (s *Sweeper) alarmOld(
+	ctx context.Context, tx *store.Tx, hot chain.Source, currency bursar.Currency, amount bursar.Amount,
+) error {
+	ref := hot.Base + " " + string(currency.Code)
+	if amount.Less(currency.Minimum) || amount.IsZero() {
+		delete(s.oldSince, ref)
+		return tx.Alarms().Resolve(ctx, AlarmOld, ref)
+	}
+	since, known := s.oldSince[ref]
+	if !known {
+		if s.oldSince == nil {
+			s.oldSince = map[string]time.Time{}
+		}
+		s.oldSince[ref], since = tx.Now(), tx.Now()
+	}
+	if tx.Now().Sub(since) < oldPatience {
+		return nil
+	}
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: s.Chain.Capabilities().ID, Kind: AlarmOld, Ref: ref,
+		Message: fmt.Sprintf("the hot wallet %s of epoch %d still holds %s: its sweep is not worth its fee, or does not come "+
+			"through", hot.Base, hot.Key.Epoch(), currency.Text(amount))})
+}

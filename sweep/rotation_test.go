@@ -1,0 +1,56 @@
+package sweep_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+)
+
+// After a rotation new addresses and the hot wallet are of the new seed; the old hot wallet is emptied, what arrives at
+// old addresses is credited and brought to the new one, payments go on, and the books stay those of the chain.
+func TestARotationEmptiesTheOldHotWallet(t *testing.T) {
+	for _, model := range []string{"nonce", "UTXO"} {
+		bursartest.OnClock(t, bursartest.Models[model], func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
+			r.Step()
+			old := r.Wallet(0)
+			r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+			r.Pay(old.Address, 400_000_000)
+			r.Blocks(8)
+			before := r.Hot
+			r.Order(100_000_000, r.Chain.Named("first")) // in progress at the rotation
+			r.Step()
+			r.Rotate()
+			fresh := r.Wallet(0)
+			r.Pay(old.Address, 300_000_000)
+			r.Pay(fresh.Address, 200_000_000)
+			for range 6 {
+				c.Advance(2 * time.Minute)
+				r.Blocks(6)
+			}
+			if e := chain.EpochOf(fresh.Index); e != 1 || fresh.Address.Base == old.Address.Base {
+				t.Errorf("%s: a new wallet's address is of epoch %d, want 1", model, e)
+			}
+			if left := r.Chain.Balance(before.Base, ""); !left.Less(bursartest.UnspentFee) {
+				t.Errorf("%s: the old hot wallet holds %s, want it emptied", model, left)
+			}
+			if left := r.Chain.Balance(old.Address.Base, ""); !left.Less(bursartest.UnspentFee) {
+				t.Errorf("%s: an old address holds %s, want it swept", model, left)
+			}
+			if got := r.Chain.Balance(r.Chain.Named("first"), ""); got != bursar.Units(100_000_000) {
+				t.Errorf("%s: the payment in progress brought %s, want all of it", model, got)
+			}
+			r.Order(150_000_000, r.Chain.Named("second"))
+			for range 4 {
+				c.Advance(2 * time.Minute)
+				r.Blocks(4)
+			}
+			if got := r.Chain.Balance(r.Chain.Named("second"), ""); got != bursar.Units(150_000_000) {
+				t.Errorf("%s: a payment after the rotation brought %s, want all of it", model, got)
+			}
+			r.Must(r.Audit())
+		})
+	}
+}
