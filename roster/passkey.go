@@ -68,6 +68,19 @@ func (p Policy) ApprovedBy(text, signature string, now time.Time) (v Voice, err 
 	return v, v.lasts(now)
 }
 
+// deniedBy returns who signed a no with a key that one of the versions has for them, each at its own site. The error is
+// the one that there was.
+func (p Policy) deniedBy(s Signed, before error, now time.Time) (Voice, error) {
+	for _, version := range p.versions {
+		v, err := version.ApprovedBy(s.Text, s.Signature, now)
+		if one, stays := p.Person(v.Name); err == nil && stays {
+			v.Person = one
+			return v, one.lasts(now)
+		}
+	}
+	return Voice{}, before
+}
+
 // lasts refuses a person whose time is over.
 func (p Person) lasts(now time.Time) error {
 	if now.Before(p.Until) {
