@@ -49,7 +49,7 @@ func newOfflineMachine(t *testing.T) *offlineMachine {
 	m.need(err)
 	for name, text := range map[string]string{"cold.age": string(sealed), "passphrase": "offline\n",
 		"bursar.yaml": "network: regtest\nseed_file: cold.age\nchains:\n  bitcoin: {rpc: \"http://127.0.0.1:1\"}\n" +
-			"  xrpl: {rpc: \"http://127.0.0.1:1\"}\n"} {
+			"  xrpl: {rpc: \"http://127.0.0.1:1\"}\n  solana: {rpc: \"http://127.0.0.1:1\"}\n"} {
 		m.need(os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600))
 	}
 	return m
