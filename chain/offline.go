@@ -98,6 +98,13 @@ type OfflineRules interface {
 	FinishCold(wallet bursar.ColdWallet, bytes []byte) (SignedTx, error)
 }
 
+// ColdUses is an adapter whose node says whether what a transaction from a cold wallet would use up is used up.
+type ColdUses interface {
+	// UsedUp reports that of the final chain, and as of which height. By which transaction, it does not say: the books
+	// know once they have come to that height.
+	UsedUp(ctx context.Context, wallet bursar.ColdWallet, bytes []byte) (used bool, height uint64, err error)
+}
+
 // OfflineBuilder is an adapter that builds transactions from cold wallets.
 type OfflineBuilder interface {
 	OfflineRules
