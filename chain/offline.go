@@ -32,6 +32,9 @@ type ColdTx struct {
 	Notes        []ColdNote // what else a person who signs is to see
 	// Ends is when the chain takes it no more; zero: no time of its own ends it.
 	Ends time.Time
+	// Last is the last block that can take it; zero: none is. Spacing is the least and the most time that one block takes.
+	Last    uint64
+	Spacing [2]time.Duration
 }
 
 // ColdNote is a line of the description of a transaction, read from its bytes.
