@@ -262,14 +262,14 @@ func TestARefillEndsByItself(t *testing.T) {
 		}
 		// What the chain says its time is counts: our clock is years beyond the end in each case.
 		ends := state(t, s, b.ID).EndsAt
-		for _, test := range []struct {
+		for i, test := range []struct {
 			block time.Time
 			want  refill.Standing
 		}{{time.Time{}, "abandoned"}, {ends.Add(-time.Minute), "abandoned"}, {ends.Add(time.Minute), "abandoned"},
 			{ends.Add(2 * time.Hour), refill.Ended}} {
 			if err := db.Do(t.Context(), func(tx *store.Tx) error {
 				return errors.Join(tx.Chains().Ensure(t.Context(), bursar.Bitcoin), tx.Blocks().Push(t.Context(), bursar.Bitcoin,
-					store.Block{Height: 7, Hash: "h", Parent: "p", Time: test.block}, 0))
+					store.Block{Height: uint64(i), Hash: "h", Parent: "p", Time: test.block}, 0))
 			}); err != nil {
 				t.Fatal(err)
 			}
