@@ -8,7 +8,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
-	"github.com/bursar/bursar/passkey"
 	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/store"
 )
@@ -51,10 +50,7 @@ func keep(ctx context.Context, tx *store.Tx, v roster.Vote, one store.Approval) 
 
 // voteOf reads what was kept. Of the keys of SSH no kind is distinguished: each lifts a no of any other.
 func voteOf(a store.Approval) (v roster.Vote, err error) {
-	v.Person, v.With = a.Person, roster.KeySSH
-	if passkey.Is(a.Signature) {
-		v.With = roster.KeyPasskey
-	}
+	v.Person, v.With = a.Person, roster.KindOf(a.Signature)
 	v.Approval, err = approval.ParseApproval(a.Text)
 	return v, err
 }

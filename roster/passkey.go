@@ -29,6 +29,14 @@ var (
 	usualKinds = []KeyKind{KeyHardware, KeySSH}
 )
 
+// KindOf returns the kind of key that a signature is said to be by, as far as its form shows: KeySSH for all of SSH.
+func KindOf(signature string) KeyKind {
+	if passkey.Is(signature) {
+		return KeyPasskey
+	}
+	return KeySSH
+}
+
 func kindOfSSHKey(key sshsig.Key) KeyKind {
 	if key.Hardware() {
 		return KeyHardware
