@@ -44,6 +44,9 @@ type Bundle struct {
 
 	Created, Expires time.Time // to the second
 
+	// Height is the newest block when it was made, as the service says, where a block ends the transaction; 0: none does.
+	Height uint64
+
 	Bytes []byte // the transaction, in the format of chain.OfflineRules
 }
 
@@ -72,6 +75,9 @@ func (b Bundle) Text() string {
 	w.Amount("max_fee", b.MaxFee)
 	w.Time("created", b.Created)
 	w.Time("expires", b.Expires)
+	if b.Height > 0 {
+		w.Field("height", strconv.FormatUint(b.Height, 10))
+	}
 	w.Field("bytes", strconv.Itoa(len(b.Bytes)))
 	text := w.Text() + "\n" + wrapped(base64.StdEncoding.EncodeToString(b.Bytes))
 	return text + "checksum: " + checksum(text) + "\n"
@@ -152,6 +158,9 @@ func (b *Bundle) readFields(r *approval.Reader) int64 {
 	b.Payment.Amount = r.Amount("units", false)
 	b.MaxFee = r.Amount("max_fee", false)
 	b.Created, b.Expires = r.Time("created"), r.Time("expires")
+	if r.Has("height") {
+		b.Height = uint64(r.Number("height"))
+	}
 	return r.Number("bytes")
 }
 

@@ -61,6 +61,9 @@ func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 		return chain.ColdTx{}, err
 	}
 	tx, err := o.refill(b).Judge(o.Rules, o.Home, b.Bytes)
+	if err == nil {
+		err = lastBlock(b, tx)
+	}
 	if err != nil || tx.Ends.IsZero() {
 		return tx, err
 	}
@@ -71,6 +74,25 @@ func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 		return tx, fmt.Errorf("%w: its chain takes it until %s, at most %s from now", ErrLasting, ends, Lifetime)
 	}
 	return tx, nil
+}
+
+// lastBlock refuses a transaction whose last block is further from the one at which its bundle was made than blocks come
+// in Lifetime, however fast, or that is behind it. A machine without a network cannot know which block is the newest:
+// Describe shows what the bundle says of that.
+func lastBlock(b Bundle, tx chain.ColdTx) error {
+	switch {
+	case tx.Last == 0:
+		return nil
+	case b.Height == 0:
+		return fmt.Errorf("%w: block %d is its last, and it does not say at which block it was made: ask for a new one",
+			ErrLasting, tx.Last)
+	case tx.Last <= b.Height:
+		return fmt.Errorf("%w: block %d is its last, and it was made at block %d", ErrExpired, tx.Last, b.Height)
+	case tx.Last-b.Height > uint64((Lifetime+clocks)/tx.Spacing[0]):
+		return fmt.Errorf("%w: its last block is %d after block %d, at which it was made, at most %d are taken", ErrLasting,
+			tx.Last-b.Height, b.Height, uint64((Lifetime+clocks)/tx.Spacing[0]))
+	}
+	return nil
 }
 
 func (o Own) refill(b Bundle) signer.Refill {
@@ -137,6 +159,13 @@ func (o Own) Describe(b Bundle, tx chain.ColdTx) string {
 	line("expires", "%s", b.Expires.UTC().Format(time.RFC3339))
 	if !tx.Ends.IsZero() {
 		line("ends", "%s, by its own bytes", tx.Ends.UTC().Format(time.RFC3339))
+	}
+	if tx.Last > 0 {
+		left := time.Duration(tx.Last - b.Height)
+		line("last block", "%d, which is %d after block %d, at which the bundle says it was made at %s", tx.Last,
+			tx.Last-b.Height, b.Height, b.Created.UTC().Format(time.RFC3339))
+		line("", "that is %.0f to %.0f hours after it: look up when block %d was made", (left * tx.Spacing[0]).Hours(),
+			(left * tx.Spacing[1]).Hours(), b.Height)
 	}
 	return text.String()
 }

@@ -32,6 +32,9 @@ type ColdTx struct {
 	Notes        []ColdNote // what else a person who signs is to see
 	// Ends is when the chain takes it no more; zero: no time of its own ends it.
 	Ends time.Time
+	// Last is the last block that can take it; zero: none is. Spacing is the least and the most time that one block takes.
+	Last    uint64
+	Spacing [2]time.Duration
 }
 
 // ColdNote is a line of the description of a transaction, read from its bytes.
@@ -96,6 +99,13 @@ type OfflineRules interface {
 	CombineCold(wallet bursar.ColdWallet, one, two []byte) ([]byte, error)
 	// FinishCold returns a transaction that is ready to be broadcast; ErrColdIncomplete if signatures are missing.
 	FinishCold(wallet bursar.ColdWallet, bytes []byte) (SignedTx, error)
+}
+
+// ColdUses is an adapter whose node says whether what a transaction from a cold wallet would use up is used up.
+type ColdUses interface {
+	// UsedUp reports that of the final chain, and as of which height. By which transaction, it does not say: the books
+	// know once they have come to that height.
+	UsedUp(ctx context.Context, wallet bursar.ColdWallet, bytes []byte) (used bool, height uint64, err error)
 }
 
 // OfflineBuilder is an adapter that builds transactions from cold wallets.

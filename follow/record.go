@@ -74,7 +74,7 @@ func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain
 				return errMoved
 			}
 			parent, height = b.Ref.Hash, int64(b.Ref.Height)
-			links[i] = store.Block{Height: b.Ref.Height, Hash: b.Ref.Hash, Parent: b.Parent}
+			links[i] = store.Block{Height: b.Ref.Height, Hash: b.Ref.Hash, Parent: b.Parent, Time: b.Time}
 		}
 		if err := tx.Blocks().PushAll(ctx, capabilities.ID, links, 2*capabilities.ReorgDepth); err != nil {
 			return err

@@ -80,6 +80,9 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 		MaxFee: b.MaxFee, Uses: r.uses, Replaces: r.old}); err != nil {
 		return ceremony.Bundle{}, err
 	}
+	if b.Height, err = s.heightFor(ctx, b); err != nil {
+		return ceremony.Bundle{}, err
+	}
 	built, err := s.Own.Judge(b, at)
 	if ends := built.Ends.Truncate(time.Second); err == nil && !ends.IsZero() && ends.Before(b.Expires) {
 		b.Expires = ends
@@ -114,6 +117,22 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 		}
 		return err
 	})
+}
+
+// heightFor returns the newest block where a block ends a transaction, and 0 where none does.
+func (s *Service) heightFor(ctx context.Context, b ceremony.Bundle) (uint64, error) {
+	tx, err := s.Chain.ReadCold(b.Wallet, b.Bytes)
+	if err != nil || tx.Last == 0 {
+		return 0, err
+	}
+	heads, can := s.Chain.(interface {
+		Head(ctx context.Context) (chain.Head, error)
+	})
+	if !can {
+		return 0, fmt.Errorf("block %d is the last of a refill, and nobody says which is the newest", tx.Last)
+	}
+	head, err := heads.Head(ctx)
+	return head.Latest.Height, err
 }
 
 // waiting returns the refills of a cold wallet that were sent, are not final, and use up any of some reservations, the

@@ -30,6 +30,12 @@ type fakeChain struct {
 	txID     string // of what is signed; empty: "id"
 	replaces string // what the last one that was built is to replace
 	ends     time.Time
+	last     uint64 // the last block of what is read
+	newest   uint64
+}
+
+func (f *fakeChain) Head(context.Context) (chain.Head, error) {
+	return chain.Head{Latest: chain.BlockRef{Height: f.newest}}, nil
 }
 
 func (f *fakeChain) CheckCold(bursar.ColdWallet) error { return nil }
@@ -47,7 +53,7 @@ func (f *fakeChain) ReadCold(_ bursar.ColdWallet, data []byte) (chain.ColdTx, er
 		uses = f.next
 	}
 	return chain.ColdTx{Payments: []chain.Payment{f.pays}, Fee: bursar.Units(1), Weight: 1,
-		Reservations: []string{uses}, Ends: f.ends}, nil
+		Reservations: []string{uses}, Ends: f.ends, Last: f.last, Spacing: [2]time.Duration{time.Second, time.Second}}, nil
 }
 
 func (f *fakeChain) SignCold(_ bursar.ColdWallet, data []byte, _ []chain.ColdSignature) ([]byte, error) {
@@ -251,6 +257,40 @@ func TestAnotherBundleIsNotBroadcast(t *testing.T) {
 		}
 		if len(f.sent) > 0 || state(t, s, b.ID).Status != store.RefillOpen {
 			t.Errorf("sent was %v, want nothing", f.sent)
+		}
+	})
+}
+
+// Where a block ends a transaction, its bundle says which one was the newest.
+func TestABundleSaysAtWhichBlockItWasMade(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s, f := newService(db)
+		f.newest = 1000
+		if b := begin(t, s); b.Height != 0 || strings.Contains(b.Text(), "height") {
+			t.Errorf("without a last block: got the height %d, want none", b.Height)
+		} else if _, err := s.Abandon(t.Context(), b.ID, "a test"); err != nil {
+			t.Fatal(err)
+		}
+		f.last = 1600
+		b := begin(t, s)
+		read, err := ceremony.Read(b.Text())
+		if err != nil || read.Height != 1000 {
+			t.Errorf("got the height %d, %v, want 1000", read.Height, err)
+		}
+		tx, err := s.Own.Judge(b, db.Now())
+		if text := s.Own.Describe(b, tx); err != nil || !strings.Contains(text, "1600, which is 600 after block 1000") {
+			t.Errorf("got %s, %v, want how far the last block is", text, err)
+		}
+		for height, want := range map[uint64]error{0: ceremony.ErrLasting, 1600: ceremony.ErrExpired, 1599: nil} {
+			b.Height = height
+			if _, err := s.Own.Judge(b, db.Now()); !errors.Is(err, want) {
+				t.Errorf("made at %d: got %v, want %v", height, err, want)
+			}
+		}
+		f.last, b.Height = 1_000_000, 1000
+		if _, err := s.Own.Judge(b, db.Now()); !errors.Is(err, ceremony.ErrLasting) {
+			t.Errorf("a last block of another week: got %v, want %v", err, ceremony.ErrLasting)
 		}
 	})
 }

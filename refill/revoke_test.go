@@ -260,17 +260,21 @@ func TestARefillEndsByItself(t *testing.T) {
 		if _, err := s.Own.Judge(b, db.Now()); !errors.Is(err, ceremony.ErrLasting) {
 			t.Errorf("a transaction that outlasts bundles: got %v, want ErrLasting", err)
 		}
-		for ago, want := range map[time.Duration]refill.Standing{time.Minute: "abandoned", 2 * time.Hour: refill.Ended} {
-			r := state(t, s, b.ID)
-			r.EndsAt = db.Now().Add(-ago)
-			if err := db.View(t.Context(), func(tx *store.Tx) error {
-				got, err := refill.StandingOf(t.Context(), tx, r)
-				if got != want {
-					t.Errorf("%s after its end: got %s, want %s", ago, got, want)
-				}
-				return err
+		// What the chain says its time is counts: our clock is years beyond the end in each case.
+		ends := state(t, s, b.ID).EndsAt
+		for i, test := range []struct {
+			block time.Time
+			want  refill.Standing
+		}{{time.Time{}, "abandoned"}, {ends.Add(-time.Minute), "abandoned"}, {ends.Add(time.Minute), "abandoned"},
+			{ends.Add(2 * time.Hour), refill.Ended}} {
+			if err := db.Do(t.Context(), func(tx *store.Tx) error {
+				return errors.Join(tx.Chains().Ensure(t.Context(), bursar.Bitcoin), tx.Blocks().Push(t.Context(), bursar.Bitcoin,
+					store.Block{Height: uint64(i), Hash: "h", Parent: "p", Time: test.block}, 0))
 			}); err != nil {
 				t.Fatal(err)
+			}
+			if got := standing(t, s, b.ID); got != test.want {
+				t.Errorf("with a block of %s and an end at %s: got %s, want %s", test.block, ends, got, test.want)
 			}
 		}
 	})

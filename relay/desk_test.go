@@ -27,6 +27,7 @@ type desk struct {
 	*bursartest.OneChain
 	relay  *relay.Relay
 	policy roster.Policy
+	now    time.Time // at which everybody signs
 }
 
 func keyOf(t *testing.T, seed byte) ssh.Signer {
@@ -61,7 +62,7 @@ func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
 		Rules: []roster.Rule{
 			{ID: "small", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Each: bursar.Units(1e6)},
 			{ID: "large", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Need: 2, Role: roster.RoleApprover},
-			{ID: "ours", For: []string{roster.KindConsolidation, roster.KindGasTopUp, roster.KindSweep}, To: roster.ToOwn}}}}
+			{ID: "ours", For: []string{roster.KindConsolidation, roster.KindGasTopUp, roster.KindSweep}, To: roster.ToOwn}}}, now}
 	for i, name := range []string{"ann", "bob"} {
 		key, err := sshsig.NewKey(keyOf(t, byte(i+1)).PublicKey())
 		r.Must(err)
@@ -90,7 +91,7 @@ func (d *desk) approve(t *testing.T, seed byte, text string, decision approval.D
 	t.Helper()
 	o, err := approval.ParseOrder(text)
 	d.Must(err)
-	now := time.Now().UTC().Truncate(time.Second)
+	now := d.now
 	signed := approval.Approval{Instance: o.Instance, Decision: decision, Payment: 1, Role: roster.RoleApprover,
 		Version: d.policy.Version, Policy: d.policy.Hash(), Created: now, Expires: now.Add(time.Hour),
 		Nonce: approval.NewNonce(), Order: o}.Text()

@@ -12,49 +12,66 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// keep keeps an approval that is the last by its person: nobody's approvals take the room of others'.
+// keep keeps an approval that is the last by its person, and that no other of theirs outvotes: nobody's approvals take
+// the room of others'.
 func keep(ctx context.Context, tx *store.Tx, v roster.Vote, one store.Approval) error {
 	list, err := tx.Approvals().Of(ctx, one.OrderID)
 	if err != nil {
 		return err
 	}
 	one.Person = v.Person
+	if v.With != roster.KeyPasskey {
+		v.With = roster.KeySSH
+	}
+	said := []roster.Vote{v}
 	for _, other := range list {
 		if other.Person != one.Person {
 			continue
 		}
-		before, err := approval.ParseApproval(other.Text)
-		switch {
-		case err != nil:
+		before, err := voteOf(other)
+		if err != nil {
 			return err
+		}
+		said = append(said, before)
+		switch {
+		case v.Decision == approval.No && before.With != v.With:
+			continue // a no is remembered for each kind of key
 		case before.Created.After(v.Created):
 			return fmt.Errorf("%w: %s has signed another since, at %s", ErrRefused, v.Person, approval.Moment(before.Created))
-		case !v.Supersedes(before):
+		case !v.Supersedes(before.Approval):
 			return nil // of the same second, and it says no, or lasts longer
 		}
+	}
+	if _, outvoted := roster.LastWords(said); v.Decision == approval.Yes && len(outvoted) > 0 {
+		return fmt.Errorf("%w: %w: use bursar-approve", ErrRefused, outvoted[0])
 	}
 	return tx.Approvals().Add(ctx, one)
 }
 
-// latest returns the last yes and the last no of each payment by each person. The signer takes the later one, and the
-// no where it sees that a copied passkey said yes since.
+// voteOf reads what was kept. Of the keys of SSH no kind is distinguished: each lifts a no of any other.
+func voteOf(a store.Approval) (v roster.Vote, err error) {
+	v.Person, v.With = a.Person, roster.KindOf(a.Signature)
+	v.Approval, err = approval.ParseApproval(a.Text)
+	return v, err
+}
+
+// latest returns the last yes and the last no of each payment by each person with each kind of key. The signer takes
+// the later one, and the no where a copied passkey said yes since, or a passkey where the no was signed by SSH.
 func latest(list []store.Approval) (last []store.Approval) {
+	var said []roster.Vote // of last
 	for _, one := range list {
-		a, err := approval.ParseApproval(one.Text)
-		i := slices.IndexFunc(last, func(other store.Approval) bool {
-			if one.Person == "" || other.Person != one.Person || other.OrderID != one.OrderID {
-				return false
-			}
-			before, failed := approval.ParseApproval(other.Text)
-			return err == nil && failed == nil && before.Decision == a.Decision
-		})
-		if i < 0 {
-			last = append(last, one)
-			continue
+		v, err := voteOf(one)
+		i := -1
+		if err == nil && one.Person != "" {
+			i = slices.IndexFunc(said, func(other roster.Vote) bool {
+				return other.Person == v.Person && other.Order == v.Order && other.Decision == v.Decision && other.With == v.With
+			})
 		}
-		before, failed := approval.ParseApproval(last[i].Text)
-		if failed == nil && (roster.Vote{Approval: a}).Supersedes(before) {
-			last[i] = one
+		switch {
+		case i < 0:
+			last, said = append(last, one), append(said, v)
+		case v.Supersedes(said[i].Approval):
+			last[i], said[i] = one, v
 		}
 	}
 	return last

@@ -58,6 +58,7 @@ type Policy struct {
 
 	hash      approval.Hash // of the text, where it was tightened since; see Tightened
 	tightened int64         // the newest version that tightened it
+	versions  []Policy      // where it was tightened: as it was signed, and those that tightened it
 }
 
 // Asset is an asset that may leave. Its price is a ceiling of the signer's own: no rate from outside raises a limit.

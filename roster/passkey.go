@@ -29,6 +29,14 @@ var (
 	usualKinds = []KeyKind{KeyHardware, KeySSH}
 )
 
+// KindOf returns the kind of key that a signature is said to be by, as far as its form shows: KeySSH for all of SSH.
+func KindOf(signature string) KeyKind {
+	if passkey.Is(signature) {
+		return KeyPasskey
+	}
+	return KeySSH
+}
+
 func kindOfSSHKey(key sshsig.Key) KeyKind {
 	if key.Hardware() {
 		return KeyHardware
@@ -66,6 +74,19 @@ func (p Policy) ApprovedBy(text, signature string, now time.Time) (v Voice, err 
 	}
 	v = Voice{p.People[i], KeyPasskey, said.Key, said.Counter}
 	return v, v.lasts(now)
+}
+
+// deniedBy returns who signed a no with a key that one of the versions has for them, each at its own site. The error is
+// the one that there was.
+func (p Policy) deniedBy(s Signed, before error, now time.Time) (Voice, error) {
+	for _, version := range p.versions {
+		v, err := version.ApprovedBy(s.Text, s.Signature, now)
+		if one, stays := p.Person(v.Name); err == nil && stays {
+			v.Person = one
+			return v, one.lasts(now)
+		}
+	}
+	return Voice{}, before
 }
 
 // lasts refuses a person whose time is over.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/approval"
-	"github.com/bursar/bursar/passkey"
 	"github.com/bursar/bursar/sshsig"
 )
 
@@ -24,6 +23,7 @@ var (
 	ErrExpired  = errors.New("it has expired")
 	ErrReplayed = errors.New("it is for something else")
 	ErrForged   = errors.New("the signature is said to be by a key of the policy, which did not make it")
+	ErrWeaker   = errors.New("a no that was given by SSH is lifted only by SSH")
 )
 
 // SignedBy returns whose signature it is that verifies over a text, as of a time. The error is ErrNobody, ErrExpired,
@@ -125,59 +125,20 @@ type Signed struct {
 	Signature string
 }
 
-// Vote is an approval that counts.
-type Vote struct {
-	approval.Approval
-	Person  string
-	With    KeyKind
-	Passkey passkey.Key // as Voice has it
-	Counter uint32
-}
-
-// Votes returns the approvals of an order that count at a time, and why the others do not. Each person has one: what
-// they signed last. A no counts until the order ends, or the person says yes, whatever versions of the policy follow; a
-// yes is of one version, and ends when it says. Which payment of the order each is for the caller compares.
-func (p Policy) Votes(o approval.Order, list []Signed, now time.Time) (votes []Vote, problems []error) {
-	hash := p.Hash()
-	for _, s := range list {
-		v, err := p.vote(o, hash, s, now)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		i := slices.IndexFunc(votes, func(one Vote) bool { return one.Person == v.Person })
-		switch {
-		case i < 0:
-			votes = append(votes, v)
-		case v.Supersedes(votes[i].Approval):
-			votes[i] = v
-		}
-	}
-	return votes, problems
-}
-
-// Supersedes reports whether a vote counts instead of another approval by the same person of the same order: the later
-// one does, of two made within one second a no, and otherwise the one that lasts longer.
-func (v Vote) Supersedes(other approval.Approval) bool {
-	switch {
-	case !v.Created.Equal(other.Created):
-		return v.Created.After(other.Created)
-	case v.Decision != other.Decision:
-		return v.Decision == approval.No
-	}
-	return v.Expires.After(other.Expires)
-}
-
 func (p Policy) vote(o approval.Order, hash approval.Hash, s Signed, now time.Time) (v Vote, err error) {
 	a, err := approval.ParseApproval(s.Text)
 	if err != nil {
 		return v, err
 	}
+	no := a.Decision == approval.No
 	who, err := p.ApprovedBy(s.Text, s.Signature, now)
+	if err != nil && no {
+		who, err = p.deniedBy(s, err, now)
+	}
 	if err != nil {
 		return v, err
 	}
-	of, no := fmt.Sprintf("the approval by %s", who.Name), a.Decision == approval.No
+	of := fmt.Sprintf("the approval by %s", who.Name)
 	switch {
 	case a.Order != o:
 		return v, fmt.Errorf("%w: %s is of order %s", ErrReplayed, of, a.Order.ID)
@@ -194,17 +155,4 @@ func (p Policy) vote(o approval.Order, hash approval.Hash, s Signed, now time.Ti
 		return v, fmt.Errorf("%w: %s ordered it", ErrNobody, who.Name)
 	}
 	return Vote{a, who.Name, who.With, who.Passkey, who.Counter}, nil
-}
-
-// Tally sorts votes: by role, the persons who say yes; and those who say no.
-func Tally(votes []Vote) (yes map[string][]string, no []string) {
-	yes = map[string][]string{}
-	for _, v := range votes {
-		if v.Decision == approval.No {
-			no = append(no, v.Person)
-		} else if !slices.Contains(yes[v.Role], v.Person) {
-			yes[v.Role] = append(yes[v.Role], v.Person)
-		}
-	}
-	return yes, no
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/bitcoin/descriptor"
-	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/sandbox/chains"
 	"github.com/bursar/bursar/signer"
@@ -27,8 +26,7 @@ const coldDir = "cold"
 // coldName is the name of the cold wallet of each chain.
 const coldName = "vault"
 
-// cold gives each chain a cold wallet of that folder's seed, which it makes at the first start. Chains whose simulated
-// node cannot refill have none: Solana's has no durable nonces.
+// cold gives each chain a cold wallet of that folder's seed, which it makes at the first start.
 func (p dataDir) cold(ctx context.Context, running []*chains.Chain) error {
 	dir := dataDir{dir: p.file(coldDir)}
 	if err := os.MkdirAll(dir.dir, 0o700); err != nil {
@@ -62,13 +60,11 @@ func (p dataDir) cold(ctx context.Context, running []*chains.Chain) error {
 	}
 	defer keys.Wipe()
 	for _, c := range running {
-		wallet, err := coldWallet(ctx, cfg, keys, c.ID)
+		wallet, err := coldWallet(ctx, cfg, keys, c)
 		if err != nil {
 			return fmt.Errorf("a cold wallet of %s: %w", c.ID, err)
 		}
-		if wallet != "" {
-			c.Settings = "{cold: {" + coldName + ": " + wallet + "}, " + strings.TrimPrefix(c.Settings, "{")
-		}
+		c.Settings = "{cold: {" + coldName + ": " + wallet + "}, " + strings.TrimPrefix(c.Settings, "{")
 	}
 	return nil
 }
@@ -102,14 +98,15 @@ func keysIn(p dataDir) (*signer.Keys, error) {
 	return signer.NewKeys(mnemonic, signer.Testnet)
 }
 
-// coldWallet is the configuration of a chain's cold wallet; empty for none.
-func coldWallet(ctx context.Context, cfg config.Config, keys *signer.Keys, id bursar.ChainID) (string, error) {
-	if slices.Contains(registry.Of(id).ColdKinds, bursar.ColdNonce) {
-		return "", nil
-	}
-	own, adapter, err := host.Ceremony(ctx, cfg, keys, id, "")
+// coldWallet is the configuration of a chain's cold wallet.
+func coldWallet(ctx context.Context, cfg config.Config, keys *signer.Keys, c *chains.Chain) (string, error) {
+	own, adapter, err := host.Ceremony(ctx, cfg, keys, c.ID, "")
 	if err != nil {
 		return "", err
+	}
+	if slices.Contains(own.Kinds, bursar.ColdNonce) {
+		at, err := c.NonceAccount(own.Home)
+		return fmt.Sprintf("{kind: nonce, addresses: [%q], nonce_account: %q}", own.Home, at), err
 	}
 	if !slices.Contains(own.Kinds, bursar.ColdDescriptor) {
 		return fmt.Sprintf("{kind: address, addresses: [%q]}", own.Home), nil

@@ -60,14 +60,13 @@ func TestPasskeysApproveWhereTheyCount(t *testing.T) {
 	beside := both
 	beside.contents.Reservations = []string{"hot/7"}
 	d.wantReason(beside, ReasonApproved, "it was used before")
-	no := func(a *approval.Approval) { a.Decision = approval.No }
-	d.wantReason(d.touched(d.ordered(3, 11, ann, bob), cat, no), ReasonApproved, "cat said no")
+	d.wantReason(d.touched(d.ordered(3, 11, ann, bob), cat, saysNo), ReasonApproved, "cat said no")
 
 	usual := newPasskeyDesk(t)
 	r := usual.touched(usual.ordered(1, 11, ann), bob, nil)
 	usual.wantReason(r, ReasonApproved, "1 of 2",
 		"1 more with keys of a kind that does not count here, which are sk and ssh")
-	usual.wantReason(usual.touched(usual.ordered(2, 11, ann, bob), cat, no), ReasonApproved, "cat said no")
+	usual.wantReason(usual.touched(usual.ordered(2, 11, ann, bob), cat, saysNo), ReasonApproved, "cat said no")
 	usual.wantReason(usual.touched(usual.ordered(3, 11, ann, bob), cat, nil), "")
 }
 
@@ -123,7 +122,7 @@ func TestACopiedPasskeyIsSeenByItsCounter(t *testing.T) {
 	for n := byte(5); n < 8; n++ { // a passkey that does not count says nothing
 		d.wantReason(d.touched(d.ordered(n, 11, ann), cat, nil), "")
 	}
-	no := d.touched(d.ordered(8, 11, ann, cat), bob, func(a *approval.Approval) { a.Decision = approval.No }, counting(5))
+	no := d.touched(d.ordered(8, 11, ann, cat), bob, saysNo, counting(5))
 	d.wantReason(no, ReasonApproved, "bob said no") // it stops a payment anyone who says it
 }
 
@@ -138,8 +137,7 @@ func TestANoByAPasskeyAloneIsRemembered(t *testing.T) {
 		p.People[2].Keys, p.People[2].Passkeys = nil, []passkey.Key{passkeytest.New(t, cat).Key()}
 		p.Rules[1].Keys = []roster.KeyKind{roster.KeySSH, roster.KeyPasskey}
 	})
-	no := func(a *approval.Approval) { a.Decision = approval.No }
-	d.wantReason(d.touched(d.ordered(1, 11), cat, no), ReasonApproved, "cat said no")
+	d.wantReason(d.touched(d.ordered(1, 11), cat, saysNo), ReasonApproved, "cat said no")
 	d.wantReason(d.ordered(1, 11, ann, bob), ReasonApproved, "cat said no")
 	next := d.policy
 	next.Version, next.Previous, next.People = 2, d.policy.Hash(), d.policy.People[:2]
@@ -147,12 +145,12 @@ func TestANoByAPasskeyAloneIsRemembered(t *testing.T) {
 	d.wantReason(d.ordered(1, 11, ann, bob), "") // it ends with the person
 }
 
-// The attack: a copy of a passkey says yes after its owner said no by SSH, so that the no is not the last word.
+// The attack: a copy of a passkey says yes after its owner said no, so that the no is not the last word.
 func TestACopiedPasskeyDoesNotTakeBackANo(t *testing.T) {
 	t.Parallel()
 	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
 	d.wantReason(d.touched(d.ordered(1, 11, ann), bob, nil, counting(5)), "")
-	r := d.saying(d.ordered(2, 11, ann, cat), d.orderOf(2, nonceChain, token("alice", 11)), bob, approval.No)
+	r := d.touched(d.ordered(2, 11, ann, cat), bob, saysNo, counting(6))
 	d.clock.Advance(time.Second)
 	d.wantReason(d.touched(r, bob, nil, counting(5)), ReasonApproved, "bob said no")
 	d.wantReason(d.touched(r, bob, nil, counting(6)), "") // bob says yes

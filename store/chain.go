@@ -19,8 +19,9 @@ type ChainState struct {
 	Chain     bursar.ChainID
 	Height    int64 // of the last block recorded; -1 before the first
 	Hash      string
-	Latest    uint64 // newest height that a node has reported
-	Final     uint64 // newest final height that a node has reported
+	Time      time.Time // of that block, as the chain says; zero: not known
+	Latest    uint64    // newest height that a node has reported
+	Final     uint64    // newest final height that a node has reported
 	CheckedAt time.Time
 	Halted    string // the oldest reason why nothing is signed on this chain, for people; empty while all is well
 	Holder    string
@@ -46,6 +47,7 @@ var chainColumns = columnsOf([]column[ChainState]{
 	{"chain", func(c *ChainState) any { return &c.Chain }},
 	{"height", func(c *ChainState) any { return &c.Height }},
 	{"hash", func(c *ChainState) any { return &c.Hash }},
+	{"block_time", func(c *ChainState) any { return instant{&c.Time} }},
 	{"latest_height", func(c *ChainState) any { return &c.Latest }},
 	{"final_height", func(c *ChainState) any { return &c.Final }},
 	{"checked_at", func(c *ChainState) any { return instant{&c.CheckedAt} }},
@@ -150,6 +152,7 @@ type Block struct {
 	Height uint64
 	Hash   string
 	Parent string
+	Time   time.Time // as the chain says; kept of the newest one alone
 }
 
 // Push records a block and moves the cursor to it; older blocks than keep are forgotten.
@@ -178,7 +181,7 @@ func (tx Blocks) PushAll(ctx context.Context, chain bursar.ChainID, blocks []Blo
 		`DELETE FROM blocks WHERE chain = $1 AND height < $2`, string(chain), oldest); err != nil {
 		return err
 	}
-	return tx.moveCursor(ctx, chain, int64(last.Height), last.Hash)
+	return tx.moveCursor(ctx, chain, int64(last.Height), last.Hash, last.Time)
 }
 
 // Pop forgets the cursor's block and moves the cursor to its parent.
@@ -200,17 +203,21 @@ func (tx Blocks) Pop(ctx context.Context, chain bursar.ChainID, b Block) error {
 	if err != nil {
 		return err
 	}
-	return tx.moveCursor(ctx, chain, before, b.Parent)
+	return tx.moveCursor(ctx, chain, before, b.Parent, time.Time{})
 }
 
-func (tx *Tx) moveCursor(ctx context.Context, chain bursar.ChainID, height int64, hash string) error {
+// moveCursor moves the cursor to a block that was made at a time; zero: that is not known.
+func (tx *Tx) moveCursor(
+	ctx context.Context, chain bursar.ChainID, height int64, hash string, made time.Time,
+) error {
 	return tx.change(ctx, "move cursor",
-		`UPDATE chains SET height = $2, hash = $3 WHERE chain = $1`, string(chain), height, hash)
+		`UPDATE chains SET height = $2, hash = $3, block_time = $4 WHERE chain = $1`, string(chain), height, hash,
+		micros(made))
 }
 
 // SetCursor begins a chain after a block that is not recorded itself.
 func (tx Chains) SetCursor(ctx context.Context, chain bursar.ChainID, height int64, hash string) error {
-	return tx.moveCursor(ctx, chain, height, hash)
+	return tx.moveCursor(ctx, chain, height, hash, time.Time{})
 }
 
 // At returns a recorded block, or ErrNotFound when it was never recorded or is forgotten.

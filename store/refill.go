@@ -167,6 +167,16 @@ func (tx Refills) UsedUp(ctx context.Context, r Refill) (bool, error) {
 	return count > 0, err
 }
 
+// Seen reports whether a block that was recorded has the transaction of a sent refill, whether it is final or not.
+func (tx Refills) Seen(ctx context.Context, r Refill) (bool, error) {
+	var count int
+	err := tx.row(ctx, "look for a refill in blocks", `SELECT
+		(SELECT COUNT(*) FROM deposits WHERE chain = $1 AND tx_id = $2) +
+		(SELECT COUNT(*) FROM cold_spends WHERE chain = $1 AND tx_id = $2 AND height > 0)`,
+		[]any{string(r.Chain), r.TxID}, &count)
+	return count > 0 && r.TxID != "", err
+}
+
 // Failed reports whether the transaction of a sent refill is booked as a spend from cold that paid nothing to us: where
 // a deposit of it is recorded, it paid.
 func (tx Refills) Failed(ctx context.Context, r Refill) (bool, error) {

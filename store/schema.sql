@@ -154,7 +154,7 @@ CREATE TABLE chains (
   holder        TEXT NOT NULL DEFAULT '',
   token         BIGINT NOT NULL DEFAULT 0,
   lease_until   BIGINT NOT NULL DEFAULT 0
-, failing TEXT NOT NULL DEFAULT '', failing_since BIGINT NOT NULL DEFAULT 0, added_at BIGINT NOT NULL DEFAULT 0, ready_token BIGINT NOT NULL DEFAULT 0);
+, failing TEXT NOT NULL DEFAULT '', failing_since BIGINT NOT NULL DEFAULT 0, added_at BIGINT NOT NULL DEFAULT 0, ready_token BIGINT NOT NULL DEFAULT 0, block_time BIGINT NOT NULL DEFAULT 0);
 
 CREATE TABLE charges (
   number     BIGINT PRIMARY KEY REFERENCES wallets(number),

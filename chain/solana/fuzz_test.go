@@ -125,3 +125,15 @@ type everybody struct{ chain.Watch }
 
 func (everybody) Pays(string) bool { return true }
 func (everybody) Sent(string) bool { return false }
+
+// A cold wallet's transaction comes from the machine that faces the network. Whatever is read is written the same.
+func FuzzCold(f *testing.F) {
+	honest := &coldTx{nonce: coldNonce, message: message{format: v0, payer: key{1}, blockhash: key{9}, limit: 2000,
+		price: 100, transfers: []transfer{{key{2}, 5}}}}
+	f.Add(honest.bytes())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if tx, err := parseCold(raw); err == nil && !bytes.Equal(tx.bytes(), raw) {
+			t.Errorf("%x was read, and is written as %x", raw, tx.bytes())
+		}
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 )
 
@@ -52,12 +53,34 @@ func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (data 
 	if err := t.fund(usual, view, fee); err != nil {
 		return nil, err
 	}
-	if t.blockhash, err = s.nonceOf(ctx, t.nonce, t.payer); err != nil {
+	if t.blockhash, _, err = s.nonceOf(ctx, t.nonce, t.payer, confirmed); err != nil {
 		return nil, err
 	}
 	data = t.bytes()
 	_, err = c.ReadCold(request.Wallet, data) // what cannot be judged is not given out: a node may have lied
 	return data, err
+}
+
+// UsedUp implements chain.ColdUses: the final state has another value of the nonce, or the account is no nonce account
+// of the wallet any more. A nonce that was advanced never comes back to a value: each is the hash of a blockhash
+// (solana-nonce: DurableNonce::from_blockhash).
+func (c *Chain) UsedUp(
+	ctx context.Context, wallet bursar.ColdWallet, data []byte,
+) (used bool, slot uint64, err error) {
+	defer chain.Wrap(&err, "nonce of cold wallet %s", wallet.Name)
+	t, err := c.coldOf(wallet, data)
+	if err != nil {
+		return false, 0, err
+	}
+	s, err := c.pin(ctx)
+	if err != nil {
+		return false, 0, err
+	}
+	value, slot, err := s.nonceOf(ctx, t.nonce, t.payer, finalized)
+	if refused := (*chain.RefusedError)(nil); errors.As(err, &refused) && slot > 0 {
+		return true, slot, nil
+	}
+	return err == nil && value != t.blockhash, slot, err
 }
 
 // nonceAccount is an account with its data, in base64.
@@ -76,33 +99,34 @@ const (
 	nonceCurrent, nonceReady = 1, 1
 )
 
-// nonceOf returns the value of a nonce account. It refuses one that does not exist, or whose authority is another: its
-// nonce could be advanced by others, and could not be advanced by the cold wallet.
-func (n *node) nonceOf(ctx context.Context, account, authority key) (nonce key, err error) {
+// nonceOf returns the value of a nonce account, and as of which slot. It refuses one that does not exist, or whose
+// authority is another: its nonce could be advanced by others, and could not be advanced by the cold wallet.
+func (n *node) nonceOf(ctx context.Context, account, authority key, level string) (nonce key, slot uint64, err error) {
 	var answer nonceAccount
 	err = n.Call(ctx, "getAccountInfo", []any{account.String(), map[string]string{"encoding": "base64",
-		"commitment": confirmed}}, &answer)
+		"commitment": level}}, &answer)
 	if err != nil {
-		return nonce, err
+		return nonce, 0, err
 	}
+	slot = answer.Context.Slot
 	if answer.Value == nil {
-		return nonce, &chain.RefusedError{Reason: fmt.Sprintf("the nonce account %s does not exist: make it with the cold "+
-			"wallet as its authority", account)}
+		return nonce, slot, &chain.RefusedError{Reason: fmt.Sprintf("the nonce account %s does not exist: make it with the "+
+			"cold wallet as its authority", account)}
 	}
 	if len(answer.Value.Data) == 0 {
-		return nonce, n.Fail(errAccounts)
+		return nonce, 0, n.Fail(errAccounts)
 	}
 	data, err := base64.StdEncoding.DecodeString(answer.Value.Data[0])
 	if err != nil {
-		return nonce, n.Fail(errors.Join(errAccounts, err))
+		return nonce, 0, n.Fail(errors.Join(errAccounts, err))
 	}
 	if answer.Value.Owner != systemProgram.String() || len(data) != nonceSize ||
 		binary.LittleEndian.Uint32(data) != nonceCurrent || binary.LittleEndian.Uint32(data[4:]) != nonceReady {
-		return nonce, &chain.RefusedError{Reason: fmt.Sprintf("%s is no nonce account", account)}
+		return nonce, slot, &chain.RefusedError{Reason: fmt.Sprintf("%s is no nonce account", account)}
 	}
 	if by := key(data[8:40]); by != authority {
-		return nonce, &chain.RefusedError{Reason: fmt.Sprintf("the authority of nonce account %s is %s, want the cold "+
+		return nonce, slot, &chain.RefusedError{Reason: fmt.Sprintf("the authority of nonce account %s is %s, want the cold "+
 			"wallet %s", account, by, authority)}
 	}
-	return key(data[40:72]), nil
+	return key(data[40:72]), slot, nil
 }

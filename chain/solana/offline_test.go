@@ -249,3 +249,41 @@ func TestBuildFromANonce(t *testing.T) {
 		}
 	}
 }
+
+// A nonce that has another value, or is not the wallet's any more, is used up for ever; one whose state no node shows is
+// not.
+func TestANonceIsUsedUpByTheFinalState(t *testing.T) {
+	t.Parallel()
+	b := newColdBench(t)
+	at := func(authority, value key) object {
+		data := slices.Concat([]byte{1, 0, 0, 0, 1, 0, 0, 0}, authority[:], value[:], make([]byte, 8))
+		return object{"owner": systemProgram.String(), "lamports": 1_500_000,
+			"data": []any{base64.StdEncoding.EncodeToString(data), "base64"}}
+	}
+	for name, test := range map[string]struct {
+		value any
+		want  bool
+		fails bool
+	}{
+		"as it was":          {value: at(b.own, key{9})},
+		"advanced":           {value: at(b.own, key{8}), want: true},
+		"of another":         {value: at(key{7}, key{9}), want: true},
+		"closed":             {want: true},
+		"without any answer": {fails: true},
+	} {
+		f := newFake(t)
+		f.respond("getAccountInfo", func(params []any) (any, error) {
+			if test.fails {
+				return nil, errors.New("no answer")
+			}
+			if level := params[1].(map[string]any)["commitment"]; level != "finalized" {
+				t.Errorf("%s: got the state at %v, want finalized", name, level)
+			}
+			return object{"context": object{"slot": 100}, "value": test.value}, nil
+		})
+		used, slot, err := f.open(t, nil).UsedUp(t.Context(), b.wallet, b.honest(nil).bytes())
+		if used != test.want || (err != nil) != test.fails || !test.fails && slot != 100 {
+			t.Errorf("%s: got %v at slot %d, %v, want %v at slot 100", name, used, slot, err, test.want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -120,7 +121,8 @@ func (r *Rules) ReadCold(wallet bursar.ColdWallet, data []byte) (_ chain.ColdTx,
 		Fee:          bursar.Units(t.Fee),
 		Weight:       1,
 		Reservations: []string{fmt.Sprintf("%s/%d", t.Account, t.Sequence)},
-		Notes:        []chain.ColdNote{{Name: "last ledger", Text: fmt.Sprint(t.LastLedger)}},
+		Last:         uint64(t.LastLedger),
+		Spacing:      [2]time.Duration{leastLedger, mostLedger},
 	}
 	if t.list == nil {
 		tx.Inputs = []chain.ColdInput{{Need: 1, Keys: []chain.ColdKey{r.coldKey(t.Account, t.Signature != nil,

@@ -4,15 +4,22 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// coldLedgers is how many ledgers a payment from a cold wallet has: those of seven days at three seconds each, the
-// least that one takes. So it lasts as long as its bundle, and a few days later it is in no ledger any more.
-const coldLedgers = 7 * 24 * 3600 / 3
+// How long a ledger takes: three to five seconds (xrpl.org, "Consensus Protocol": every three to five).
+const (
+	leastLedger = 3 * time.Second
+	mostLedger  = 5 * time.Second
+)
+
+// coldLedgers is how many ledgers a payment from a cold wallet has: those of seven days where each takes the least. So
+// it lasts as long as its bundle, and a few days later it is in no ledger any more.
+const coldLedgers = uint64(7 * 24 * time.Hour / leastLedger)
 
 // BuildCold builds a payment with the next sequence of the account; its fee is for as many signatures as may be needed.
 // One that replaces another offers more than a quarter above it, as the queue wants (rippled's TxQ,

@@ -77,8 +77,8 @@ type noCommand struct {
 
 // Help returns an example.
 func (noCommand) Help() string {
-	return "Once the signer has seen a no, it holds until the order ends, or you say yes. The service could hold it " +
-		"back: to stop payments for certain, freeze the signer.\n\nExample:\n\n" +
+	return "Once the signer has seen a no, it holds until the order ends, or you say yes here: a passkey in the console " +
+		"does not lift it. The service could hold it back: to stop payments for certain, freeze the signer.\n\nExample:\n\n" +
 		"    bursar-approve no waiting.json 0193a6a0-0000-7000-8000-000000000000"
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,8 +49,11 @@ func newAccountVault(t *testing.T, id bursar.ChainID, family bursar.Family, addr
 }
 
 func (v *accountVault) bundle(kind bursar.ColdKind, data []byte) ceremony.Bundle {
-	at := time.Now().UTC().Truncate(time.Second)
-	return ceremony.Bundle{Instance: v.hot.Fingerprint(), Network: "regtest", ID: bursar.ID{0: 1, 15: 3},
+	at, height := time.Now().UTC().Truncate(time.Second), uint64(0)
+	if v.chain == bursar.XRPL {
+		height = lastLedger - 89_824
+	}
+	return ceremony.Bundle{Height: height, Instance: v.hot.Fingerprint(), Network: "regtest", ID: bursar.ID{0: 1, 15: 3},
 		Wallet:  bursar.ColdWallet{Chain: v.chain, Name: "vault", Kind: kind, Addresses: []string{v.own}},
 		Payment: chain.Payment{Address: bursar.Address{Base: v.home}, Amount: bursar.Units(v.units)},
 		MaxFee:  bursar.Units(v.fee), Created: at, Expires: at.Add(time.Hour), Bytes: data}
@@ -90,6 +94,9 @@ func (v *accountVault) refuses(name string, b ceremony.Bundle, amount, want stri
 	}
 }
 
+// lastLedger is the last one of the payments of rippled.
+const lastLedger = 0x90000
+
 // rippled is a payment of five XRP by an encoder of its own, with a type, flags and fee, and more behind it.
 func rippled(from, to []byte, kind, flags byte, fee uint64, more ...byte) []byte {
 	raw := []byte{0x12, 0, kind, 0x22, 0x80, flags, 0, 0, 0x24, 0, 0, 0, 7, 0x20, 0x1b, 0, 9, 0, 0, 0x61}
@@ -109,7 +116,8 @@ func TestXRPLBundlesAreSignedOffline(t *testing.T) {
 	home := accountOf(pub)
 	own := ripples58(v.own)
 	good := rippled(own, home, 0, 0, 12)
-	signed := v.signs(v.bundle(bursar.ColdAddress, good), "5.00 XRP", "last ledger", "589824", v.own+"/7")
+	signed := v.signs(v.bundle(bursar.ColdAddress, good), "5.00 XRP", v.own+"/7",
+		"last block   589824, which is 89824 after block 500000", "that is 75 to 125 hours after it")
 	if !bytes.Contains(signed, append([]byte{0x81, 20}, own...)) || len(signed) < len(good)+33+70 {
 		t.Errorf("got %X, want it with a key and a signature", signed)
 	}
@@ -126,6 +134,12 @@ func TestXRPLBundlesAreSignedOffline(t *testing.T) {
 	signed = v.signs(several(rippled(account, home, 0, 0, 24)), "5.00 XRP", "weight 0 of 1")
 	if !bytes.Contains(signed, []byte{0xf3, 0xe0, 0x10, 0x73, 33}) {
 		t.Errorf("got %X, want it with a signer", signed)
+	}
+	for height, says := range map[uint64]string{0: "does not say at which block", lastLedger: "it was made at block",
+		lastLedger - 202_801: "at most 202800 are taken", 1: "at most 202800 are taken"} {
+		b := v.bundle(bursar.ColdAddress, good)
+		b.Height = height
+		v.refuses(fmt.Sprintf("made at ledger %d", height), b, "5.00", says)
 	}
 	other := accountOf([]byte("another"))
 	for name, a := range map[string]struct {

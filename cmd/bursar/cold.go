@@ -260,18 +260,14 @@ func (cmd *coldListCommand) Run(ctx context.Context, c *call) error {
 	}
 	defer db.Close()
 	var found []store.Refill
-	var standings []refill.Standing
 	err = db.View(ctx, func(tx *store.Tx) (err error) {
 		found, err = tx.Refills().List(ctx, maxListed)
-		for _, r := range found {
-			standing, err := refill.StandingOf(ctx, tx, r)
-			if err != nil {
-				return err
-			}
-			standings = append(standings, standing)
-		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	standings, err := c.standings(ctx, db, cfg, found)
 	if err != nil {
 		return err
 	}

@@ -191,6 +191,24 @@ func (c *Chain) Pay(currency bursar.Currency, payments []Payment) (string, error
 	return hash, nil
 }
 
+// nonces is a node of a chain with nonce accounts.
+type nonces interface {
+	NewNonceAccount(authority string) (address string, err error)
+}
+
+// NonceAccount returns the nonce account with an authority, and makes it in a block of its own the first time.
+func (c *Chain) NonceAccount(authority string) (string, error) {
+	n, has := c.node.(nonces)
+	if !has {
+		return "", fmt.Errorf("chain %s has no nonce accounts", c.ID)
+	}
+	address, err := n.NewNonceAccount(authority)
+	if err != nil {
+		return "", err
+	}
+	return address, c.Mine(1)
+}
+
 // Mine mines count blocks with the transactions that wait.
 func (c *Chain) Mine(count int) error {
 	defer c.mined()

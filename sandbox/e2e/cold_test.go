@@ -2,14 +2,20 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/btcsuite/btcd/address/v2/base58"
 
 	"github.com/bursar/bursar/chain/bitcoin"
 	"github.com/bursar/bursar/chain/bitcoin/descriptor"
@@ -49,7 +55,7 @@ func newOfflineMachine(t *testing.T) *offlineMachine {
 	m.need(err)
 	for name, text := range map[string]string{"cold.age": string(sealed), "passphrase": "offline\n",
 		"bursar.yaml": "network: regtest\nseed_file: cold.age\nchains:\n  bitcoin: {rpc: \"http://127.0.0.1:1\"}\n" +
-			"  xrpl: {rpc: \"http://127.0.0.1:1\"}\n"} {
+			"  xrpl: {rpc: \"http://127.0.0.1:1\"}\n  solana: {rpc: \"http://127.0.0.1:1\"}\n"} {
 		m.need(os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600))
 	}
 	return m
@@ -113,7 +119,33 @@ func (w *harness) coldIn(wallets map[string]string) {
 	w.ready()
 }
 
-// Both programs, the real ones, play a refill of Bitcoin and one of the XRP Ledger: the service books what cold wallets
+// nonceAccount makes a nonce account with an authority, by a transaction as Solana's own command makes it.
+func (w *harness) nonceAccount(c *currency, authority string) string {
+	w.t.Helper()
+	payer, at := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{3}, 32)), ed25519.NewKeyFromSeed(bytes.Repeat([]byte{4}, 32))
+	public := func(key ed25519.PrivateKey) []byte { return key.Public().(ed25519.PublicKey) }
+	w.pay(c, share{base58.Encode(public(payer)), "1"})
+	w.mine(untilFinal)
+	var latest struct {
+		Value struct{ Blockhash string }
+	}
+	w.must(rpc(w.rpc(c.network), "getLatestBlockhash", &latest, map[string]any{"commitment": "finalized"}))
+	system := make([]byte, 32)
+	message := slices.Concat([]byte{2, 0, 3, 5}, public(payer), public(at),
+		base58.Decode("SysvarRecentB1ockHashes11111111111111111111"),
+		base58.Decode("SysvarRent111111111111111111111111111111111"), system, base58.Decode(latest.Value.Blockhash),
+		[]byte{2, 4, 2, 0, 1, 52, 0, 0, 0, 0}, binary.LittleEndian.AppendUint64(nil, 1_447_680), // rent-exempt with 80 bytes
+		binary.LittleEndian.AppendUint64(nil, 80), system,
+		[]byte{4, 3, 1, 2, 3, 36, 6, 0, 0, 0}, base58.Decode(authority))
+	raw := slices.Concat([]byte{2}, ed25519.Sign(payer, message), ed25519.Sign(at, message), message)
+	var id string
+	w.must(rpc(w.rpc(c.network), "sendTransaction", &id, base64.StdEncoding.EncodeToString(raw),
+		map[string]any{"encoding": "base64"}))
+	w.mine(untilFinal)
+	return base58.Encode(public(at))
+}
+
+// Both programs, the real ones, play a refill of Bitcoin, one of the XRP Ledger and one of Solana: the service books what cold wallets
 // receive, builds the bundles, a machine that reaches no node shows and signs them, what is broadcast is booked by its
 // final block, and books equal the chains.
 func TestRefillsWithBothPrograms(t *testing.T) {
@@ -121,17 +153,24 @@ func TestRefillsWithBothPrograms(t *testing.T) {
 		t.Skip("runs the sandbox as a process: left out by -short")
 	}
 	t.Parallel()
-	m, w := newOfflineMachine(t), newSeparateService(t, build(t), "", "bitcoin,xrpl")
+	m, w := newOfflineMachine(t), newSeparateService(t, build(t), "", "bitcoin,xrpl,solana")
 	w.blocks("manual")
 	text, first := m.descriptor()
-	account := m.run("", "address", "xrpl")
+	account, key := m.run("", "address", "xrpl"), m.run("", "address", "solana")
+	nonce := ""
+	for _, c := range w.currencies {
+		if c.chain == "solana" {
+			nonce = w.nonceAccount(c, key)
+		}
+	}
 	w.coldIn(map[string]string{
 		"bitcoin": fmt.Sprintf("{kind: descriptor, descriptor: %q, addresses: [%q]}", text, first),
 		"xrpl":    fmt.Sprintf("{kind: address, addresses: [%q]}", account),
+		"solana":  fmt.Sprintf("{kind: nonce, addresses: [%q], nonce_account: %q}", key, nonce),
 	})
 	w.must(os.WriteFile(filepath.Join(m.dir, "hot.json"), w.run("seed", "export-public"), 0o600))
 	for _, c := range w.currencies {
-		w.pay(c, share{map[string]string{"bitcoin": first, "xrpl": account}[c.chain], "40"})
+		w.pay(c, share{map[string]string{"bitcoin": first, "xrpl": account, "solana": key}[c.chain], "40"})
 	}
 	w.mine(untilFinal)
 	w.balanced()
@@ -139,7 +178,7 @@ func TestRefillsWithBothPrograms(t *testing.T) {
 		w.refills(m, c, "15")
 	}
 	w.mine(untilFinal)
-	w.eventually("both refills are booked", func() error {
+	w.eventually("the refills are booked", func() error {
 		var list []struct{ Currency, Amount, Status string }
 		out, err := w.try("cold", "list", "--json")
 		if err == nil {

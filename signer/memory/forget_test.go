@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -126,6 +127,35 @@ func TestAStateOfTheFirstReleaseIsBroughtUpToDate(t *testing.T) {
 	if err := f.db.QueryRowContext(t.Context(), `SELECT at FROM signed`).Scan(&at); err != nil || at != 7000 {
 		t.Errorf("the digest is of %d, %v, want 7000", at, err)
 	}
+}
+
+// A no of a release that did not note the kinds of keys stays, and another kind stands beside it.
+func TestDenialsOfBeforeStay(t *testing.T) {
+	t.Parallel()
+	path := first(t)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(migrations) - 1
+	for _, text := range append(migrations[1:before:before], fmt.Sprintf(`PRAGMA user_version = %d`, before),
+		`INSERT INTO denials VALUES (zeroblob(32), 'bob', 7000)`) {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	do(t, reopen(t, path), func(ctx context.Context, tx Tx) error {
+		at := time.UnixMilli(7000).UTC()
+		err := tx.AddDenial(ctx, Digest{}, Denial{"bob", "webauthn", at})
+		list, failed := tx.Denials(ctx, Digest{})
+		if want := []Denial{{"bob", "", at}, {"bob", "webauthn", at}}; !reflect.DeepEqual(list, want) {
+			t.Errorf("got %+v, want %+v", list, want)
+		}
+		return errors.Join(err, failed)
+	})
 }
 
 // A command of this release does not change the schema under a signer of an earlier one.

@@ -27,9 +27,9 @@ type People interface {
 	Removed(ctx context.Context, chain bursar.ChainID, base string) (time.Time, error)
 	AddRemoved(ctx context.Context, chain bursar.ChainID, base string, at time.Time) error
 
-	// Denials returns who said no to an order, and when, by name.
+	// Denials returns who said no to an order, with what and when, by name and then by kind of key.
 	Denials(ctx context.Context, order Digest) ([]Denial, error)
-	// AddDenial remembers that somebody said no, unless a later no of theirs is remembered.
+	// AddDenial remembers that somebody said no, unless a later no of theirs with the same kind of key is remembered.
 	AddDenial(ctx context.Context, order Digest, d Denial) error
 
 	// Nonce returns for which flow a nonce was used; 0 is none.
@@ -73,6 +73,7 @@ type KnownPolicy struct {
 // Denial is a no to an order.
 type Denial struct {
 	Person string
+	With   string    // the kind of key, as the policy writes it; empty: a release noted it that did not distinguish them
 	At     time.Time // when it was made, as its text says
 }
 
@@ -126,6 +127,20 @@ CREATE TABLE denials (
 	at INTEGER NOT NULL,
 	PRIMARY KEY (digest, person)
 ) STRICT, WITHOUT ROWID;
+`
+
+// denialsSchema is a migration of the file: a no of each kind of key is remembered by itself.
+const denialsSchema = `
+CREATE TABLE denials_with (
+	digest BLOB NOT NULL,
+	person TEXT NOT NULL,
+	kind TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	PRIMARY KEY (digest, person, kind)
+) STRICT, WITHOUT ROWID;
+INSERT INTO denials_with(digest, person, kind, at) SELECT digest, person, '', at FROM denials;
+DROP TABLE denials;
+ALTER TABLE denials_with RENAME TO denials;
 `
 
 // peopleSchema is a migration of the file.

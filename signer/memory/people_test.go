@@ -194,9 +194,9 @@ func TestWhatIsKnownOnlyMovesForward(t *testing.T) {
 			for _, n := range []int64{2, 1, 3, 2} {
 				errs = append(errs, tx.KnowPolicy(ctx, KnownPolicy{n, "h"}),
 					tx.AddRemoved(ctx, "c", "a", noon.Add(time.Duration(n)*time.Second)),
-					tx.AddDenial(ctx, order, Denial{"bob", noon.Add(time.Duration(n) * time.Second)}))
+					tx.AddDenial(ctx, order, Denial{"bob", "ssh", noon.Add(time.Duration(n) * time.Second)}))
 			}
-			return errors.Join(append(errs, tx.AddDenial(ctx, order, Denial{"ann", noon}))...)
+			return errors.Join(append(errs, tx.AddDenial(ctx, order, Denial{"ann", "webauthn", noon}))...)
 		})
 		do(t, k, func(ctx context.Context, tx Tx) error {
 			known, err := tx.KnownPolicy(ctx)

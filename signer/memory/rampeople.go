@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -168,8 +169,8 @@ func (m ramTx) AddDenial(_ context.Context, order Digest, d Denial) error {
 		m.people.denials = map[Digest][]Denial{}
 	}
 	list := m.people.denials[order]
-	i, found := slices.BinarySearchFunc(list, d.Person, func(one Denial, name string) int {
-		return strings.Compare(one.Person, name)
+	i, found := slices.BinarySearchFunc(list, d, func(a, b Denial) int {
+		return cmp.Or(strings.Compare(a.Person, b.Person), strings.Compare(a.With, b.With))
 	})
 	switch {
 	case !found:

@@ -37,11 +37,12 @@ func (tx *sqlTx) AddRemoved(ctx context.Context, chain bursar.ChainID, base stri
 
 // Denials implements Tx.
 func (tx *sqlTx) Denials(ctx context.Context, order Digest) (list []Denial, err error) {
-	err = tx.all(ctx, `SELECT person, at FROM denials WHERE digest = ? ORDER BY person`, []any{order[:]},
+	err = tx.all(ctx, `SELECT person, kind, at FROM denials WHERE digest = ? ORDER BY person, kind`,
+		[]any{order[:]},
 		func(r rows) error {
 			var d Denial
 			var at int64
-			err := r.Scan(&d.Person, &at)
+			err := r.Scan(&d.Person, &d.With, &at)
 			d.At = timeOf(at)
 			list = append(list, d)
 			return err
@@ -51,7 +52,7 @@ func (tx *sqlTx) Denials(ctx context.Context, order Digest) (list []Denial, err 
 
 // AddDenial implements Tx.
 func (tx *sqlTx) AddDenial(ctx context.Context, order Digest, d Denial) error {
-	_, err := tx.exec(ctx, `INSERT INTO denials(digest, person, at) VALUES (?, ?, ?)
-		ON CONFLICT (digest, person) DO UPDATE SET at = max(at, excluded.at)`, order[:], d.Person, millis(d.At))
+	_, err := tx.exec(ctx, `INSERT INTO denials(digest, person, kind, at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (digest, person, kind) DO UPDATE SET at = max(at, excluded.at)`, order[:], d.Person, d.With, millis(d.At))
 	return err
 }

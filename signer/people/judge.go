@@ -48,7 +48,8 @@ const (
 	RuleShare      Rule = "fee-share"     // it costs too much for what it pays
 )
 
-// MaxApprovals bounds the approvals that are shown for one order: each person has one that counts.
+// MaxApprovals bounds the approvals that are shown for one order: each person has one that counts, of a kind of
+// key and a decision.
 const MaxApprovals = 200
 
 // Grants is what the policy allows, to be written with the signature.
@@ -185,11 +186,11 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 		return err
 	}
 	payment := before + 1
-	votes, problems, err := j.votes(ctx, o, evidence, payment)
+	heard, votes, problems, err := j.votes(ctx, o, evidence, payment)
 	if err != nil {
 		return err
 	}
-	if err := j.denied(ctx, o, digest, votes); err != nil {
+	if err := j.denied(ctx, o, digest, heard); err != nil {
 		return err
 	}
 	yes, _ := roster.Tally(votes)

@@ -56,7 +56,8 @@ func (r *Refusal) Begin(ctx context.Context, keeper memory.Keeper, now time.Time
 				continue
 			}
 			if _, err := tx.Append(ctx, now, memory.KindDenied, detail(map[string]any{
-				"order": approval.Hash(d.Order).String(), "by": d.Person, "made": d.At})); err != nil {
+				"order": approval.Hash(d.Order).String(), "by": d.Person, "with": d.With,
+				"made": d.At})); err != nil {
 				return err
 			}
 		}

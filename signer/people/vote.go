@@ -14,84 +14,112 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// votes returns the approvals that count: of this payment of the order, and not used for another flow. A no is heeded
-// of whichever payment it is.
+// votes returns what was heard of the order: each no, and each yes to this payment that was not used for another flow;
+// and each person's last word among these.
 //
 // The attack: the service shows some of the approvals of an order at a time, each time for another transaction.
 func (j *judging) votes(
 	ctx context.Context, o approval.Order, evidence chain.Order, payment int64,
-) (votes []roster.Vote, problems []error, err error) {
+) (heard, votes []roster.Vote, problems []error, err error) {
 	if len(evidence.Approvals) > MaxApprovals {
-		return nil, nil, refuse(RulePaysOrder,
-			"order %s comes with %d approvals, and each person has one: at most %d are read",
+		return nil, nil, nil, refuse(RulePaysOrder,
+			"order %s comes with %d approvals, and each person has one of a kind: at most %d are read",
 			o.ID, len(evidence.Approvals), MaxApprovals)
 	}
 	list, copied, err := j.genuine(ctx, o, evidence)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	all, problems := j.policy.Votes(o, list, j.Now)
+	all, problems := j.policy.Heard(o, list, j.Now)
 	if i := slices.IndexFunc(problems, func(err error) bool { return errors.Is(err, roster.ErrForged) }); i >= 0 {
-		return nil, nil, refuse(RuleForged, "order %s: %v", o.ID, problems[i])
+		return nil, nil, nil, refuse(RuleForged, "order %s: %v", o.ID, problems[i])
 	}
 	problems = append(problems, copied...)
 	for _, v := range all {
-		flow, found, err := j.tx.Nonce(ctx, v.Nonce.String())
-		switch {
+		switch err := j.usable(ctx, v, payment); {
+		case errors.Is(err, ErrUsed):
+			problems = append(problems, err)
 		case err != nil:
-			return nil, nil, err
-		case v.Decision == approval.Yes && v.Payment != payment:
-			problems = append(problems, fmt.Errorf("%w: the approval by %s, of payment %d of the order", ErrUsed, v.Person,
-				v.Payment))
-		case found && (j.Flow == 0 || flow != j.Flow):
-			problems = append(problems, fmt.Errorf("%w: the approval by %s, for another transaction", ErrUsed, v.Person))
+			return nil, nil, nil, err
 		default:
-			votes = append(votes, v)
-			if touches(v) {
-				j.touched = append(j.touched, touchOf(v))
-			}
+			heard = append(heard, v)
 		}
 	}
-	return votes, problems, nil
+	votes, outvoted := roster.LastWords(heard)
+	for _, v := range votes {
+		if touches(v) {
+			j.touched = append(j.touched, touchOf(v))
+		}
+	}
+	return heard, votes, append(problems, outvoted...), nil
 }
 
-// denied refuses an order to which somebody said no, now or before, and did not say yes since. The no of a person whom
-// the policy does not have any more ends.
+// usable refuses a yes to another payment of the order, or one that allowed another flow.
+func (j *judging) usable(ctx context.Context, v roster.Vote, payment int64) error {
+	flow, found, err := j.tx.Nonce(ctx, v.Nonce.String())
+	switch {
+	case err != nil:
+		return err
+	case v.Decision == approval.Yes && v.Payment != payment:
+		return fmt.Errorf("%w: the approval by %s, of payment %d of the order", ErrUsed, v.Person, v.Payment)
+	case found && (j.Flow == 0 || flow != j.Flow):
+		return fmt.Errorf("%w: the approval by %s, for another transaction", ErrUsed, v.Person)
+	}
+	return nil
+}
+
+// denied refuses an order to which somebody said no, now or before, and did not say yes since with a kind of key that
+// lifts it. The no of a person whom the policy does not have any more ends.
 //
-// The attack: the service shows a no until it has expired, or not a second time.
-func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Digest, votes []roster.Vote) error {
-	r := &Refusal{Rule: Rule(roster.Approved)}
-	stands := map[string]bool{}
+// The attack: the service shows a no until it has expired, or not a second time; or it has a passkey sign a yes whose
+// owner reads something else.
+func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Digest, heard []roster.Vote) error {
 	before, err := j.tx.Denials(ctx, digest)
-	for _, d := range before {
-		one, there := j.policy.Person(d.Person)
-		stands[d.Person] = there && len(one.Keys)+len(one.Passkeys) > 0 && j.Now.Before(one.Until)
-	}
-	for _, v := range votes {
-		made := memory.Denial{Person: v.Person, At: v.Created}
-		i := slices.IndexFunc(before, func(d memory.Denial) bool { return d.Person == v.Person })
-		switch {
-		case v.Decision == approval.No:
-			stands[v.Person] = true
-			if i < 0 || before[i].At.Before(v.Created) {
-				r.Denied = append(r.Denied, Denied{digest, made, i >= 0})
-			}
-		case i >= 0 && v.Created.After(before[i].At):
-			stands[v.Person] = false
-		}
-	}
-	var names []string
-	for name, stands := range stands {
-		if stands {
-			names = append(names, name)
-		}
-	}
-	if err != nil || len(names) == 0 {
+	if err != nil {
 		return err
 	}
+	r, said := &Refusal{Rule: Rule(roster.Approved)}, before
+	for _, v := range heard {
+		if v.Decision != approval.No {
+			continue
+		}
+		made := memory.Denial{Person: v.Person, With: string(v.With), At: v.Created}
+		said = append(said, made)
+		i := slices.IndexFunc(before, func(d memory.Denial) bool { return d.Person == made.Person && d.With == made.With })
+		if i < 0 || before[i].At.Before(made.At) {
+			r.Denied = append(r.Denied, Denied{digest, made, i >= 0})
+		}
+	}
+	var names, how []string
+	for _, d := range said {
+		one, there := j.policy.Person(d.Person)
+		with := kindOf(d, one)
+		if !there || !j.Now.Before(one.Until) || roster.Lifted(d.Person, with, d.At, heard) {
+			continue
+		}
+		names = append(names, d.Person)
+		if yes := roster.Lifted(d.Person, roster.KeyPasskey, d.At, heard); yes {
+			how = append(how, fmt.Sprintf("; %s lifts it only by SSH, as it was said", d.Person))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
 	slices.Sort(names)
-	r.Detail = fmt.Sprintf("order %s: %s said no", o.ID, strings.Join(names, " and "))
+	r.Detail = fmt.Sprintf("order %s: %s said no%s", o.ID, strings.Join(slices.Compact(names), " and "),
+		strings.Join(slices.Compact(how), ""))
 	return r
+}
+
+// kindOf returns the kind of key that a no was said with; where that was not noted, the strongest that its person has.
+func kindOf(d memory.Denial, one roster.Person) roster.KeyKind {
+	switch {
+	case d.With != "":
+		return roster.KeyKind(d.With)
+	case len(one.Keys) > 0:
+		return roster.KeySSH
+	}
+	return roster.KeyPasskey
 }
 
 // share refuses payments of tokens that cost too much, by the policy's own prices.

@@ -59,16 +59,24 @@ func cursor(t *testing.T, db *store.DB) {
 	hashes := []string{"0", "1", "2", "3"}
 	for h := uint64(1); h < 4; h++ {
 		do(t, db, func(tx *store.Tx) error {
-			return tx.Blocks().Push(ctx, bursar.Bitcoin, store.Block{Height: h, Hash: hashes[h], Parent: hashes[h-1]}, 2)
+			return tx.Blocks().Push(ctx, bursar.Bitcoin, store.Block{Height: h, Hash: hashes[h], Parent: hashes[h-1],
+				Time: time.Unix(int64(h), 0)}, 2)
 		})
 	}
+	do(t, db, func(tx *store.Tx) error {
+		s, err := tx.Chains().State(ctx, bursar.Bitcoin)
+		if !s.Time.Equal(time.Unix(3, 0)) {
+			t.Errorf("after block 3: got the time %s, want that of the block", s.Time)
+		}
+		return err
+	})
 	do(t, db, func(tx *store.Tx) error {
 		return tx.Blocks().Pop(ctx, bursar.Bitcoin, store.Block{Height: 3, Hash: "3", Parent: "2"})
 	})
 	do(t, db, func(tx *store.Tx) error {
 		s, err := tx.Chains().State(ctx, bursar.Bitcoin)
-		if s.Height != 2 || s.Hash != "2" {
-			t.Errorf("after the pop: %d %s", s.Height, s.Hash)
+		if s.Height != 2 || s.Hash != "2" || !s.Time.IsZero() {
+			t.Errorf("after the pop: got %d %s of %s, want 2 2 of no time that is known", s.Height, s.Hash, s.Time)
 		}
 		_, gone := tx.Blocks().At(ctx, bursar.Bitcoin, 3)
 		want(t, gone, store.ErrNotFound)

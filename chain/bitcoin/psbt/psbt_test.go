@@ -14,7 +14,7 @@ import (
 // vector is a line of the vectors of BIP 174.
 type vector struct{ group, name, text string }
 
-func vectors(t *testing.T, group string) (found []vector) {
+func vectors(t testing.TB, group string) (found []vector) {
 	t.Helper()
 	file, err := os.Open("testdata/bip174.txt")
 	if err != nil {
@@ -35,7 +35,7 @@ func vectors(t *testing.T, group string) (found []vector) {
 	return found
 }
 
-func decode(t *testing.T, text string) []byte {
+func decode(t testing.TB, text string) []byte {
 	t.Helper()
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

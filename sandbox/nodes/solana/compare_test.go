@@ -154,7 +154,7 @@ func (r *rivals) text(v any) string {
 func (r *rivals) loaded(tx *transaction) []key {
 	r.node.mu.RLock()
 	defer r.node.mu.RUnlock()
-	loading := &runner{transaction: tx, state: func(k key) account { return r.node.bank.accounts[k] }}
+	loading := &runner{transaction: tx, ground: ground{state: func(k key) account { return r.node.bank.accounts[k] }}}
 	if loading.load() != nil {
 		return nil
 	}
@@ -282,8 +282,8 @@ func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 		}
 		accounts := nativePrograms()
 		accounts[tx.keys[0]] = account{lamports: 2_000_000_000}
-		state := func(k key) account { return accounts[k] }
-		real, err := svm{vm}.run(tx, state)
+		on := ground{state: func(k key) account { return accounts[k] }}
+		real, err := svm{vm}.run(tx, on)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +294,7 @@ func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 			}
 			return string(raw)
 		}
-		simulated := run(tx, state)
+		simulated := run(tx, on)
 		if simulated.notIncluded { // no block, no fee
 			simulated.fee, simulated.before, simulated.after, real.before, real.after = 0, nil, nil, nil, nil
 		}

@@ -33,12 +33,12 @@ func FuzzTransaction(f *testing.F) {
 		if err != nil {
 			return
 		}
-		o := run(tx, func(k key) account {
+		o := run(tx, ground{state: func(k key) account {
 			if a, known := b.accounts[k]; known {
 				return a
 			}
 			return account{lamports: 2_000_000_000}
-		})
+		}})
 		if o.notIncluded {
 			return
 		}

@@ -10,9 +10,9 @@ import (
 // machine executes transactions. The node does the rest: slots, blockhashes, which transactions have been processed,
 // and signatures, which it checks first.
 type machine interface {
-	// run executes a transaction on top of a state, which it does not change. An error means that the outcome is
-	// unknown; a failing transaction is an outcome.
-	run(t *transaction, state func(key) account) (outcome, error)
+	// run executes a transaction on a state, which it does not change. An error means that the outcome is unknown; a
+	// failing transaction is an outcome.
+	run(t *transaction, on ground) (outcome, error)
 	// builtins are the programs that exist from genesis.
 	builtins() (map[key]account, error)
 }
@@ -20,9 +20,7 @@ type machine interface {
 // programs is the machine of this package: as much as payments need.
 type programs struct{}
 
-func (programs) run(t *transaction, state func(key) account) (outcome, error) {
-	return run(t, state), nil
-}
+func (programs) run(t *transaction, on ground) (outcome, error) { return run(t, on), nil }
 
 func (programs) builtins() (map[key]account, error) { return nativePrograms(), nil }
 
@@ -52,15 +50,15 @@ func (s svm) builtins() (map[key]account, error) {
 	return accounts, err
 }
 
-func (s svm) run(t *transaction, state func(key) account) (outcome, error) {
+func (s svm) run(t *transaction, on ground) (outcome, error) {
 	o := outcome{changes: map[key]account{}}
-	loading := &runner{transaction: t, state: state}
+	nonces, state, loading := exchangeFor(t, on), on.state, &runner{transaction: t, ground: on}
 	if loading.load() == nil {
 		o.keys, o.loaded = loading.outcome.keys, loading.outcome.loaded
 	} else {
 		o.keys = t.keys // the machine reports what is wrong
 	}
-	h := handOver(t, o.keys, state)
+	h := handOver(t, o.keys, func(k key) account { return nonces.of(state(k)) })
 	verdict, err := s.vm.Send(litesvm.Order{Raw: t.raw, Accounts: h.accounts, Read: h.keys, Unsigned: true})
 	if err != nil {
 		return o, fmt.Errorf("execute %s: %w", t.id(), err)
@@ -69,13 +67,14 @@ func (s svm) run(t *transaction, state func(key) account) (outcome, error) {
 	for i, after := range verdict.Accounts {
 		before := h.accounts[i]
 		o.fee += before.Lamports - after.Lamports // an intermediate sum wraps around; the difference is the fee
-		if a := fromSVM(after); !a.same(fromSVM(before)) {
+		if a := nonces.of(fromSVM(after)); !a.same(nonces.of(fromSVM(before))) {
 			k := key(after.Key)
 			a.executable = a.executable || state(k).isClosed()
 			o.changes[k] = a
 		}
 	}
 	o.notIncluded = o.err != nil && o.fee == 0
+	o.advanceFailed(on)
 	for _, k := range o.keys {
 		before := state(k)
 		after, changed := o.changes[k]

@@ -79,10 +79,11 @@ func (b *bank) offer(m machine, x *block, t *transaction) (in, ever bool, err er
 	if b.byID[t.id()] != nil || !t.verify() {
 		return false, false, nil
 	}
-	if !b.validAt(place, x.height, t.blockhash) {
-		return false, false, nil
+	on, accepted, later := b.groundOf(place, x.height, t, func(k key) account { return b.accounts[k] })
+	if !accepted {
+		return false, later, nil
 	}
-	o, err := m.run(t, func(k key) account { return b.accounts[k] })
+	o, err := m.run(t, on)
 	if err != nil || o.notIncluded {
 		return false, true, err
 	}

@@ -118,6 +118,9 @@ func (r *runner) system(i instruction) any {
 		}
 		return r.allocate(i.accounts[0], binary.LittleEndian.Uint64(data))
 	}
+	if why, is := r.nonces(code, i, data); is {
+		return why
+	}
 	return "InvalidInstructionData"
 }
 
@@ -241,9 +244,13 @@ func describe(why any) string {
 
 // instructionWords maps InstructionError to its text.
 var instructionWords = map[string]string{
+	"AccountDataTooSmall":         "account data too small for instruction",
 	"ArithmeticOverflow":          "Program arithmetic overflowed",
 	"ComputationalBudgetExceeded": "Computational budget exceeded",
+	"ExternalAccountDataModified": "instruction modified data of an account it does not own",
 	"ExternalAccountLamportSpend": "instruction spent from the balance of an account it does not own",
+	"InsufficientFunds":           "insufficient funds for instruction",
+	"InvalidAccountData":          "invalid account data for instruction",
 	"InvalidArgument":             "invalid program argument",
 	"InvalidInstructionData":      "invalid instruction data",
 	"MissingAccount":              "An account required by the instruction is missing",

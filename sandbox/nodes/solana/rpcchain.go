@@ -79,7 +79,7 @@ func (n *Node) getMinimumBalance(p params) (any, error) {
 	return rentMinimum(size), nil
 }
 
-// getFeeForMessage answers null for a blockhash that is not valid.
+// getFeeForMessage answers null for a blockhash that is neither valid nor the value of the nonce that is advanced.
 func (n *Node) getFeeForMessage(p params) (any, error) {
 	var text string
 	if err := p.get(0, &text); err != nil {
@@ -100,7 +100,9 @@ func (n *Node) getFeeForMessage(p params) (any, error) {
 	if err := n.admits(t); err != nil {
 		return nil, err
 	}
-	if !n.valid(o.Commitment, t.blockhash) {
+	place := n.bank.place(o.Commitment)
+	on, accepted, _ := n.bank.groundOf(place, uint64(place), t, func(k key) account { return n.bank.accountAt(place, k) })
+	if !accepted && on.nonce == nil {
 		return n.in(o.Commitment, nil), nil
 	}
 	r := &runner{transaction: t}

@@ -67,13 +67,15 @@ func (n *Node) sendTransaction(p params) (any, error) {
 // try runs a transaction against the state at a commitment level, which does not change.
 func (n *Node) try(t *transaction, l level) (outcome, error) {
 	place := n.bank.place(l)
-	if !n.valid(l, t.blockhash) { // a validator checks its age first, also of what it has processed
+	state := func(k key) account { return n.bank.accountAt(place, k) }
+	on, accepted, _ := n.bank.groundOf(place, uint64(place), t, state)
+	if !accepted { // a validator checks its age first, also of what it has processed
 		return outcome{err: "BlockhashNotFound"}, nil
 	}
 	if n.find(t.id(), l) != nil {
 		return outcome{err: "AlreadyProcessed"}, nil
 	}
-	return n.machine.run(t, func(k key) account { return n.bank.accountAt(place, k) })
+	return n.machine.run(t, on)
 }
 
 func trialView(o outcome) map[string]any {

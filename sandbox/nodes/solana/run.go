@@ -26,20 +26,21 @@ type outcome struct {
 type runner struct {
 	*transaction
 	outcome
-	state func(key) account
+	ground
 	limit uint64
 	price uint64
 }
 
 // run executes a transaction. It does not look at blockhashes or at what has been processed.
-func run(t *transaction, state func(key) account) outcome {
-	r := &runner{transaction: t, state: state}
+func run(t *transaction, on ground) outcome {
+	r := &runner{transaction: t, ground: on}
 	r.changes = map[key]account{}
 	if err := r.prepare(); err != nil {
 		r.err, r.notIncluded = err, true
 		return r.outcome
 	}
 	r.execute()
+	r.advanceFailed(on)
 	for _, k := range r.outcome.keys {
 		r.after = append(r.after, r.get(k).lamports)
 	}
@@ -102,13 +103,16 @@ func (r *runner) load() failure {
 
 // takeFee is validate_fee_payer.
 func (r *runner) takeFee() failure {
-	payer := r.state(r.transaction.keys[0])
+	payer, least := r.state(r.transaction.keys[0]), uint64(0)
 	switch {
 	case payer.lamports == 0:
 		return "AccountNotFound"
-	case payer.owner != systemProgram() || len(payer.data) > 0:
+	case !payer.isNonce() && (payer.owner != systemProgram() || len(payer.data) > 0):
 		return "InvalidAccountForFee"
-	case payer.lamports < r.fee:
+	case payer.isNonce():
+		least = rentMinimum(nonceSize)
+	}
+	if payer.lamports < least || payer.lamports-least < r.fee {
 		return "InsufficientFundsForFee"
 	}
 	paid := payer
@@ -190,17 +194,22 @@ func (r *runner) signs(place byte) bool { return int(place) < r.signers }
 
 func (r *runner) writes(place byte) bool {
 	i, static := int(place), len(r.transaction.keys)
-	k := r.outcome.keys[i]
-	if isReserved(k) {
-		return false
+	if i < static {
+		return r.writesOwn(place)
 	}
+	return !isReserved(r.outcome.keys[i]) && i < static+len(r.loaded[0])
+}
+
+// writesOwn is writes of one of the message's own keys.
+func (t *transaction) writesOwn(place byte) bool {
+	i := int(place)
 	switch {
-	case i < r.signers:
-		return i < r.signers-r.readSigned
-	case i < static:
-		return i < static-r.readUnsigned
+	case isReserved(t.keys[i]):
+		return false
+	case i < t.signers:
+		return i < t.signers-t.readSigned
 	}
-	return i < static+len(r.loaded[0])
+	return i < len(t.keys)-t.readUnsigned
 }
 
 // step runs one instruction.

@@ -45,7 +45,7 @@ func TestLikeTheSVM(t *testing.T) {
 		b := newBank(nativePrograms(), nil, 0)
 		b.accounts[tx.keys[0]] = account{lamports: 2_000_000_000}
 		x := b.begin(blockPlan{Slot: 1})
-		o := run(tx, func(k key) account { return b.accounts[k] })
+		o := run(tx, ground{state: func(k key) account { return b.accounts[k] }})
 		for k, a := range o.changes {
 			b.set(x, k, a)
 		}

@@ -1,0 +1,46 @@
+package roster
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/approval"
+)
+
+// What one person said, in any sequence, has one last word: each is a decision, a kind of key and a second.
+func TestTheLastWordOfAPerson(t *testing.T) {
+	t.Parallel()
+	said := func(decision approval.Decision, with KeyKind, second int) Vote {
+		return Vote{Approval: approval.Approval{Decision: decision, Created: noon.Add(time.Duration(second) * time.Second),
+			Expires: noon.Add(time.Hour)}, Person: "ann", With: with}
+	}
+	const yes, no = approval.Yes, approval.No
+	for name, test := range map[string]struct {
+		said []Vote
+		want int // of said
+		weak int // how many are named as too weak
+	}{
+		"the later yes":                {[]Vote{said(yes, KeySSH, 0), said(yes, KeyPasskey, 1)}, 1, 0},
+		"a yes by SSH after a no":      {[]Vote{said(no, KeySSH, 0), said(yes, KeySSH, 1)}, 1, 0},
+		"of another kind of SSH":       {[]Vote{said(no, KeyHardware, 0), said(yes, KeySSH, 1)}, 1, 0},
+		"over a no by a passkey":       {[]Vote{said(no, KeyPasskey, 0), said(yes, KeyHardware, 1)}, 1, 0},
+		"by the same passkey":          {[]Vote{said(no, KeyPasskey, 0), said(yes, KeyPasskey, 1)}, 1, 0},
+		"a passkey after a no by SSH":  {[]Vote{said(no, KeySSH, 0), said(yes, KeyPasskey, 1)}, 0, 1},
+		"after one by a security key":  {[]Vote{said(no, KeyHardware, 0), said(yes, KeyPasskey, 1)}, 0, 1},
+		"of the same second":           {[]Vote{said(yes, KeySSH, 0), said(no, KeyPasskey, 0)}, 1, 0},
+		"two nos and a passkey":        {[]Vote{said(no, KeyPasskey, 1), said(no, KeySSH, 0), said(yes, KeyPasskey, 2)}, 1, 1},
+		"one of two lifted":            {[]Vote{said(no, KeySSH, 0), said(yes, KeySSH, 1), said(no, KeyPasskey, 2)}, 2, 0},
+		"both lifted, each by its own": {[]Vote{said(no, KeySSH, 0), said(yes, KeySSH, 1), said(yes, KeyPasskey, 2)}, 2, 0},
+	} {
+		for range test.said { // whichever comes first
+			votes, outvoted := LastWords(test.said)
+			if len(votes) != 1 || votes[0] != test.said[test.want] || len(outvoted) != test.weak ||
+				test.weak > 0 && !errors.Is(outvoted[0], ErrWeaker) {
+				t.Errorf("%s: got %v, %v, want %v and %d too weak", name, votes, outvoted, test.said[test.want], test.weak)
+			}
+			test.said = append(test.said[1:len(test.said):len(test.said)], test.said[0])
+			test.want = (test.want + len(test.said) - 1) % len(test.said)
+		}
+	}
+}
