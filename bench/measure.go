@@ -42,6 +42,9 @@ func (b *bench) part(name string) *part { return b.results.part(name, b.run) }
 
 // stages are all measurements that the flags ask for.
 func (b *bench) stages() []stage {
+	if b.beside != "" {
+		return b.besideStages()
+	}
 	var list []stage
 	for _, kind := range b.databases {
 		s := &site{bench: b, kind: kind}
