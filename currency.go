@@ -174,6 +174,11 @@ func (r *Registry) Served(chain ChainID, suspended func(CurrencyCode) string) (c
 }
 
 // On returns the currencies of one chain in the registry's order.
-func (r *Registry) On(chain ChainID) []Currency {
-	return slices.DeleteFunc(slices.Clone(r.list), func(c Currency) bool { return c.Chain != chain })
+func (r *Registry) On(chain ChainID) (list []Currency) {
+	for i := range r.list {
+		if r.list[i].Chain == chain {
+			list = append(list, r.list[i])
+		}
+	}
+	return list
 }

@@ -146,8 +146,12 @@ func (d *deployment) another(ctx context.Context, dir string) (*deployment, erro
 
 // command runs a command of the service's program to its end.
 func (d *deployment) command(ctx context.Context, args ...string) error {
-	p, err := start(ctx, "bursar "+args[0], d.bursar,
-		[]string{"BURSAR_PASSPHRASE_FILE=" + filepath.Join(d.dir, "passphrase")}, args...)
+	return d.commandIn(ctx, []string{"BURSAR_PASSPHRASE_FILE=" + filepath.Join(d.dir, "passphrase")}, args...)
+}
+
+// commandIn is command with other variables of the environment.
+func (d *deployment) commandIn(ctx context.Context, variables []string, args ...string) error {
+	p, err := start(ctx, "bursar "+args[0], d.bursar, variables, args...)
 	if err != nil {
 		return err
 	}

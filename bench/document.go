@@ -17,7 +17,9 @@ gathered into one transaction. Reference and service are driven in turns. p50 an
 is user and system time of the program and of its database's server for each request, with what the service does by
 itself meanwhile: paying what was recorded, auditing the books, delivering events. Where all cores are busy it decides
 the rate; the driver's own comes on top. What bounds the ratios of wallets and transfers is in
-[decision 66](decisions/0066-what-is-alike-changes-together.md#consequences).`},
+[decision 66](decisions/0066-what-is-alike-changes-together.md#consequences) and
+[decision 119](decisions/0119-what-a-row-costs-the-server.md); where it was measured, a bare program writes the same
+rows as the service, and nothing else.`},
 	{partDeposits, "A block of deposits", `
 A block pays many wallets. *Seen* is the time from the request that mines the block until the last deposit is listed
 as pending; *credited* is from the request that mines the block which makes it final until the balance has everything,

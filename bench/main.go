@@ -4,7 +4,7 @@
 //
 //	go run ./bench [--quick] [--database postgres|sqlite] [--only REGEXP] [--json FILE] [--write FILE]
 //	               [--scale [--wallets N] [--entries N]] [--replicas] [--peer NAME=URL]
-//	               [--for DURATION] [--profiles FOLDER]
+//	               [--for DURATION] [--profiles FOLDER] [--beside FOLDER]
 //	go run ./bench --render --json FILE --write FILE
 //
 // It owns the report, from which docs/performance.md is written, and everything that a measurement starts: all of it
@@ -40,6 +40,7 @@ type settings struct {
 	replicas  bool
 	peers     []peer
 	profiles  string        // folder for the service's profiles; empty: none
+	beside    string        // folder with the programs of another version; empty: none
 	seconds   time.Duration // of one measurement
 	rounds    int
 	conns     []int
@@ -87,6 +88,9 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.BoolVar(&s.replicas, "replicas", false, "also measure one, two and four replicas on one PostgreSQL")
 	set.StringVar(&s.profiles, "profiles", "",
 		"write a processor profile of the service under each kind of request into this `folder`")
+	set.StringVar(&s.beside, "beside", "",
+		"measure nothing else than requests, in turns with another version, whose programs bursar and sandbox are in this "+
+			"`folder`")
 	set.DurationVar(&seconds, "for", 0, "how long to measure each number of connections in a round")
 	set.Func("peer", "also measure another ledger that is running, `NAME=URL` with the name blnk or formance; repeatable",
 		func(text string) error {

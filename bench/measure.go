@@ -42,6 +42,9 @@ func (b *bench) part(name string) *part { return b.results.part(name, b.run) }
 
 // stages are all measurements that the flags ask for.
 func (b *bench) stages() []stage {
+	if b.beside != "" {
+		return b.besideStages()
+	}
 	var list []stage
 	for _, kind := range b.databases {
 		s := &site{bench: b, kind: kind}
@@ -111,7 +114,7 @@ func (s *site) prepare(ctx context.Context, name string, chains ...string) (err 
 		}
 		s.cluster = server
 		s.closing = append(s.closing, server.stop)
-		if err := server.create(ctx, "bursar", "reference"); err != nil {
+		if err := server.create(ctx, "bursar", "reference", "rows"); err != nil {
 			return err
 		}
 		s.url = server.url("bursar")
@@ -144,7 +147,15 @@ func (s *site) startReference(ctx context.Context) error {
 	if s.kind == "postgres" {
 		url = replaceDatabase(s.url, "reference")
 	}
-	program, err := start(ctx, "the reference", s.self, nil, referenceCommand, "--database", url)
+	args := []string{referenceCommand, "--database", url}
+	if s.kind == "postgres" {
+		same := replaceDatabase(s.url, "rows")
+		if err := s.commandIn(ctx, []string{"BURSAR_DATABASE=" + same}, "migrate"); err != nil {
+			return err
+		}
+		args = append(args, "--rows", same)
+	}
+	program, err := start(ctx, "the reference", s.self, nil, args...)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ const rows = 10_000
 func serveReference(args []string) error {
 	set := flag.NewFlagSet(referenceCommand, flag.ContinueOnError)
 	url := set.String("database", "", "PostgreSQL URL, or file:PATH of SQLite")
+	same := set.String("rows", "", "PostgreSQL URL of a database with the service's schema; empty: none")
 	if err := set.Parse(args); err != nil {
 		return err
 	}
@@ -46,6 +47,12 @@ func serveReference(args []string) error {
 	b, err := openBackend(ctx, *url)
 	if err != nil {
 		return fmt.Errorf("open the reference's database: %w", err)
+	}
+	var rows *sameRows
+	if *same != "" {
+		if rows, err = openSameRows(ctx, *same); err != nil {
+			return fmt.Errorf("open the database with the service's schema: %w", err)
+		}
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -57,7 +64,7 @@ func serveReference(args []string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	return http.Serve(listener, referenceHandler(ctx, b))
+	return http.Serve(listener, referenceHandler(ctx, b, rows))
 }
 
 func openBackend(ctx context.Context, url string) (backend, error) {
@@ -67,8 +74,8 @@ func openBackend(ctx context.Context, url string) (backend, error) {
 	return openPostgres(ctx, url)
 }
 
-// referenceHandler serves the reference's paths.
-func referenceHandler(ctx context.Context, b backend) http.Handler {
+// referenceHandler serves the reference's paths. same is nil where there is no database with the service's schema.
+func referenceHandler(ctx context.Context, b backend, same *sameRows) http.Handler {
 	keys := map[[sha256.Size]byte]bool{sha256.Sum256([]byte(referenceKey)): true}
 	mux := http.NewServeMux()
 	handle := func(pattern string, f func(r *http.Request) (any, error)) {
@@ -127,6 +134,9 @@ func referenceHandler(ctx context.Context, b backend) http.Handler {
 		}
 		return map[string]any{"success": true, "response": body}, transfers(r.Context(), body)
 	})
+	if same != nil {
+		handleRows(ctx, same, handle)
+	}
 	return mux
 }
 

@@ -78,8 +78,20 @@ func subjects(kind string) []subject {
 		{"transfer within the service, random accounts", 0.6, transfer, func(_ *site, f fixture) call {
 			return withdraw(f.any, f.wallet.Address)
 		}},
+		{"the rows of a wallet, by a bare program", 0, onlyPostgres(kind, fixed("POST", "/rows/wallet", referenceHeaders,
+			`{"metadata":"order 1"}`)), nil},
+		{"the rows of a transfer, by a bare program", 0, onlyPostgres(kind, fixed("POST", "/rows/transfer", referenceHeaders,
+			`{"amount":50000}`)), nil},
 		{"withdrawal recorded", 0, nil, func(_ *site, f fixture) call { return withdraw(f.any, f.outside) }},
 	}
+}
+
+// onlyPostgres returns nil for another kind of database.
+func onlyPostgres(kind string, c call) call {
+	if kind != "postgres" {
+		return nil
+	}
+	return c
 }
 
 func readTarget(kind string) float64 {
@@ -92,6 +104,9 @@ func readTarget(kind string) float64 {
 // requestSteps measure the API's calls beside the reference's, with each number of connections.
 func (s *site) requestSteps() (steps []step) {
 	for _, one := range subjects(s.kind) {
+		if one.reference == nil && one.service == nil {
+			continue
+		}
 		sides := 2
 		if one.reference == nil || one.service == nil {
 			sides = 1

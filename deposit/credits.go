@@ -76,6 +76,7 @@ func (c Credits) Inside(ctx context.Context, tx *store.Tx, t Transfer) (bursar.D
 func (c Credits) PrepareInside(
 	tx *store.Tx, transfers []Transfer, rules bursar.FeeRules,
 ) (deposits []bursar.Deposit, entries []ledger.Entry) {
+	deposits, entries = make([]bursar.Deposit, 0, len(transfers)), make([]ledger.Entry, 0, len(transfers))
 	for _, t := range transfers {
 		d := c.inside(tx, t)
 		d.Fee = fee(rules, d.AccountID, t.Currency, d.Amount)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/bursar/bursar"
 )
@@ -19,12 +20,10 @@ type Key struct {
 
 // Keys returns the balances that the entry touches, each once, in the order of its postings.
 func (e Entry) Keys() []Key {
-	var keys []Key
-	seen := map[Key]bool{}
-	for _, p := range e.Postings {
-		for _, k := range []Key{{p.Debit, p.Asset}, {p.Credit, p.Asset}} {
-			if !seen[k] {
-				seen[k] = true
+	keys := make([]Key, 0, 2*len(e.Postings))
+	for _, p := range e.Postings { // a few: looking through them is faster than a map
+		for _, k := range [2]Key{{p.Debit, p.Asset}, {p.Credit, p.Asset}} {
+			if !slices.Contains(keys, k) {
 				keys = append(keys, k)
 			}
 		}
@@ -96,7 +95,7 @@ func (b Books) after(e Entry) (map[Key]Balance, error) {
 }
 
 func applyBoth(balances map[Key]Balance, p Posting) error {
-	for _, account := range []Account{p.Debit, p.Credit} {
+	for _, account := range [2]Account{p.Debit, p.Credit} {
 		k := Key{account, p.Asset}
 		after, err := balances[k].Apply(account, p)
 		if err != nil {

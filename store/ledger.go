@@ -58,8 +58,8 @@ func (tx Ledger) PostGroups(ctx context.Context, groups [][]ledger.Entry) ([]err
 	if err != nil {
 		return nil, err
 	}
-	var accepted []ledger.Entry
-	var acceptedNumbers, refused []int64
+	accepted, acceptedNumbers := make([]ledger.Entry, 0, len(entries)), make([]int64, 0, len(entries))
+	var refused []int64
 	at := 0
 	for i, group := range groups {
 		of := numbers[at : at+len(group)]
@@ -84,8 +84,8 @@ func (tx Ledger) PostGroups(ctx context.Context, groups [][]ledger.Entry) ([]err
 }
 
 func sortedKeys(entries []ledger.Entry) []ledger.Key {
-	seen := map[ledger.Key]bool{}
-	var keys []ledger.Key
+	seen := make(map[ledger.Key]bool, len(entries))
+	keys := make([]ledger.Key, 0, len(entries))
 	for _, e := range entries {
 		for _, k := range e.Keys() {
 			if !seen[k] {

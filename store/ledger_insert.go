@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bursar/bursar/ledger"
 )
@@ -30,7 +33,7 @@ type numberedName struct {
 func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []error) (takenNames, error) {
 	names := takenNames{len(entries), map[entryName]int{}, nil}
 	in := insertion{what: "insert entries", table: "entries", rows: len(entries),
-		after: ` ON CONFLICT (kind, ref) DO NOTHING RETURNING number, kind, ref`}
+		after: tx.unlessPosted() + ` RETURNING number, kind, ref`}
 	for i, e := range entries {
 		if errs[i] = e.Check(); errs[i] != nil {
 			continue
@@ -48,6 +51,26 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 		return n, s.Scan(&n.number, &n.kind, &n.ref)
 	})
 	return names, err
+}
+
+// entriesOnce is the constraint of PostgreSQL that lets no entry be posted twice.
+const entriesOnce = "entries_kind_ref_key"
+
+// unlessPosted has an entry that is posted already left out where one is to be expected. PostgreSQL looks for each entry
+// before it writes it so, marks what it writes as not yet certain and then as certain: a third of what an entry takes.
+// Entries are new nearly always, so that it is first told to write them all. Where one is not new, its unique key
+// refuses the transaction, which is run again, carefully (DB.Do).
+func (tx *Tx) unlessPosted() string {
+	if tx.postgres && !tx.careful {
+		return ""
+	}
+	return ` ON CONFLICT (kind, ref) DO NOTHING`
+}
+
+// postedTwice reports that a transaction which was not careful wrote an entry that is posted already.
+func postedTwice(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23505" && pg.ConstraintName == entriesOnce // unique_violation
 }
 
 // numbers returns the number that each entry got; one whose name was taken before gets 0, and ErrPosted in errs.

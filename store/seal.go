@@ -33,22 +33,32 @@ func (db *DB) SealWith(key []byte) {
 }
 
 // facts are hashed one behind the other, each with its length, so that no two lists of facts look alike.
-type facts struct{ hash.Hash }
+type facts struct {
+	hash.Hash
+	room *[]byte // for one fact: each transaction and each audit hashes many
+}
 
 func (k sealKey) sum(purpose string) facts {
-	f := facts{hmac.New(sha256.New, k.key)}
+	room := make([]byte, 0, 128)
+	f := facts{hmac.New(sha256.New, k.key), &room}
 	f.text(purpose)
 	return f
 }
 
 func (f facts) bytes(b []byte) {
-	f.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b)))) // a hash takes everything
-	f.Write(b)
+	*f.room = append(binary.BigEndian.AppendUint32((*f.room)[:0], uint32(len(b))), b...)
+	f.Write(*f.room) // a hash takes everything
 }
 
-func (f facts) text(s string) { f.bytes([]byte(s)) }
+func (f facts) text(s string) {
+	*f.room = append(binary.BigEndian.AppendUint32((*f.room)[:0], uint32(len(s))), s...)
+	f.Write(*f.room)
+}
 
-func (f facts) number(n int64) { f.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+func (f facts) number(n int64) {
+	*f.room = binary.BigEndian.AppendUint64((*f.room)[:0], uint64(n))
+	f.Write(*f.room)
+}
 
 // entry adds an entry with its postings.
 func (f facts) entry(number int64, e ledger.Entry) {

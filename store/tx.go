@@ -23,6 +23,7 @@ type Tx struct {
 	sealing  sealing
 	kept     []keptNow
 	indexed  bool // the server plans by index for the rest of the transaction
+	careful  bool // an entry may be posted already: each is looked for before it is written
 
 	wrote     bool // a statement does not begin with SELECT; known only where there is a witness
 	views     bool // the transaction cannot write, whatever its statements begin with
@@ -57,8 +58,14 @@ const maxRetries = 10
 // effect besides what it writes through tx.
 func (db *DB) Do(ctx context.Context, f func(tx *Tx) error) error {
 	var err error
+	var how manner
 	for try := range maxRetries {
-		if err = db.once(ctx, false, f); !lostRace(err) {
+		err = db.once(ctx, how, f)
+		switch {
+		case postedTwice(err) && !how.careful:
+			how.careful = true
+			continue
+		case !lostRace(err):
 			return err
 		}
 		if !db.pause(ctx, try) {
@@ -70,7 +77,7 @@ func (db *DB) Do(ctx context.Context, f func(tx *Tx) error) error {
 
 // View runs f in a transaction that reads one consistent state and writes nothing.
 func (db *DB) View(ctx context.Context, f func(tx *Tx) error) error {
-	return db.once(ctx, true, f)
+	return db.once(ctx, manner{reads: true}, f)
 }
 
 // The errors of a Read that makes two statements, which would see two states, or that writes.
@@ -144,19 +151,28 @@ func (db *DB) newTx(s session, reads bool) *Tx {
 	return tx
 }
 
+// manner is how a transaction runs.
+type manner struct {
+	reads   bool // it is a View
+	careful bool // as in Tx
+}
+
 // once runs f in a transaction.
-func (db *DB) once(ctx context.Context, reads bool, f func(tx *Tx) error) error {
+func (db *DB) once(ctx context.Context, how manner, f func(tx *Tx) error) error {
 	if err := db.conduct.Before(ctx, Beginning, ""); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer func() { _ = db.conduct.Before(ctx, Ended, "") }()
 	var done *Tx
 	inside := func(s session) error {
-		done = db.newTx(s, reads && db.postgres)
-		done.views = reads
+		done = db.newTx(s, how.reads && db.postgres)
+		done.views, done.careful = how.reads, how.careful
 		return db.through(ctx, done, f)
 	}
-	if err := db.begin(ctx, reads, inside); err != nil {
+	if err := db.begin(ctx, how.reads, inside); err != nil {
+		if done != nil && postedTwice(done.failed) {
+			return done.failed // whatever f made of it
+		}
 		return err
 	}
 	for _, f := range done.after {

@@ -122,7 +122,7 @@ func (s *Service) hold(
 	if err != nil {
 		return err
 	}
-	var accepted []order
+	accepted := make([]order, 0, len(orders))
 	for n, o := range orders {
 		i := o.index
 		if errors.Is(refused[n], store.ErrPosted) { // the answer to a commit was lost: the withdrawal is recorded
@@ -148,8 +148,7 @@ type order struct {
 
 // orders returns what some of the requests become, with the entries that book them.
 func (s *Service) orders(tx *store.Tx, requests []prepared, which []int, rules bursar.FeeRules) []order {
-	orders := make([]order, len(which))
-	var transfers []deposit.Transfer
+	orders, transfers := make([]order, len(which)), make([]deposit.Transfer, 0, len(which))
 	for n, i := range which {
 		p := requests[i]
 		w := p.withdrawal
@@ -178,10 +177,10 @@ func (s *Service) orders(tx *store.Tx, requests []prepared, which []int, rules b
 func (s *Service) record(
 	ctx context.Context, tx *store.Tx, accounts map[bursar.ID]bursar.Account, requests []prepared, accepted []order,
 ) error {
-	var list []store.NewWithdrawal
-	var transfers []deposit.Transfer
-	var deposits []bursar.Deposit
-	var paid []bursar.Withdrawal
+	n := len(accepted)
+	list := make([]store.NewWithdrawal, 0, n)
+	transfers, deposits := make([]deposit.Transfer, 0, n), make([]bursar.Deposit, 0, n)
+	paid := make([]bursar.Withdrawal, 0, n)
 	for _, o := range accepted {
 		p := requests[o.index]
 		list = append(list, store.NewWithdrawal{Withdrawal: o.withdrawal, Chain: p.currency.Chain})

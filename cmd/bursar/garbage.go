@@ -10,7 +10,7 @@ import (
 // Memory is collected once as much was allocated as is in use, and not before garbageFloor was. What is in use is
 // little as long as there are few wallets, and Go's rule alone had a quarter of the processor collect it again and
 // again.
-const garbageFloor = 64 << 20
+const garbageFloor = 128 << 20
 
 // garbagePercent is the GOGC at which so many bytes in use are collected as garbageFloor says.
 func garbagePercent(used uint64) int {

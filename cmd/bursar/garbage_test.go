@@ -9,8 +9,8 @@ import (
 
 // Little memory in use is not collected again for each little more, and much is collected as Go does by itself.
 func TestHowMuchGarbageIsLeft(t *testing.T) {
-	for used, want := range map[uint64]int{0: 1600, 1 << 20: 1600, 16 << 20: 400, 32 << 20: 200, 64 << 20: 100,
-		4 << 30: 100} {
+	for used, want := range map[uint64]int{0: 1600, 1 << 20: 1600, 16 << 20: 800, 32 << 20: 400, 64 << 20: 200,
+		128 << 20: 100, 4 << 30: 100} {
 		if got := garbagePercent(used); got != want {
 			t.Errorf("with %d bytes in use GOGC is %d, want %d", used, got, want)
 		}
