@@ -47,6 +47,8 @@ type LineQuery struct {
 	Kind     ledger.Kind
 	Since    time.Time // entries of this time or later
 	Until    time.Time // and earlier than this
+
+	edge int64 // the last entry that is looked at, in the order of the lines; 0: all are
 }
 
 // clocksApart is more than the clocks of replicas are apart and a transaction lasts: an entry's number is given
@@ -58,6 +60,53 @@ const clocksApart = time.Hour
 // first. Before 0 in the page is the newest.
 func (tx Statements) List(ctx context.Context, q LineQuery, page Page) ([]Line, error) {
 	return tx.lines(ctx, q, page.bound(), true, page.Limit)
+}
+
+// Select is List that looks at a bounded number of lines of each account where a currency or a kind is asked for, which
+// no index has: where these have no whole page, next is the number below which it continues; 0 at the end.
+func (tx Statements) Select(ctx context.Context, q LineQuery, page Page) (lines []Line, next int64, err error) {
+	if q.edge, err = tx.edge(ctx, q, page.bound(), true, page.looks()); err != nil {
+		return nil, 0, err
+	}
+	lines, err = tx.List(ctx, q, page)
+	if len(lines) >= page.Limit {
+		return lines, 0, err
+	}
+	return lines, q.edge * placesPerEntry, err
+}
+
+// SelectAfter is Select in the order of After, from the number in the page on: next is the number above which it
+// continues.
+func (tx Statements) SelectAfter(ctx context.Context, q LineQuery, page Page) (lines []Line, next int64, err error) {
+	if q.edge, err = tx.edge(ctx, q, page.Before, false, page.looks()); err != nil {
+		return nil, 0, err
+	}
+	lines, err = tx.After(ctx, q, page.Before, page.Limit)
+	if len(lines) >= page.Limit || q.edge == 0 {
+		return lines, 0, err
+	}
+	return lines, (q.edge+1)*placesPerEntry - 1, err
+}
+
+// edge returns the last entry whose lines a page looks at, from a number on; 0: there is none.
+func (tx Statements) edge(ctx context.Context, q LineQuery, from int64, down bool, looks int) (entry int64, err error) {
+	if q.Asset == "" && q.Kind == "" || len(q.Accounts) == 0 {
+		return 0, nil
+	}
+	b := &lineBuilder{from: from, down: down}
+	end := b.within(q) + ` ORDER BY entry` + b.direction() + ` LIMIT 1 OFFSET ` + b.arg(looks-1)
+	var branches []string
+	for _, account := range q.Accounts {
+		arg := b.arg(string(account))
+		for _, side := range []string{"debit", "credit"} {
+			branches = append(branches, fmt.Sprintf(`SELECT * FROM (SELECT entry FROM postings WHERE %s = %s%s) b%d`, side,
+				arg, end, len(branches)))
+		}
+	}
+	nearest := map[bool]string{true: "MAX", false: "MIN"}[down]
+	err = tx.row(ctx, "how far a page of postings looks", `SELECT COALESCE(`+nearest+`(entry), 0) FROM (`+
+		strings.Join(branches, ` UNION ALL `)+`) b`, b.args, &entry)
+	return entry, err
 }
 
 // After returns up to limit lines above a number, oldest first.
@@ -110,12 +159,31 @@ func (b *lineBuilder) direction() string {
 	return ""
 }
 
-// condition restricts the postings of one branch.
-func (b *lineBuilder) condition(q LineQuery) string {
+// within restricts the postings of one branch to where the page begins and to the period, as far as the index of the
+// branch has it.
+func (b *lineBuilder) within(q LineQuery) string {
 	entry, line := b.arg(b.from/placesPerEntry), b.arg(b.from%placesPerEntry)
 	text := fmt.Sprintf(` AND entry >= %s AND (entry > %s OR place > %s)`, entry, entry, line)
 	if b.down {
 		text = fmt.Sprintf(` AND entry <= %s AND (entry < %s OR place < %s)`, entry, entry, line)
+	}
+	if !q.Since.IsZero() {
+		from := b.arg(micros(q.Since.Add(-clocksApart)))
+		text += ` AND entry > COALESCE((SELECT number FROM entries WHERE at < ` + from + ` ORDER BY at DESC LIMIT 1), 0)`
+	}
+	if !q.Until.IsZero() {
+		to := b.arg(micros(q.Until.Add(clocksApart)))
+		text += ` AND entry < COALESCE((SELECT number FROM entries WHERE at >= ` + to + ` ORDER BY at LIMIT 1),
+			9223372036854775807)`
+	}
+	return text
+}
+
+// condition restricts the postings of one branch.
+func (b *lineBuilder) condition(q LineQuery) string {
+	text := b.within(q)
+	if q.edge > 0 {
+		text += ` AND entry ` + map[bool]string{true: `>= `, false: `<= `}[b.down] + b.arg(q.edge)
 	}
 	if q.Asset != "" {
 		text += ` AND asset = ` + b.arg(string(q.Asset))
@@ -126,14 +194,9 @@ func (b *lineBuilder) condition(q LineQuery) string {
 	}
 	if !q.Since.IsZero() {
 		of = append(of, `at >= `+b.arg(micros(q.Since)))
-		from := b.arg(micros(q.Since.Add(-clocksApart)))
-		text += ` AND entry > COALESCE((SELECT number FROM entries WHERE at < ` + from + ` ORDER BY at DESC LIMIT 1), 0)`
 	}
 	if !q.Until.IsZero() {
 		of = append(of, `at < `+b.arg(micros(q.Until)))
-		to := b.arg(micros(q.Until.Add(clocksApart)))
-		text += ` AND entry < COALESCE((SELECT number FROM entries WHERE at >= ` + to + ` ORDER BY at LIMIT 1),
-			9223372036854775807)`
 	}
 	if of != nil {
 		text += ` AND EXISTS (SELECT 1 FROM entries WHERE number = entry AND ` + strings.Join(of, ` AND `) + `)`
