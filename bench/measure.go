@@ -16,6 +16,7 @@ import (
 const (
 	partRequests  = "requests"
 	partDeposits  = "deposits"
+	partSettling  = "settling"
 	partWebhooks  = "webhooks"
 	partBlocks    = "blocks"
 	partLatency   = "latency"
@@ -49,6 +50,7 @@ func (b *bench) stages() []stage {
 		steps := b.steps(s.latencySteps, s.depositSteps, s.webhookSteps, s.requestSteps)
 		list = append(list, stage{kind, 10 * time.Second, s.open, steps})
 	}
+	list = append(list, b.settleStages()...)
 	list = append(list, b.blockStages()...)
 	list = append(list, b.scaleStages()...)
 	list = append(list, b.replicaStages()...)
