@@ -107,7 +107,11 @@ func (s *site) prepare(ctx context.Context, name string, chains ...string) (err 
 	}
 	s.url = "sqlite:" + filepath.Join(dir, "bursar.db")
 	if s.kind == "postgres" {
-		server, err := startPostgres(ctx, filepath.Join(s.work, name+"-pg"))
+		var settings []string
+		if s.profiles != "" {
+			settings = []string{"-c", "shared_preload_libraries=pg_stat_statements"}
+		}
+		server, err := startPostgres(ctx, filepath.Join(s.work, name+"-pg"), settings...)
 		if err != nil {
 			return err
 		}
