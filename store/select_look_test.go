@@ -112,7 +112,7 @@ func TestAPageLooksAtABoundedNumberOfRows(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		longHistoryOf(t, db)
-		middle := db.Now().Add(-longHistory / 2 * time.Hour)
+		middle := db.Now().Add(-longHistory/2*time.Hour - time.Minute)
 		no := false
 		for name, c := range map[string]struct {
 			list  paged
@@ -126,7 +126,7 @@ func TestAPageLooksAtABoundedNumberOfRows(t *testing.T) {
 			"deposits of a period":            {pagedDeposits(store.DepositFilter{To: middle}), 20, true},
 			"withdrawals of a currency":       {pagedWithdrawals(store.WithdrawalFilter{Currency: "LTC"}), 4, true},
 			"withdrawals that failed":         {pagedWithdrawals(store.WithdrawalFilter{Status: bursar.WithdrawalFailed}), 4, false},
-			"withdrawals that are confirmed":  {pagedWithdrawals(store.WithdrawalFilter{Status: bursar.WithdrawalConfirmed}), 36, true},
+			"withdrawals that are confirmed":  {pagedWithdrawals(store.WithdrawalFilter{Status: bursar.WithdrawalConfirmed}), 36, false},
 			"withdrawals to one, of a period": {pagedWithdrawals(store.WithdrawalFilter{Addresses: []bursar.Address{{Base: "out"}}, To: middle}), 20, true},
 			"wallets of a currency":           {pagedWallets(store.WalletFilter{Currency: "LTC"}), 4, false},
 			"wallets of a period":             {pagedWallets(store.WalletFilter{To: middle}), 20, true},

@@ -78,7 +78,9 @@ func (p *poster) CloseIdleConnections() {
 
 // newClient returns a poster that follows no redirect, uses no proxy and no cookies, decompresses nothing, and dials
 // only what the rules allow.
-func newClient(allowed []netip.Prefix, l limits) *poster { return newPoster(newDialer(allowed), l, nil) }
+func newClient(allowed []netip.Prefix, l limits) *poster {
+	return newPoster(newDialer(allowed), l, nil)
+}
 
 // newPoster is newClient with a dialer and a configuration of TLS; nil: the default.
 func newPoster(dialer *net.Dialer, l limits, secured *tls.Config) *poster {

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/bursar/bursar/store"
 )
@@ -23,6 +24,14 @@ type result struct {
 	of      *job
 	skipped bool
 }
+
+// While many attempts are made, what they come to is gathered for a moment, until a transaction is worth its commit: a
+// commit costs the database as much as twenty attempts in it. Nobody waits for that, and it is no longer than a commit
+// takes.
+const (
+	manyAtOnce = 16                    // attempts that one transaction recorded, after which the next ones are gathered
+	gatherFor  = 10 * time.Millisecond // at most
+)
 
 // recorders is how many transactions record attempts at the same time at most, where there are enough for each.
 const recorders = 2
@@ -72,6 +81,9 @@ func (d *Deliverer) record(r result) {
 				return
 			}
 			d.write(list)
+			if n := len(list); n >= manyAtOnce && n < recordedAtOnce/2 {
+				d.db.Sleep(context.Background(), gatherFor)
+			}
 		}
 	})
 }
