@@ -81,11 +81,19 @@ func (d *Deliverer) record(r result) {
 				return
 			}
 			d.write(list)
-			if n := len(list); n >= manyAtOnce && n < recordedAtOnce/2 {
-				d.db.Sleep(context.Background(), gatherFor)
+			if pause := gathering(len(list)); pause > 0 {
+				d.db.Sleep(context.Background(), pause)
 			}
 		}
 	})
+}
+
+// gathering returns for how long the next attempts are gathered after a transaction that recorded so many.
+func gathering(recorded int) time.Duration {
+	if recorded < manyAtOnce || recorded >= recordedAtOnce/2 {
+		return 0
+	}
+	return gatherFor
 }
 
 // write writes results in one transaction. Where that fails, it writes each half for itself, so that of many a bad one
