@@ -37,7 +37,8 @@ func (s *sized) lists() []subject {
 	}
 }
 
-func (s *sized) lookUps(ctx context.Context) error { return s.measured(ctx, s.lists()) }
+// lookUps measures lists over fewer connections than other requests: a page of a hundred items is a hundred requests.
+func (s *sized) lookUps(ctx context.Context) error { return s.measured(ctx, 8, s.lists()) }
 
 // pagesRead returns how many pages of 8 KiB the server has looked at so far in the service's database, in its memory or
 // not; 0 on SQLite. How many a request takes says how its cost grows, whatever else the machine does.

@@ -152,10 +152,10 @@ func (s *sized) subjects() []subject {
 	}
 }
 
-func (s *sized) requests(ctx context.Context) error { return s.measured(ctx, s.subjects()) }
+func (s *sized) requests(ctx context.Context) error { return s.measured(ctx, 64, s.subjects()) }
 
-func (s *sized) measured(ctx context.Context, subjects []subject) error {
-	const conns = 64
+// measured measures requests over a number of connections.
+func (s *sized) measured(ctx context.Context, conns int, subjects []subject) error {
 	for _, one := range subjects {
 		before, err := s.pagesRead(ctx)
 		if err != nil {
