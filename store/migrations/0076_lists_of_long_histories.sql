@@ -10,3 +10,6 @@ DROP INDEX CONCURRENTLY IF EXISTS wallets_listed;
 CREATE INDEX CONCURRENTLY wallets_listed ON wallets(account_id, number) WHERE for_charge = FALSE;
 DROP INDEX CONCURRENTLY IF EXISTS wallets_listed_currency;
 CREATE INDEX CONCURRENTLY wallets_listed_currency ON wallets(account_id, currency, number) WHERE for_charge = FALSE;
+-- They serve what these two did: nothing lists the wallets of charges by their account.
+DROP INDEX CONCURRENTLY IF EXISTS wallets_account;
+DROP INDEX CONCURRENTLY IF EXISTS wallets_currency;
