@@ -74,7 +74,11 @@ func (tx Charges) List(ctx context.Context, account bursar.ID, page Page) ([]bur
 // which it continues; 0 at the end.
 func (tx Charges) Select(ctx context.Context, account bursar.ID, f ChargeFilter, page Page) (charges []bursar.Charge,
 	next int64, err error) {
-	charges, next, err = accountCharges.page(ctx, tx.Tx, account, f.single(), page)
+	list := accountCharges
+	if f.Metadata == "" { // the wallets are not needed to count
+		list.table = "charges c"
+	}
+	charges, next, err = list.page(ctx, tx.Tx, account, f.single(), page)
 	if err != nil {
 		return nil, 0, err
 	}
