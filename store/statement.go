@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -88,120 +86,9 @@ func (tx Statements) SelectAfter(ctx context.Context, q LineQuery, page Page) (l
 	return lines, (q.edge+1)*placesPerEntry - 1, err
 }
 
-// edge returns the last entry whose lines a page looks at, from a number on; 0: there is none.
-func (tx Statements) edge(ctx context.Context, q LineQuery, from int64, down bool, looks int) (entry int64, err error) {
-	if q.Asset == "" && q.Kind == "" || len(q.Accounts) == 0 {
-		return 0, nil
-	}
-	b := &lineBuilder{from: from, down: down}
-	end := b.within(q) + ` ORDER BY entry` + b.direction() + ` LIMIT 1 OFFSET ` + b.arg(looks-1)
-	var branches []string
-	for _, account := range q.Accounts {
-		arg := b.arg(string(account))
-		for _, side := range []string{"debit", "credit"} {
-			branches = append(branches, fmt.Sprintf(`SELECT * FROM (SELECT entry FROM postings WHERE %s = %s%s) b%d`, side,
-				arg, end, len(branches)))
-		}
-	}
-	nearest := map[bool]string{true: "MAX", false: "MIN"}[down]
-	err = tx.row(ctx, "how far a page of postings looks", `SELECT COALESCE(`+nearest+`(entry), 0) FROM (`+
-		strings.Join(branches, ` UNION ALL `)+`) b`, b.args, &entry)
-	return entry, err
-}
-
 // After returns up to limit lines above a number, oldest first.
 func (tx Statements) After(ctx context.Context, q LineQuery, after int64, limit int) ([]Line, error) {
 	return tx.lines(ctx, q, after, false, limit)
-}
-
-// lines reads from the index of each side of each account apart, so that a page costs the page and not the history.
-func (tx *Tx) lines(ctx context.Context, q LineQuery, from int64, down bool, limit int) ([]Line, error) {
-	b := &lineBuilder{from: from, down: down}
-	condition := b.condition(q)
-	order := ` ORDER BY entry` + b.direction() + `, place` + b.direction() + ` LIMIT ` + b.arg(limit)
-	var branches []string
-	for _, account := range q.Accounts {
-		arg := b.arg(string(account))
-		for _, side := range []string{"debit", "credit"} {
-			where := side + ` = ` + arg + condition + order
-			branches = append(branches, branch(where, len(branches)))
-		}
-	}
-	if len(q.Accounts) == 0 {
-		branches = []string{branch(`TRUE`+condition+order, 0)}
-	}
-	return lineColumns.rows(ctx, tx, "list postings",
-		`FROM (`+strings.Join(branches, ` UNION `)+`) p JOIN entries e ON e.number = p.entry`+order, b.args...)
-}
-
-// branch reads postings by one index; number tells it from the others.
-func branch(where string, number int) string {
-	const columns = `entry, place, debit, credit, asset, amount`
-	return fmt.Sprintf(`SELECT * FROM (SELECT %s FROM postings WHERE %s) b%d`, columns, where, number)
-}
-
-// lineBuilder gathers a query's arguments.
-type lineBuilder struct {
-	from int64
-	down bool
-	args []any
-}
-
-func (b *lineBuilder) arg(v any) string {
-	b.args = append(b.args, v)
-	return fmt.Sprintf("$%d", len(b.args))
-}
-
-func (b *lineBuilder) direction() string {
-	if b.down {
-		return " DESC"
-	}
-	return ""
-}
-
-// within restricts the postings of one branch to where the page begins and to the period, as far as the index of the
-// branch has it.
-func (b *lineBuilder) within(q LineQuery) string {
-	entry, line := b.arg(b.from/placesPerEntry), b.arg(b.from%placesPerEntry)
-	text := fmt.Sprintf(` AND entry >= %s AND (entry > %s OR place > %s)`, entry, entry, line)
-	if b.down {
-		text = fmt.Sprintf(` AND entry <= %s AND (entry < %s OR place < %s)`, entry, entry, line)
-	}
-	if !q.Since.IsZero() {
-		from := b.arg(micros(q.Since.Add(-clocksApart)))
-		text += ` AND entry > COALESCE((SELECT number FROM entries WHERE at < ` + from + ` ORDER BY at DESC LIMIT 1), 0)`
-	}
-	if !q.Until.IsZero() {
-		to := b.arg(micros(q.Until.Add(clocksApart)))
-		text += ` AND entry < COALESCE((SELECT number FROM entries WHERE at >= ` + to + ` ORDER BY at LIMIT 1),
-			9223372036854775807)`
-	}
-	return text
-}
-
-// condition restricts the postings of one branch.
-func (b *lineBuilder) condition(q LineQuery) string {
-	text := b.within(q)
-	if q.edge > 0 {
-		text += ` AND entry ` + map[bool]string{true: `>= `, false: `<= `}[b.down] + b.arg(q.edge)
-	}
-	if q.Asset != "" {
-		text += ` AND asset = ` + b.arg(string(q.Asset))
-	}
-	var of []string
-	if q.Kind != "" {
-		of = append(of, `kind = `+b.arg(string(q.Kind)))
-	}
-	if !q.Since.IsZero() {
-		of = append(of, `at >= `+b.arg(micros(q.Since)))
-	}
-	if !q.Until.IsZero() {
-		of = append(of, `at < `+b.arg(micros(q.Until)))
-	}
-	if of != nil {
-		text += ` AND EXISTS (SELECT 1 FROM entries WHERE number = entry AND ` + strings.Join(of, ` AND `) + `)`
-	}
-	return text
 }
 
 // OfTransfers returns an account's deposits that transfers within the service brought, by the withdrawals that made
