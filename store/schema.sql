@@ -1096,10 +1096,6 @@ CREATE TABLE wallets (
   UNIQUE (family, base, memo)
 );
 
-CREATE INDEX wallets_account ON wallets(account_id, number);
-
-CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
-
 CREATE INDEX wallets_listed ON wallets(account_id, number) WHERE for_charge = FALSE;
 
 CREATE INDEX wallets_listed_currency ON wallets(account_id, currency, number) WHERE for_charge = FALSE;
