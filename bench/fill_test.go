@@ -139,8 +139,8 @@ func TestFilledEntriesAreConsistentBooks(t *testing.T) {
 	})
 }
 
-// monthsAddUp compares the sums of months of the account hot with so many entries: up to now, and up to the beginning of
-// this month with the lines that are older.
+// monthsAddUp compares the sums of months of the account hot with so many entries: up to now, and up to the beginning
+// of this month with the lines that are older.
 func monthsAddUp(t *testing.T, db *store.DB, entries uint64) {
 	t.Helper()
 	key := ledger.Key{Account: ledger.Available(hot), Asset: "BTC"}

@@ -54,7 +54,8 @@ func (s *sized) pagesRead(ctx context.Context) (pages int64, err error) {
 		next: fixed("GET", "/api/v1/account", headersOf(s.account), ""), turn: &s.turn}); err != nil {
 		return 0, err
 	}
-	err = s.db.QueryRowContext(ctx, `SELECT blks_hit + blks_read FROM pg_stat_database WHERE datname = 'bursar'`).Scan(&pages)
+	err = s.db.QueryRowContext(ctx, `SELECT blks_hit + blks_read FROM pg_stat_database
+		WHERE datname = 'bursar'`).Scan(&pages)
 	return pages, err
 }
 

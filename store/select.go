@@ -30,8 +30,8 @@ func (tx Deposits) Select(ctx context.Context, account bursar.ID, f DepositFilte
 	return accountDeposits.page(ctx, tx.Tx, account, f.filter(tx.Tx), page)
 }
 
-var accountDeposits = accountList[bursar.Deposit]{what: "select deposits", from: depositFrom, alias: "d.", table: "deposits d",
-	of: depositColumns}
+var accountDeposits = accountList[bursar.Deposit]{what: "select deposits", from: depositFrom, alias: "d.",
+	table: "deposits d", of: depositColumns}
 
 func (f DepositFilter) filter(tx *Tx) (of filter) {
 	if f.TxIDs != nil {

@@ -87,7 +87,8 @@ func (b *lineBuilder) lower(to string) {
 
 // sides returns what is read by an index each. PostgreSQL compares and orders rows, so that no other index can serve it
 // than that of the side: by the order of the entries alone it would take the primary key, and pass over the postings of
-// everybody else. Of several bounds of rows it begins at the first and not at the nearest, so there is one of each kind.
+// everybody else. Of several bounds of rows it begins at the first and not at the nearest, so there is one of each
+// kind.
 func (b *lineBuilder) sides(q LineQuery) (list []side) {
 	for _, account := range q.Accounts {
 		arg := b.arg(string(account))

@@ -227,8 +227,8 @@ func (q *destinationQueues) free() int {
 	return q.limits.held - q.held
 }
 
-// trim gives back events beyond the queues' capacities and, if that is not enough, of the longest queue what is missing:
-// whatever is given back is read again.
+// trim gives back events beyond the queues' capacities and, if that is not enough, of the longest queue what is
+// missing: whatever is given back is read again.
 func (q *destinationQueues) trim(now time.Time, want int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
