@@ -110,12 +110,12 @@ func (a *api) listCharges(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	charges, err := a.Charges.Search(ctx, c.identity.Account, filter, page)
+	charges, next, err := a.Charges.Search(ctx, c.identity.Account, filter, page)
 	if err != nil {
 		return nil, err
 	}
 	var answer chargesAnswer
-	charges, answer.NextCursor = cut(charges, page, chargeList, charge.Found.Number)
+	charges, answer.NextCursor = cutAt(next, charges, page, chargeList, charge.Found.Number)
 	answer.Charges, err = each(charges, func(one charge.Found) (any, error) { return a.viewFound(one, c.now) })
 	return answer, err
 }

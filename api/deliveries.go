@@ -75,10 +75,7 @@ func (a *api) listDeliveries(ctx context.Context, c *call) (any, error) {
 		if list, next, err = tx.Deliveries().Select(ctx, c.identity.Account, f, page); err != nil {
 			return err
 		}
-		list, answer.NextCursor = cut(list, page, deliveryList, func(d store.Delivery) int64 { return d.Number })
-		if next > 0 { // as many events as a page looks at have no more that are selected
-			answer.NextCursor = deliveryList.cursor(next)
-		}
+		list, answer.NextCursor = cutAt(next, list, page, deliveryList, func(d store.Delivery) int64 { return d.Number })
 		var numbers []int64
 		for _, d := range list {
 			numbers = append(numbers, d.Number)

@@ -52,10 +52,11 @@ func (a *api) listLedger(ctx context.Context, c *call) (any, error) {
 	var lines []store.Line
 	var brought map[bursar.ID]bursar.ID
 	err = a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if lines, err = tx.Statements().List(ctx, query, page); err != nil {
+		var next int64
+		if lines, next, err = tx.Statements().Select(ctx, query, page); err != nil {
 			return err
 		}
-		lines, answer.NextCursor = cut(lines, page, ledgerList, store.Line.Number)
+		lines, answer.NextCursor = cutAt(next, lines, page, ledgerList, store.Line.Number)
 		if answer.NextCursor == "" {
 			if answer.Archived, err = a.archived(ctx, tx, owner, query); err != nil {
 				return err

@@ -58,6 +58,15 @@ func cut[T any](items []T, page store.Page, of listName, number func(T) int64) (
 	return items, of.cursor(number(items[len(items)-1]))
 }
 
+// cutAt is cut for a list that looked at a bounded number of items: where these have no whole page, next is the number
+// below which it continues; 0 otherwise.
+func cutAt[T any](next int64, items []T, page store.Page, of listName, number func(T) int64) ([]T, string) {
+	if next > 0 {
+		return items, of.cursor(next)
+	}
+	return cut(items, page, of, number)
+}
+
 // each maps a list, and returns an empty one for nil: a response has [] and not null. Items of a currency that is no
 // longer configured are left out.
 func each[T, View any](items []T, view func(T) (View, error)) ([]View, error) {

@@ -124,12 +124,12 @@ func (s searching) byHash(ctx context.Context, q string) error {
 	if !isHash(q) {
 		return nil
 	}
-	deposits, err := s.Tx.Deposits().Select(ctx, s.account,
+	deposits, _, err := s.Tx.Deposits().Select(ctx, s.account,
 		store.DepositFilter{TxIDs: spellings(q), Chains: s.everyChain()}, firstFound)
 	if err != nil {
 		return err
 	}
-	withdrawals, err := s.Tx.Withdrawals().Select(ctx, s.account, store.WithdrawalFilter{TxIDs: spellings(q)}, firstFound)
+	withdrawals, _, err := s.Tx.Withdrawals().Select(ctx, s.account, store.WithdrawalFilter{TxIDs: spellings(q)}, firstFound)
 	s.addDeposits(deposits)
 	s.addWithdrawals(withdrawals)
 	return err
@@ -152,7 +152,7 @@ func (s searching) byAddress(ctx context.Context, q string) error {
 	for i, a := range at {
 		addresses[i] = a.Address
 	}
-	withdrawals, err := s.Tx.Withdrawals().Select(ctx, s.account, store.WithdrawalFilter{Addresses: addresses}, firstFound)
+	withdrawals, _, err := s.Tx.Withdrawals().Select(ctx, s.account, store.WithdrawalFilter{Addresses: addresses}, firstFound)
 	s.addWithdrawals(withdrawals)
 	return err
 }
@@ -178,14 +178,14 @@ func (s searching) byReference(ctx context.Context, q string) error {
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	withdrawals, err := s.Tx.Withdrawals().Select(ctx, s.account, store.WithdrawalFilter{Reference: q}, firstFound)
+	withdrawals, _, err := s.Tx.Withdrawals().Select(ctx, s.account, store.WithdrawalFilter{Reference: q}, firstFound)
 	s.addWithdrawals(withdrawals)
 	return err
 }
 
 // byMetadata looks for wallets and charges that have exactly this metadata.
 func (s searching) byMetadata(ctx context.Context, q string) error {
-	wallets, err := s.Tx.Wallets().Select(ctx, s.account, store.WalletFilter{Metadata: q}, firstFound)
+	wallets, _, err := s.Tx.Wallets().Select(ctx, s.account, store.WalletFilter{Metadata: q}, firstFound)
 	if err != nil {
 		return err
 	}
@@ -194,14 +194,14 @@ func (s searching) byMetadata(ctx context.Context, q string) error {
 			s.wallets = append(s.wallets, w)
 		}
 	}
-	charges, err := s.Tx.Charges().Select(ctx, s.account, store.ChargeFilter{Metadata: q}, firstFound)
+	charges, _, err := s.Tx.Charges().Select(ctx, s.account, store.ChargeFilter{Metadata: q}, firstFound)
 	if err != nil {
 		return err
 	}
 	for _, c := range charges {
 		s.addCharge(c.ID)
 	}
-	sums, err := s.Tx.Invoices().List(ctx, s.account, store.ChargeFilter{Metadata: q}, firstFound)
+	sums, _, err := s.Tx.Invoices().List(ctx, s.account, store.ChargeFilter{Metadata: q}, firstFound)
 	for _, v := range sums {
 		s.addCharge(v.ID)
 	}
@@ -228,7 +228,7 @@ func (s searching) of(ctx context.Context, own []bursar.Wallet) error {
 	for _, number := range sums {
 		s.addCharge(charges[number])
 	}
-	deposits, err := s.Tx.Deposits().Select(ctx, s.account, store.DepositFilter{Wallets: numbersOf(own)}, firstFound)
+	deposits, _, err := s.Tx.Deposits().Select(ctx, s.account, store.DepositFilter{Wallets: numbersOf(own)}, firstFound)
 	s.addDeposits(deposits)
 	return err
 }

@@ -59,10 +59,11 @@ func (a *api) statement(ctx context.Context, c *call) (any, error) {
 	var brought map[bursar.ID]bursar.ID
 	err = a.DB.View(ctx, func(tx *store.Tx) (err error) {
 		answer.Final = tx.MonthSums().Settled(p.Until)
-		if lines, err = tx.Statements().After(ctx, p.LineQuery, p.page.Before, p.page.Limit); err != nil {
+		var next int64
+		if lines, next, err = tx.Statements().SelectAfter(ctx, p.LineQuery, p.page); err != nil {
 			return err
 		}
-		lines, answer.NextCursor = cut(lines, p.page, statementList, store.Line.Number)
+		lines, answer.NextCursor = cutAt(next, lines, p.page, statementList, store.Line.Number)
 		p.last = answer.NextCursor == ""
 		if err = a.statementBalances(ctx, tx, owner, p, &answer); err != nil {
 			return err

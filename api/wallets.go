@@ -163,6 +163,7 @@ func (a *api) listWallets(ctx context.Context, c *call) (any, error) {
 		return nil, c.in.err
 	}
 	var wallets []bursar.Wallet
+	var next int64
 	err := a.DB.View(ctx, func(tx *store.Tx) error {
 		if at != nil {
 			own, err := ownWallets(ctx, tx, c.identity.Account, at)
@@ -172,14 +173,14 @@ func (a *api) listWallets(ctx context.Context, c *call) (any, error) {
 			f.Numbers = numbersOf(own)
 		}
 		var err error
-		wallets, err = tx.Wallets().Select(ctx, c.identity.Account, f, page)
+		wallets, next, err = tx.Wallets().Select(ctx, c.identity.Account, f, page)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	var answer walletsAnswer
-	wallets, answer.NextCursor = cut(wallets, page, walletList, func(w bursar.Wallet) int64 { return w.Number })
+	wallets, answer.NextCursor = cutAt(next, wallets, page, walletList, func(w bursar.Wallet) int64 { return w.Number })
 	answer.Wallets, err = each(wallets, a.viewWallet)
 	return answer, err
 }

@@ -186,12 +186,12 @@ func (a *api) listWithdrawals(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	list, err := a.Withdrawals.Select(ctx, c.identity.Account, filter, page)
+	list, next, err := a.Withdrawals.Select(ctx, c.identity.Account, filter, page)
 	if err != nil {
 		return nil, err
 	}
 	var answer withdrawalsAnswer
-	list, answer.NextCursor = cut(list, page, withdrawalList, func(w bursar.Withdrawal) int64 { return w.Number })
+	list, answer.NextCursor = cutAt(next, list, page, withdrawalList, func(w bursar.Withdrawal) int64 { return w.Number })
 	answer.Withdrawals, err = a.viewWithdrawals(ctx, list...)
 	return answer, err
 }

@@ -16,9 +16,14 @@ const maxPayments = 300
 
 // pay makes payments; they wait for a block.
 func (d *deployment) pay(ctx context.Context, payments []payment) error {
+	return d.payIn(ctx, "BTC", payments)
+}
+
+// payIn is pay in a currency.
+func (d *deployment) payIn(ctx context.Context, currency string, payments []payment) error {
 	for len(payments) > 0 {
 		n := min(len(payments), maxPayments)
-		body := map[string]any{"currency": "BTC", "payments": payments[:n]}
+		body := map[string]any{"currency": currency, "payments": payments[:n]}
 		if err := d.post(ctx, "/pay", body, &struct{}{}); err != nil {
 			return err
 		}
@@ -50,8 +55,12 @@ type walletInfo struct {
 }
 
 func (d *deployment) newWallet(ctx context.Context, a account, webhook string) (walletInfo, error) {
+	return d.newWalletOf(ctx, a, "BTC", webhook)
+}
+
+func (d *deployment) newWalletOf(ctx context.Context, a account, currency, webhook string) (walletInfo, error) {
 	var response struct{ Wallet walletInfo }
-	body := map[string]string{"currency": "BTC", "webhook": webhook}
+	body := map[string]string{"currency": currency, "webhook": webhook}
 	err := d.call(ctx, a, http.MethodPost, "/wallet", body, &response)
 	return response.Wallet, err
 }

@@ -96,6 +96,11 @@ func (s *site) crowd(ctx context.Context) (*crowd, error) {
 
 // makeWallets makes wallets over several connections, because one at a time would wait for as many syncs.
 func (c *crowd) makeWallets(ctx context.Context, count int) error {
+	return c.makeWalletsOf(ctx, "BTC", count, inBTC(satoshiEach))
+}
+
+// makeWalletsOf makes wallets of a currency, each of which a block pays an amount.
+func (c *crowd) makeWalletsOf(ctx context.Context, currency string, count int, amount string) error {
 	const workers = 32
 	var mu sync.Mutex
 	var failed error
@@ -103,13 +108,13 @@ func (c *crowd) makeWallets(ctx context.Context, count int) error {
 	for i := range workers {
 		group.Go(func() {
 			for range (count + i) / workers {
-				w, err := c.site.newWallet(ctx, c.account, "https://example.com/hook")
+				w, err := c.site.newWalletOf(ctx, c.account, currency, "https://example.com/hook")
 				mu.Lock()
 				if err != nil {
 					failed = err
 				} else {
 					c.last = w
-					c.payments = append(c.payments, payment{w.Address, inBTC(satoshiEach)})
+					c.payments = append(c.payments, payment{w.Address, amount})
 				}
 				mu.Unlock()
 				if err != nil {

@@ -24,6 +24,11 @@ rows as the service, and nothing else.`},
 A block pays many wallets. *Seen* is the time from the request that mines the block until the last deposit is listed
 as pending; *credited* is from the request that mines the block which makes it final until the balance has everything,
 and the events are recorded in the same transactions.`},
+	{partSettling, "Settling", `
+What follows a final block. Payouts are ordered from one account over 16 connections; blocks are then mined, up to five
+a second, until all are booked as paid. Of Ether, a block pays each of many wallets, whose money is then swept to the
+hot wallet by a transaction each. Processor time is user and system time of the service and of its database's server for
+each payout, deposit or sweep.`},
 	{partWebhooks, "Webhooks", `
 Events become due at once while the service runs. The rate is that from the first to the last request that the healthy
 receiver gets. The bare POST loop is the reference program: as many requests at once as the service makes to one

@@ -24,6 +24,9 @@ const (
 	spaceHanging = "a3"
 	spaceDead    = "a4"
 	spaceDeposit = "a5"
+
+	spaceWithdrawal = "a6"
+	spaceEvent      = "a7"
 )
 
 // chunk is how many rows one statement makes at most, so that progress can be shown and no transaction is endless.

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/audit"
@@ -108,6 +110,7 @@ func TestFilledEntriesAreConsistentBooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		monthsAddUp(t, db, count/10)
 		deposit := bursar.Deposit{ID: bursar.ID{9}, AccountID: hot, Currency: "BTC", Amount: bursar.Units(5)}
 		in(t, db, func(ctx context.Context, tx *store.Tx) error {
 			return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, tx.Now()))
@@ -130,6 +133,66 @@ func TestFilledEntriesAreConsistentBooks(t *testing.T) {
 			got, _ := books[key].Net(key.Account.Type())
 			if want := bursar.Units(count/10*satoshiOfEntry + 5); err != nil || got != want {
 				t.Errorf("the hot account has %s, %v; want %s", got, err, want)
+			}
+			return err
+		})
+	})
+}
+
+// monthsAddUp compares the sums of months of the account hot with so many entries: up to now, and up to the beginning
+// of this month with the lines that are older.
+func monthsAddUp(t *testing.T, db *store.DB, entries uint64) {
+	t.Helper()
+	key := ledger.Key{Account: ledger.Available(hot), Asset: "BTC"}
+	in(t, db, func(ctx context.Context, tx *store.Tx) error {
+		now := tx.Now().UTC()
+		month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+		q := store.LineQuery{Accounts: []ledger.Account{key.Account}, Until: month}
+		older, err := tx.Statements().List(ctx, q, store.Page{Limit: 10_000})
+		if err != nil {
+			return err
+		}
+		for at, want := range map[time.Time]uint64{now: entries, month: uint64(len(older))} {
+			sums, err := tx.MonthSums().At(ctx, q.Accounts, at)
+			if err != nil {
+				return err
+			}
+			if got := sums[key].Credits; got != bursar.Units(want*satoshiOfEntry) {
+				t.Errorf("up to %s months come to %s, want %d entries", at, got, want)
+			}
+		}
+		if len(older) == 0 || uint64(len(older)) == entries {
+			t.Errorf("%d of %d entries are older than this month, want some", len(older), entries)
+		}
+		return nil
+	})
+}
+
+func TestFilledListsAreListsOfTheService(t *testing.T) {
+	t.Parallel()
+	filled(t, func(t *testing.T, db *store.DB, f filler) {
+		const wallets, count = 100, 2 * rareEvery
+		if err := f.wallets(t.Context(), hot.String(), wallets); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.lists(t.Context(), hot.String(), wallets, count); err != nil {
+			t.Fatal(err)
+		}
+		in(t, db, func(ctx context.Context, tx *store.Tx) error {
+			all := store.Page{Limit: count}
+			deposits, _, err := tx.Deposits().Select(ctx, hot, store.DepositFilter{}, all)
+			orphans, _, failed := tx.Deposits().Select(ctx, hot, store.DepositFilter{Status: bursar.DepositOrphaned}, all)
+			if err = errors.Join(err, failed); len(deposits) != count/10 || len(orphans) != count/rareEvery {
+				t.Errorf("%d deposits, %d of them orphaned; want %d and %d", len(deposits), len(orphans), count/10,
+					count/rareEvery)
+			}
+			paid, _, failed := tx.Withdrawals().Select(ctx, hot, store.WithdrawalFilter{Status: bursar.WithdrawalFailed}, all)
+			if err = errors.Join(err, failed); len(paid) != count/rareEvery {
+				t.Errorf("%d withdrawals failed, want %d", len(paid), count/rareEvery)
+			}
+			events, _, failed := tx.Deliveries().Select(ctx, hot, store.EventFilter{}, all)
+			if err = errors.Join(err, failed); len(events) != count/10 {
+				t.Errorf("%d events, want %d", len(events), count/10)
 			}
 			return err
 		})

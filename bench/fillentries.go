@@ -9,7 +9,8 @@ import (
 const satoshiOfEntry = 1000
 
 // entries makes ledger entries of credited deposits, numbered from 1, in a database that has none, with the balances
-// that they add up to. Every tenth belongs to the account hot, which has a key; the others to accounts of wallets. The
+// and the sums of months that they add up to, evenly spread over two years. Every tenth
+// belongs to the account hot, which has a key; the others to accounts of wallets. The
 // books count them as older than their links, as a migration does, so the audit takes them over at the first start.
 func (f filler) entries(ctx context.Context, hot string, accounts, count int64) error {
 	other := f.uuid(spaceAccount, fmt.Sprintf("n %% %d", accounts))
@@ -19,7 +20,7 @@ func (f filler) entries(ctx context.Context, hot string, accounts, count int64) 
 			progress("%s of %s entries are made", number(float64(from-1)), number(float64(count)))
 		}
 		err := f.fast(ctx, "make entries", `INSERT INTO entries(number, kind, ref, at) SELECT n, 'deposit', `+
-			f.uuid(spaceDeposit, "n")+` || '/0', `+f.now()+` FROM `+f.series(), from, to)
+			f.uuid(spaceDeposit, "n")+` || '/0', `+f.spread("n", count)+` FROM `+f.series(), from, to)
 		if err != nil {
 			return err
 		}
@@ -41,6 +42,9 @@ func (f filler) entries(ctx context.Context, hot string, accounts, count int64) 
 		if err != nil {
 			return err
 		}
+	}
+	if err := f.months(ctx, count); err != nil {
+		return err
 	}
 	if !f.postgres {
 		return f.analyze(ctx)

@@ -16,6 +16,7 @@ import (
 const (
 	partRequests  = "requests"
 	partDeposits  = "deposits"
+	partSettling  = "settling"
 	partWebhooks  = "webhooks"
 	partBlocks    = "blocks"
 	partLatency   = "latency"
@@ -52,6 +53,7 @@ func (b *bench) stages() []stage {
 		steps := b.steps(s.latencySteps, s.depositSteps, s.webhookSteps, s.requestSteps)
 		list = append(list, stage{kind, 10 * time.Second, s.open, steps})
 	}
+	list = append(list, b.settleStages()...)
 	list = append(list, b.blockStages()...)
 	list = append(list, b.scaleStages()...)
 	list = append(list, b.replicaStages()...)
@@ -108,7 +110,11 @@ func (s *site) prepare(ctx context.Context, name string, chains ...string) (err 
 	}
 	s.url = "sqlite:" + filepath.Join(dir, "bursar.db")
 	if s.kind == "postgres" {
-		server, err := startPostgres(ctx, filepath.Join(s.work, name+"-pg"))
+		var settings []string
+		if s.profiles != "" {
+			settings = []string{"-c", "shared_preload_libraries=pg_stat_statements"}
+		}
+		server, err := startPostgres(ctx, filepath.Join(s.work, name+"-pg"), settings...)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -28,7 +29,9 @@ func (c cluster) url(database string) string {
 
 // startPostgres makes a cluster below dir and starts it, listening on a socket only. It ends with this process, however
 // that ends. PostgreSQL refuses to run as root, so root runs it as another user.
-func startPostgres(ctx context.Context, dir string) (cluster, error) {
+//
+// Further settings, such as shared_preload_libraries=pg_stat_statements, go to the server as they are.
+func startPostgres(ctx context.Context, dir string, settings ...string) (cluster, error) {
 	bin, err := postgresPrograms()
 	if err != nil {
 		return cluster{}, err
@@ -48,10 +51,10 @@ func startPostgres(ctx context.Context, dir string) (cluster, error) {
 	}
 	// The shell ends the server when its own input closes: a signal to this program must not kill it before.
 	script := `"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=on -c synchronous_commit=on \
-		-c max_connections=400 -c shared_buffers=512MB -c max_wal_size=4GB >"$2/log" 2>&1 & pid=$!
+		-c max_connections=400 -c shared_buffers=512MB -c max_wal_size=4GB $3 >"$2/log" 2>&1 & pid=$!
 		cat >/dev/null; kill -INT $pid; wait $pid`
 	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", script, "sh",
-		filepath.Join(bin, "postgres"), dir)
+		filepath.Join(bin, "postgres"), dir, strings.Join(settings, " "))
 	command.SysProcAttr, command.Dir = attr, dir
 	input, err := command.StdinPipe()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -31,13 +32,50 @@ func (s *site) profiled(ctx context.Context, name string, do func() error) error
 		return do()
 	}
 	file := filepath.Join(s.profiles, regexp.MustCompile(`[^a-zA-Z0-9]+`).ReplaceAllString(s.kind+" "+name, "-")+".pprof")
+	if err := s.forgetStatements(ctx); err != nil {
+		return err
+	}
 	taken := make(chan error, 1)
 	go func() { taken <- s.profile(ctx, file, s.seconds) }()
 	err := do()
 	if failed := <-taken; err == nil {
 		err = failed
 	}
+	if err == nil {
+		err = s.writeStatements(ctx, strings.TrimSuffix(file, ".pprof")+".sql.txt")
+	}
 	return err
+}
+
+// forgetStatements has the server count the time of statements from now on.
+func (s *site) forgetStatements(ctx context.Context) error {
+	if s.kind != "postgres" {
+		return nil
+	}
+	_, err := s.db.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS pg_stat_statements`)
+	if err == nil {
+		_, err = s.db.ExecContext(ctx, `SELECT pg_stat_statements_reset()`)
+	}
+	if err != nil {
+		return fmt.Errorf("count the time of statements: %w", err)
+	}
+	return nil
+}
+
+// writeStatements writes which statements the server spent its time on.
+func (s *site) writeStatements(ctx context.Context, file string) error {
+	if s.kind != "postgres" {
+		return nil
+	}
+	var text string
+	err := s.db.QueryRowContext(ctx, `SELECT string_agg(line, E'\n') FROM (SELECT round(total_exec_time::numeric, 1) ||
+		' ms, ' || calls || ' calls, ' || rows || ' rows, ' || shared_blks_hit + shared_blks_read || ' pages: ' ||
+		left(regexp_replace(query, '\s+', ' ', 'g'), 300) AS line FROM pg_stat_statements
+		ORDER BY total_exec_time DESC LIMIT 20) s`).Scan(&text)
+	if err != nil {
+		return fmt.Errorf("read the time of statements: %w", err)
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
 }
 
 // profile writes the service's processor profile of the next seconds into a file.

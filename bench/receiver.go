@@ -60,6 +60,20 @@ func (r *receiver) expect(count int) <-chan struct{} {
 	return r.done
 }
 
+// await waits until done is closed, or so long, and returns how many requests there were.
+func (r *receiver) await(ctx context.Context, done <-chan struct{}, within time.Duration) (int, error) {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	_, _, count := r.got()
+	return count, nil
+}
+
 // got returns when the first and the last request since expect began, and how many there were.
 func (r *receiver) got() (first, last time.Time, count int) {
 	r.mu.Lock()

@@ -47,6 +47,7 @@ func (b *bench) scaleStages() (stages []stage) {
 			steps: []step{
 				{"scale: start and memory", 15 * time.Second, one.start},
 				{"scale: requests", time.Duration(len(one.subjects())) * b.takes(1), one.requests},
+				{"scale: lists", time.Duration(len(one.lists())) * b.takes(1), one.lookUps},
 				{"scale: a block of deposits", 20 * time.Second, one.block},
 			},
 		})
@@ -63,6 +64,12 @@ func (s *sized) open(ctx context.Context) (func(), error) {
 	if err == nil {
 		accounts := (s.wallets + walletsEach - 1) / walletsEach
 		err = s.filler().entries(ctx, s.account.AccountID, accounts, s.entries)
+	}
+	if err == nil {
+		err = s.filler().lists(ctx, s.account.AccountID, s.wallets, s.entries/listed)
+	}
+	if err == nil {
+		err = s.filler().analyze(ctx)
 	}
 	if err == nil {
 		err = s.serve(ctx) // takes over what was filled in
@@ -145,9 +152,16 @@ func (s *sized) subjects() []subject {
 	}
 }
 
-func (s *sized) requests(ctx context.Context) error {
-	const conns = 64
-	for _, one := range s.subjects() {
+func (s *sized) requests(ctx context.Context) error { return s.measured(ctx, 64, s.subjects()) }
+
+// measured measures requests over a number of connections.
+func (s *sized) measured(ctx context.Context, conns int, subjects []subject) error {
+	for _, one := range subjects {
+		before, err := s.pagesRead(ctx)
+		if err != nil {
+			return err
+		}
+		var made int64
 		var best load
 		for range s.rounds {
 			got, err := drive(ctx, driving{
@@ -160,9 +174,13 @@ func (s *sized) requests(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", one.name, err)
 			}
+			made += got.Requests
 			if got.PerSecond > best.PerSecond {
 				best = got
 			}
+		}
+		if err := s.keepPages(ctx, one.name, before, made); err != nil {
+			return err
 		}
 		s.keepLarge(fmt.Sprintf("%s, %d connections", one.name, conns), figure{Unit: "requests/s", Value: best.PerSecond},
 			largeRatio)

@@ -99,22 +99,25 @@ func (s *site) deliveries(ctx context.Context, name string) error {
 	if posted, err = s.used(); err != nil {
 		return err
 	}
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(3 * time.Minute):
-		first, last, got := s.receiver.got()
+	var got int
+	if err := s.profiled(ctx, "webhooks "+name, func() (err error) {
+		got, err = s.receiver.await(ctx, done, 3*time.Minute)
+		return err
+	}); err != nil {
+		return err
+	}
+	if got < count {
 		s.part(partWebhooks).figure(figure{Database: s.kind, Name: name + ": delivered within 3 minutes, of " +
 			number(float64(count)), Unit: "events", Value: float64(got)})
-		if got < 2 {
-			return nil
-		}
-		s.delivered(name, float64(got-1)/last.Sub(first).Seconds(), bare, first.Sub(due))
+	}
+	if got < 2 {
 		return nil
 	}
 	first, last, _ := s.receiver.got()
-	s.delivered(name, float64(count-1)/last.Sub(first).Seconds(), bare, first.Sub(due))
+	s.delivered(name, float64(got-1)/last.Sub(first).Seconds(), bare, first.Sub(due))
+	if got < count {
+		return nil
+	}
 	sent, err := s.used()
 	s.processorTimes(name, sent.since(posted), loop, count)
 	return err

@@ -37,7 +37,7 @@ func TestFiltersSayWhatIsNow(t *testing.T) {
 		})
 		r.mine(bursar.Bitcoin, 2)
 		list := func(f store.ChargeFilter) (found []string) {
-			got, err := r.Charges.Search(ctx, r.account, f, store.Page{Limit: 10})
+			got, _, err := r.Charges.Search(ctx, r.account, f, store.Page{Limit: 10})
 			r.must(err)
 			for _, c := range got {
 				found = append(found, names[c.Sum.ID])

@@ -45,26 +45,47 @@ func (s *Service) Find(ctx context.Context, account, id bursar.ID) (f Found, err
 	return f, err
 }
 
-// Search returns an account's charges of both rules that a filter selects, newest first.
+// Search returns an account's charges of both rules that a filter selects, newest first. It looks at a bounded number
+// of charges: where these have no whole page, next is the number below which it continues; 0 at the end.
 func (s *Service) Search(
 	ctx context.Context, account bursar.ID, filter store.ChargeFilter, page store.Page,
-) (list []Found, err error) {
+) (list []Found, next int64, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		var singles []bursar.Charge
+		var after int64
 		if !filter.SumOnly() {
-			if singles, err = tx.Charges().Select(ctx, account, filter, page); err != nil {
+			if singles, after, err = tx.Charges().Select(ctx, account, filter, page); err != nil {
 				return err
 			}
 		}
-		invoices, err := tx.Invoices().List(ctx, account, filter, page)
-		if err != nil {
+		var invoices []bursar.Invoice
+		if invoices, next, err = tx.Invoices().List(ctx, account, filter, page); err != nil {
 			return err
 		}
 		sums, err := tx.Invoices().Detail(ctx, invoices)
+		next = max(next, after)
 		list = merge(singles, sums, page.Limit)
 		return err
 	})
-	return list, err
+	list, next = lookedAt(list, next, page.Limit)
+	return list, next, err
+}
+
+// lookedAt leaves of a merged list what both rules have looked at: down to the number next, if it is not 0. It returns
+// that number again where the list does not fill a page.
+func lookedAt(list []Found, next int64, limit int) ([]Found, int64) {
+	if next == 0 {
+		return list, 0
+	}
+	for i, f := range list {
+		if f.Number() < next {
+			return list[:i], next
+		}
+	}
+	if len(list) >= limit {
+		return list, 0
+	}
+	return list, next
 }
 
 // RefundedBy returns the charges of which withdrawals refund payments, by the withdrawals' IDs; any other withdrawal is

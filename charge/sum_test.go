@@ -255,7 +255,7 @@ func TestTheListFilters(t *testing.T) {
 		yes, no := true, false
 		check := func(name string, f store.ChargeFilter, want ...bursar.ID) {
 			t.Helper()
-			list, err := r.Charges.Search(ctx, r.account, f, page)
+			list, _, err := r.Charges.Search(ctx, r.account, f, page)
 			r.must(err)
 			var got []bursar.ID
 			for _, found := range list {

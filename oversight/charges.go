@@ -148,8 +148,8 @@ func (r *reading) walkCharges(
 		found, err := r.tx.Invoices().Named(ctx, w.Accounts, f, w.Limit)
 		return sums(found), 0, err
 	case len(w.Accounts) == 1 && f.SumOnly():
-		found, err := r.tx.Invoices().List(ctx, w.Accounts[0], f, store.Page{Before: w.Before, Limit: w.Limit})
-		return sums(found), nextOf(found, w.Limit, func(v bursar.Invoice) int64 { return v.Number }), err
+		found, next, err := r.tx.Invoices().List(ctx, w.Accounts[0], f, store.Page{Before: w.Before, Limit: w.Limit})
+		return sums(found), max(next, nextOf(found, w.Limit, func(v bursar.Invoice) int64 { return v.Number })), err
 	}
 	return r.tx.Charges().Walk(ctx, f, w)
 }

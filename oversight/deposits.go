@@ -93,8 +93,8 @@ func (r *reading) walkDeposits(
 	if len(w.Accounts) != 1 {
 		return r.tx.Deposits().Walk(ctx, f, w)
 	}
-	list, err = r.tx.Deposits().Select(ctx, w.Accounts[0], f, store.Page{Before: w.Before, Limit: w.Limit})
-	return list, nextOf(list, w.Limit, func(d bursar.Deposit) int64 { return d.Number }), err
+	list, next, err = r.tx.Deposits().Select(ctx, w.Accounts[0], f, store.Page{Before: w.Before, Limit: w.Limit})
+	return list, max(next, nextOf(list, w.Limit, func(d bursar.Deposit) int64 { return d.Number })), err
 }
 
 // nextOf returns the cursor behind a list that was read by an index.

@@ -38,18 +38,18 @@ func readLedger(ctx context.Context, r *reading) (s Sheet, err error) {
 		r.field("currency", "Currency", "", options(r.codes())...),
 	}, r.period()...)
 	s.Command = "bursar ledger export"
-	lines, err := r.tx.Statements().List(ctx, q, page)
+	lines, next, err := r.tx.Statements().Select(ctx, q, page)
 	if err != nil {
 		return s, err
 	}
 	trial, err := r.trial(ctx)
-	s.Tables = []Table{r.lineTable(lines, page), trial}
+	s.Tables = []Table{r.lineTable(lines, next, page), trial}
 	return s, err
 }
 
-func (r *reading) lineTable(lines []store.Line, page store.Page) Table {
+func (r *reading) lineTable(lines []store.Line, next int64, page store.Page) Table {
 	t := Table{Key: "postings", Title: "Postings", Empty: "None.",
-		Next: cursor(nextOf(lines, page.Limit, store.Line.Number)), Columns: []Column{
+		Next: cursor(max(next, nextOf(lines, page.Limit, store.Line.Number))), Columns: []Column{
 			{"entry", "Entry", Figure},
 			{"at", "When", Moment},
 			{"kind", "Kind", Plain},

@@ -104,14 +104,14 @@ func (r *reading) walkWithdrawals(
 ) (list []bursar.Withdrawal, next int64, err error) {
 	switch {
 	case len(w.Accounts) == 1:
-		list, err = r.tx.Withdrawals().Select(ctx, w.Accounts[0], f, store.Page{Before: w.Before, Limit: w.Limit})
+		list, next, err = r.tx.Withdrawals().Select(ctx, w.Accounts[0], f, store.Page{Before: w.Before, Limit: w.Limit})
 	case f.Reference != "":
 		list, err = r.tx.Withdrawals().Found(ctx, w.Accounts, f, w.Limit)
 		return list, 0, err
 	default:
 		return r.tx.Withdrawals().Walk(ctx, f, w)
 	}
-	return list, nextOf(list, w.Limit, func(w bursar.Withdrawal) int64 { return w.Number }), err
+	return list, max(next, nextOf(list, w.Limit, func(w bursar.Withdrawal) int64 { return w.Number })), err
 }
 
 func readWithdrawal(ctx context.Context, r *reading) (s Sheet, err error) {

@@ -65,27 +65,40 @@ func (tx Charges) Lock(ctx context.Context, id bursar.ID) (bursar.Charge, error)
 
 // List returns an account's charges with their confirmed deposits, newest first.
 func (tx Charges) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Charge, error) {
-	return tx.Select(ctx, account, ChargeFilter{}, page)
+	list, _, err := tx.Select(ctx, account, ChargeFilter{}, page)
+	return list, err
 }
 
-// Select is List for the charges that a filter selects by their currency and time; it has no status, labels and
-// reference.
-func (tx Charges) Select(ctx context.Context, account bursar.ID, f ChargeFilter, page Page) ([]bursar.Charge, error) {
-	q := condition{args: []any{account, page.bound(), page.Limit}}
-	if f.Currency != "" {
-		q.and(`w.currency = $?`, string(f.Currency))
+// Select is List for the charges that a filter selects by their currency, metadata and time; it has no status, labels
+// and reference. It looks at a bounded number of charges: where these have no whole page, next is the number below
+// which it continues; 0 at the end.
+func (tx Charges) Select(ctx context.Context, account bursar.ID, f ChargeFilter, page Page) (charges []bursar.Charge,
+	next int64, err error) {
+	list := accountCharges
+	if f.Metadata == "" { // the wallets are not needed to count
+		list.table = "charges c"
 	}
-	if f.Metadata != "" {
-		q.text += ` AND w.account_id = $1`
-		q.metadata("w.metadata", f.Metadata)
-	}
-	q.between("w.created_at", f.From, f.To)
-	charges, err := chargeColumns.rows(ctx, tx.Tx, "list charges", chargeFrom+
-		` WHERE c.account_id = $1 AND c.number < $2`+q.text+` ORDER BY c.number DESC LIMIT $3`, q.args...)
+	charges, next, err = list.page(ctx, tx.Tx, account, f.single(), page)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return charges, tx.attachDeposits(ctx, charges)
+	return charges, next, tx.attachDeposits(ctx, charges)
+}
+
+var accountCharges = accountList[bursar.Charge]{what: "list charges", from: chargeFrom, alias: "c.",
+	table: "charges c JOIN wallets w ON w.number = c.number", of: chargeColumns}
+
+// single is the filter for charges that one deposit pays.
+func (f ChargeFilter) single() (of filter) {
+	if f.Metadata != "" {
+		of.served(func(q *condition) {
+			q.text += ` AND w.account_id = $1`
+			q.metadata("w.metadata", f.Metadata)
+		})
+	}
+	of.equals("w.currency", string(f.Currency))
+	of.between("w.created_at", f.From, f.To)
+	return of
 }
 
 func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error {

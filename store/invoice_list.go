@@ -28,69 +28,102 @@ func (f ChargeFilter) SumOnly() bool {
 }
 
 // List returns an account's invoices, newest first. A status is that of now, whether or not it is recorded already:
-// what has turned by itself since it was recorded is read beside what is recorded so, each by its index.
-func (tx Invoices) List(ctx context.Context, account bursar.ID, f ChargeFilter, page Page) ([]bursar.Invoice, error) {
-	q := condition{args: []any{account, page.bound(), page.Limit}}
-	if f.Label != "" { // the first condition is that of the index
-		q.and(`i.labels <> '' AND ',' || i.labels || ',' LIKE $?`, "%,"+string(f.Label)+",%")
+// what has turned by itself since it was recorded is read beside what is recorded so, each by its index. It looks at a
+// bounded number of invoices: where these have no whole page, next is the number below which it continues; 0 at the
+// end.
+func (tx Invoices) List(ctx context.Context, account bursar.ID, f ChargeFilter, page Page) (list []bursar.Invoice,
+	next int64, err error) {
+	recorded, turned := f.sums(micros(tx.now))
+	floor, err := accountInvoices.floor(ctx, tx.Tx, account, recorded, page)
+	if err == nil {
+		list, err = accountInvoices.above(ctx, tx.Tx, account, recorded, page, floor)
 	}
-	if f.Reference != "" {
-		q.and(`i.reference <> '' AND i.reference = $?`, f.Reference)
+	if err != nil {
+		return nil, 0, err
 	}
-	q.metadata("i.metadata", f.Metadata)
-	if f.Currency != "" {
-		q.and(`EXISTS (SELECT 1 FROM invoice_options o WHERE o.invoice = i.number AND o.currency = $?)`, string(f.Currency))
+	if f.turns() {
+		more, err := accountInvoices.above(ctx, tx.Tx, account, turned, page, floor)
+		if err != nil {
+			return nil, 0, err
+		}
+		list = append(list, more...)
+		slices.SortFunc(list, func(a, b bursar.Invoice) int { return cmp.Compare(b.Number, a.Number) })
 	}
-	q.between("i.created_at", f.From, f.To)
-	list, err := tx.listed(ctx, f, q, false)
-	if err != nil || !f.turns() {
-		return list, err
+	if len(list) >= page.Limit {
+		return list[:max(page.Limit, 0)], 0, nil
 	}
-	turned, err := tx.listed(ctx, f, q, true)
-	list = append(list, turned...)
-	slices.SortFunc(list, func(a, b bursar.Invoice) int { return cmp.Compare(b.Number, a.Number) })
-	return list[:min(len(list), max(page.Limit, 0))], err
+	return list, floor, nil
 }
+
+var accountInvoices = accountList[bursar.Invoice]{what: "list invoices", from: invoiceFrom, alias: "i.",
+	table: "invoices i", of: invoiceColumns}
 
 // turns reports whether an invoice that has turned by itself may match where what is recorded of it does not.
 func (f ChargeFilter) turns() bool {
 	return f.Status == bursar.ChargeExpired || f.Attention != nil && *f.Attention && f.Status == ""
 }
 
-// listed returns the invoices that a filter selects by what is recorded of them, or by what they have turned to since.
-func (tx Invoices) listed(
-	ctx context.Context, f ChargeFilter, q condition, turned bool,
-) ([]bursar.Invoice, error) {
-	q.args = slices.Clone(q.args)
-	if turned {
-		f.turned(&q, micros(tx.now))
-	} else {
-		f.recorded(&q, micros(tx.now))
+// sums are the filters for charges whose deposits add up: by what is recorded of them, and by what they have turned to
+// since. What an index serves is asked for first, that which selects least before the rest.
+func (f ChargeFilter) sums(now int64) (recorded, turned filter) {
+	var of filter
+	if f.Reference != "" {
+		of.served(func(q *condition) { q.and(`i.reference <> '' AND i.reference = $?`, f.Reference) })
 	}
-	return invoiceColumns.rows(ctx, tx.Tx, "list invoices", invoiceFrom+` WHERE i.account_id = $1 AND i.number < $2`+
-		q.text+` ORDER BY i.number DESC LIMIT $3`, q.args...)
+	if f.Metadata != "" {
+		of.served(func(q *condition) { q.metadata("i.metadata", f.Metadata) })
+	}
+	turned = filter{of.indexed, slices.Clone(of.rest)}
+	if f.Status != "" || f.Attention != nil {
+		f.recorded(&of, now)
+		turned.served(func(q *condition) { f.turned(q, now) })
+	}
+	f.narrowing(&of)
+	f.narrowing(&turned)
+	return of, turned
+}
+
+// narrowing adds the label, the currency and the period.
+func (f ChargeFilter) narrowing(of *filter) {
+	if f.Label != "" { // the first condition is that of the index
+		of.served(func(q *condition) { q.text += ` AND i.labels <> ''` })
+		of.checked(func(q *condition) {
+			q.and(`i.labels <> '' AND ',' || i.labels || ',' LIKE $?`, "%,"+string(f.Label)+",%")
+		})
+	}
+	if f.Currency != "" {
+		of.checked(func(q *condition) {
+			q.and(`EXISTS (SELECT 1 FROM invoice_options o WHERE o.invoice = i.number AND o.currency = $?)`,
+				string(f.Currency))
+		})
+	}
+	of.between("i.created_at", f.From, f.To)
 }
 
 // isPartial is a condition: what is partial when it ends waits for a resolution from then on.
 const isPartial = `(i.labels <> '' AND ',' || i.labels || ',' LIKE '%,partial,%')`
 
-func (f ChargeFilter) recorded(q *condition, now int64) {
+func (f ChargeFilter) recorded(of *filter, now int64) {
+	if f.Attention != nil && *f.Attention {
+		of.served(func(q *condition) { q.text += ` AND i.attention` })
+	}
 	switch f.Status {
 	case "":
 	case bursar.ChargeOpen:
-		q.and(`i.status = 'open' AND i.turns_at > $?`, now)
+		of.served(func(q *condition) { q.and(`i.status = 'open' AND i.turns_at > $?`, now) })
 	default:
-		q.and(`i.status = $?`, string(f.Status))
+		of.served(func(q *condition) { q.and(`i.status = $?`, string(f.Status)) })
 	}
-	switch {
-	case f.Attention == nil:
-	case *f.Attention:
-		q.text += ` AND i.attention`
-	case f.Status == "":
+	if f.Attention == nil || *f.Attention {
+		return
+	}
+	of.checked(func(q *condition) {
+		if f.Status != "" {
+			q.text += ` AND NOT i.attention`
+			return
+		}
 		q.and(`NOT i.attention AND NOT (i.turns_at > 0 AND i.turns_at <= $? AND `+isPartial+`)`, now)
-	default:
-		q.text += ` AND NOT i.attention`
-	}
+	})
 }
 
 func (f ChargeFilter) turned(q *condition, now int64) {

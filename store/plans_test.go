@@ -122,32 +122,40 @@ var listed = []read{
 		return tx.Charges().List(ctx, someone, aPage)
 	}),
 	reading("charges of a currency", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Charges().Select(ctx, someone, store.ChargeFilter{Currency: "BTC", From: today}, aPage)
+		list, _, err := tx.Charges().Select(ctx, someone, store.ChargeFilter{Currency: "BTC", From: today}, aPage)
+		return list, err
 	}),
 	reading("charges that add up", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Invoices().List(ctx, someone, store.ChargeFilter{}, aPage)
+		list, _, err := tx.Invoices().List(ctx, someone, store.ChargeFilter{}, aPage)
+		return list, err
 	}),
 	reading("charges that add up of a filter", func(ctx context.Context, tx *store.Tx) (any, error) {
 		waits := true
-		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargeExpired, Currency: "BTC",
+		list, _, err := tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargeExpired, Currency: "BTC",
 			Label: bursar.LabelPartial, Attention: &waits, From: today, To: today}, aPage)
+		return list, err
 	}),
 	reading("charges of a status", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargePaid}, aPage)
+		list, _, err := tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargePaid}, aPage)
+		return list, err
 	}),
 	reading("open charges", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargeOpen}, aPage)
+		list, _, err := tx.Invoices().List(ctx, someone, store.ChargeFilter{Status: bursar.ChargeOpen}, aPage)
+		return list, err
 	}),
 	reading("charges with a label", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Label: bursar.LabelOver}, aPage)
+		list, _, err := tx.Invoices().List(ctx, someone, store.ChargeFilter{Label: bursar.LabelOver}, aPage)
+		return list, err
 	}),
 	reading("charges that wait", func(ctx context.Context, tx *store.Tx) (any, error) {
 		waits := true
-		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Attention: &waits}, aPage)
+		list, _, err := tx.Invoices().List(ctx, someone, store.ChargeFilter{Attention: &waits}, aPage)
+		return list, err
 	}),
 	reading("charges that do not wait", func(ctx context.Context, tx *store.Tx) (any, error) {
 		waits := false
-		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Attention: &waits, From: today, To: today}, aPage)
+		list, _, err := tx.Invoices().List(ctx, someone, store.ChargeFilter{Attention: &waits, From: today, To: today}, aPage)
+		return list, err
 	}),
 	reading("how long charges wait", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Queues().WaitingCharges(ctx)
@@ -224,43 +232,54 @@ var listed = []read{
 		return list, err
 	}),
 	reading("wallets of metadata", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Wallets().Select(ctx, someone, store.WalletFilter{Metadata: "a", From: today, To: today}, aPage)
+		list, _, err := tx.Wallets().Select(ctx, someone, store.WalletFilter{Metadata: "a", From: today, To: today}, aPage)
+		return list, err
 	}),
 	reading("wallets by number", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Wallets().Select(ctx, someone, store.WalletFilter{Numbers: []int64{1, 2}, Currency: "BTC"}, aPage)
+		list, _, err := tx.Wallets().Select(ctx, someone, store.WalletFilter{Numbers: []int64{1, 2}, Currency: "BTC"}, aPage)
+		return list, err
 	}),
 	reading("charges of metadata", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Charges().Select(ctx, someone, store.ChargeFilter{Metadata: "a"}, aPage)
+		list, _, err := tx.Charges().Select(ctx, someone, store.ChargeFilter{Metadata: "a"}, aPage)
+		return list, err
 	}),
 	reading("sums of metadata", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Metadata: "a"}, aPage)
+		list, _, err := tx.Invoices().List(ctx, someone, store.ChargeFilter{Metadata: "a"}, aPage)
+		return list, err
 	}),
 	reading("deposits of an account", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Status: bursar.DepositConfirmed, Currency: "BTC",
+		list, _, err := tx.Deposits().Select(ctx, someone, store.DepositFilter{Status: bursar.DepositConfirmed, Currency: "BTC",
 			From: today, To: today}, aPage)
+		return list, err
 	}),
 	reading("deposits of an account by hash", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Deposits().Select(ctx, someone, store.DepositFilter{TxIDs: []string{"a", "b"},
+		list, _, err := tx.Deposits().Select(ctx, someone, store.DepositFilter{TxIDs: []string{"a", "b"},
 			Chains: []bursar.ChainID{bursar.Bitcoin}}, aPage)
+		return list, err
 	}),
 	reading("deposits of an account by wallet", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Wallets: []int64{1, 2}}, aPage)
+		list, _, err := tx.Deposits().Select(ctx, someone, store.DepositFilter{Wallets: []int64{1, 2}}, aPage)
+		return list, err
 	}),
 	reading("withdrawals of a filter", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Status: bursar.WithdrawalQueued,
+		list, _, err := tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Status: bursar.WithdrawalQueued,
 			Currency: "BTC", From: today, To: today}, aPage)
+		return list, err
 	}),
 	reading("withdrawals by hash", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{TxIDs: []string{"a", "b"}}, aPage)
+		list, _, err := tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{TxIDs: []string{"a", "b"}}, aPage)
+		return list, err
 	}),
 	reading("withdrawals to an address", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Addresses: []bursar.Address{{Base: "a"}}}, aPage)
+		list, _, err := tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Addresses: []bursar.Address{{Base: "a"}}}, aPage)
+		return list, err
 	}),
 	reading("withdrawals by reference", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Withdrawals().ByReferences(ctx, []store.Referred{{Account: someone, Reference: "a"}})
 	}),
 	reading("withdrawals of a reference", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Reference: "a"}, aPage)
+		list, _, err := tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Reference: "a"}, aPage)
+		return list, err
 	}),
 	reading("wallets of a memo", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Wallets().OfMemo(ctx, someone, 7, 10)

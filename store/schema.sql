@@ -285,6 +285,8 @@ CREATE INDEX deposits_unattributed ON deposits(number) WHERE purpose = 'unattrib
 
 CREATE INDEX deposits_unsealed ON deposits(number) WHERE seal IS NULL AND height > 0;
 
+CREATE INDEX deposits_unusual ON deposits(account_id, status, number) WHERE status <> 'confirmed';
+
 CREATE INDEX deposits_wallet ON deposits(wallet, number);
 
 CREATE TABLE destination_lists (
@@ -1094,9 +1096,9 @@ CREATE TABLE wallets (
   UNIQUE (family, base, memo)
 );
 
-CREATE INDEX wallets_account ON wallets(account_id, number);
+CREATE INDEX wallets_listed ON wallets(account_id, number) WHERE for_charge = FALSE;
 
-CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
+CREATE INDEX wallets_listed_currency ON wallets(account_id, currency, number) WHERE for_charge = FALSE;
 
 CREATE INDEX wallets_metadata ON wallets(account_id, substr(metadata, 1, 64), number) WHERE metadata <> '';
 
@@ -1150,5 +1152,7 @@ CREATE INDEX withdrawals_to ON withdrawals(base, account_id, number);
 CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
 
 CREATE INDEX withdrawals_unsealed ON withdrawals(number) WHERE seal IS NULL;
+
+CREATE INDEX withdrawals_unusual ON withdrawals(account_id, status, number) WHERE status <> 'confirmed';
 
 CREATE INDEX withdrawals_waiting ON withdrawals(chain, currency, number) WHERE status = 'queued' AND outgoing_id IS NULL;

@@ -20,29 +20,33 @@ type DepositFilter struct {
 	Amount   bursar.Amount // of exactly this; only a Walk reads it
 }
 
-// Select returns an account's deposits that a filter selects, newest first, those to charges too.
-func (tx Deposits) Select(ctx context.Context, account bursar.ID, f DepositFilter, page Page) ([]bursar.Deposit,
-	error) {
+// Select returns an account's deposits that a filter selects, newest first, those to charges too. It looks at a bounded
+// number of deposits: where these have no whole page, next is the number below which it continues; 0 at the end.
+func (tx Deposits) Select(ctx context.Context, account bursar.ID, f DepositFilter, page Page) (list []bursar.Deposit,
+	next int64, err error) {
 	if f.Wallets != nil && len(f.Wallets) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
-	q := condition{args: []any{account, page.bound(), page.Limit}}
-	if f.Status != "" {
-		q.and(`d.status = $?`, string(f.Status))
-	}
-	if f.Currency != "" {
-		q.and(`d.currency = $?`, string(f.Currency))
-	}
+	return accountDeposits.page(ctx, tx.Tx, account, f.filter(tx.Tx), page)
+}
+
+var accountDeposits = accountList[bursar.Deposit]{what: "select deposits", from: depositFrom, alias: "d.",
+	table: "deposits d", of: depositColumns}
+
+func (f DepositFilter) filter(tx *Tx) (of filter) {
 	if f.TxIDs != nil {
-		q.in(tx.Tx, "d.tx_id", textsOf(f.TxIDs))
-		q.in(tx.Tx, "d.chain", textsOf(f.Chains))
+		of.served(func(q *condition) {
+			q.in(tx, "d.tx_id", textsOf(f.TxIDs))
+			q.in(tx, "d.chain", textsOf(f.Chains))
+		})
 	}
 	if f.Wallets != nil {
-		q.in(tx.Tx, "d.wallet", f.Wallets)
+		of.served(func(q *condition) { q.in(tx, "d.wallet", f.Wallets) })
 	}
-	q.between("d.seen_at", f.From, f.To)
-	return depositColumns.rows(ctx, tx.Tx, "select deposits", depositFrom+` WHERE d.account_id = $1 AND d.number < $2`+
-		q.text+` ORDER BY d.number DESC LIMIT $3`, q.args...)
+	of.status("d.status", string(f.Status), string(bursar.DepositConfirmed))
+	of.equals("d.currency", string(f.Currency))
+	of.between("d.seen_at", f.From, f.To)
+	return of
 }
 
 // WithdrawalFilter selects withdrawals. What is left zero does not restrict; an empty list that is not nil selects
@@ -58,33 +62,48 @@ type WithdrawalFilter struct {
 	Amount    bursar.Amount    // of exactly this; only a Walk reads it
 }
 
-// Select returns an account's withdrawals that a filter selects, newest first.
+// Select returns an account's withdrawals that a filter selects, newest first. It looks at a bounded number of
+// withdrawals: where these have no whole page, next is the number below which it continues; 0 at the end.
 func (tx Withdrawals) Select(
 	ctx context.Context, account bursar.ID, f WithdrawalFilter, page Page,
-) ([]bursar.Withdrawal, error) {
+) (list []bursar.Withdrawal, next int64, err error) {
 	if f.Addresses != nil && len(f.Addresses) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
-	q := condition{args: []any{account, page.bound(), page.Limit}}
+	return accountWithdrawals.page(ctx, tx.Tx, account, f.filter(tx.Tx), page)
+}
+
+var accountWithdrawals = accountList[bursar.Withdrawal]{what: "select withdrawals", from: "FROM withdrawals",
+	table: "withdrawals", of: withdrawalColumns}
+
+func (f WithdrawalFilter) filter(tx *Tx) (of filter) {
 	if f.Reference != "" {
-		q.and(`reference = $? AND reference <> ''`, f.Reference)
+		of.served(func(q *condition) { q.and(`reference = $? AND reference <> ''`, f.Reference) })
 	}
 	if f.TxIDs != nil {
-		q.in(tx.Tx, "tx_id", f.TxIDs)
-		q.text += ` AND tx_id <> ''`
+		of.served(func(q *condition) {
+			q.in(tx, "tx_id", f.TxIDs)
+			q.text += ` AND tx_id <> ''`
+		})
 	}
 	if f.Addresses != nil {
-		var bases []string
-		var memos []int64
-		for _, a := range f.Addresses {
-			bases, memos = append(bases, a.Base), append(memos, memoValue(a))
-		}
-		q.in(tx.Tx, "base", distinct(bases))
-		q.in(tx.Tx, "memo", distinct(memos)) // of several addresses the text is the same, and the memo none
+		of.served(func(q *condition) { f.to(tx, q) })
 	}
-	f.narrow(&q)
-	return withdrawalColumns.rows(ctx, tx.Tx, "select withdrawals", `FROM withdrawals WHERE account_id = $1
-		AND number < $2`+q.text+` ORDER BY number DESC LIMIT $3`, q.args...)
+	of.status("status", string(f.Status), string(bursar.WithdrawalConfirmed))
+	of.equals("currency", string(f.Currency))
+	of.between("created_at", f.From, f.To)
+	return of
+}
+
+// to adds that a withdrawal goes to one of the filter's addresses.
+func (f WithdrawalFilter) to(tx *Tx, q *condition) {
+	var bases []string
+	var memos []int64
+	for _, a := range f.Addresses {
+		bases, memos = append(bases, a.Base), append(memos, memoValue(a))
+	}
+	q.in(tx, "base", distinct(bases))
+	q.in(tx, "memo", distinct(memos)) // of several addresses the text is the same, and the memo none
 }
 
 // narrow adds the status, the currency and the period of a filter.

@@ -30,20 +30,29 @@ type WalletFilter struct {
 	Numbers  []int64   // those with one of these numbers
 }
 
-// Select returns an account's wallets that a filter selects, newest first.
-func (tx Wallets) Select(ctx context.Context, account bursar.ID, f WalletFilter, page Page) ([]bursar.Wallet, error) {
+// Select returns an account's wallets that a filter selects, newest first. It looks at a bounded number of wallets:
+// where these have no whole page, next is the number below which it continues; 0 at the end.
+func (tx Wallets) Select(ctx context.Context, account bursar.ID, f WalletFilter, page Page) (list []bursar.Wallet,
+	next int64, err error) {
 	if f.Numbers != nil && len(f.Numbers) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
-	q := condition{args: []any{account, page.bound(), page.Limit}}
+	return accountWallets.page(ctx, tx.Tx, account, f.filter(tx.Tx), page)
+}
+
+var accountWallets = accountList[bursar.Wallet]{what: "select wallets", from: walletFrom, alias: "w.",
+	table: "wallets w", always: ` AND w.for_charge = FALSE`, of: walletColumns}
+
+func (f WalletFilter) filter(tx *Tx) (of filter) {
 	if f.Numbers != nil {
-		q.in(tx.Tx, "w.number", f.Numbers)
+		of.served(func(q *condition) { q.in(tx, "w.number", f.Numbers) })
 	}
-	q.metadata("w.metadata", f.Metadata)
+	if f.Metadata != "" {
+		of.served(func(q *condition) { q.metadata("w.metadata", f.Metadata) })
+	}
 	if f.Currency != "" {
-		q.and(`w.currency = $?`, string(f.Currency))
+		of.served(func(q *condition) { q.and(`w.currency = $?`, string(f.Currency)) })
 	}
-	q.between("w.created_at", f.From, f.To)
-	return walletColumns.rows(ctx, tx.Tx, "select wallets", walletFrom+` WHERE w.account_id = $1 AND w.number < $2
-		AND w.for_charge = FALSE`+q.text+` ORDER BY w.number DESC LIMIT $3`, q.args...)
+	of.between("w.created_at", f.From, f.To)
+	return of
 }

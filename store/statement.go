@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -47,6 +45,8 @@ type LineQuery struct {
 	Kind     ledger.Kind
 	Since    time.Time // entries of this time or later
 	Until    time.Time // and earlier than this
+
+	edge int64 // the last entry that is looked at, in the order of the lines; 0: all are
 }
 
 // clocksApart is more than the clocks of replicas are apart and a transaction lasts: an entry's number is given
@@ -60,85 +60,35 @@ func (tx Statements) List(ctx context.Context, q LineQuery, page Page) ([]Line, 
 	return tx.lines(ctx, q, page.bound(), true, page.Limit)
 }
 
+// Select is List that looks at a bounded number of lines of each account where a currency or a kind is asked for, which
+// no index has: where these have no whole page, next is the number below which it continues; 0 at the end.
+func (tx Statements) Select(ctx context.Context, q LineQuery, page Page) (lines []Line, next int64, err error) {
+	if q.edge, err = tx.edge(ctx, q, page.bound(), true, page.looks()); err != nil {
+		return nil, 0, err
+	}
+	lines, err = tx.List(ctx, q, page)
+	if len(lines) >= page.Limit {
+		return lines, 0, err
+	}
+	return lines, q.edge * placesPerEntry, err
+}
+
+// SelectAfter is Select in the order of After, from the number in the page on: next is the number above which it
+// continues.
+func (tx Statements) SelectAfter(ctx context.Context, q LineQuery, page Page) (lines []Line, next int64, err error) {
+	if q.edge, err = tx.edge(ctx, q, page.Before, false, page.looks()); err != nil {
+		return nil, 0, err
+	}
+	lines, err = tx.After(ctx, q, page.Before, page.Limit)
+	if len(lines) >= page.Limit || q.edge == 0 {
+		return lines, 0, err
+	}
+	return lines, (q.edge+1)*placesPerEntry - 1, err
+}
+
 // After returns up to limit lines above a number, oldest first.
 func (tx Statements) After(ctx context.Context, q LineQuery, after int64, limit int) ([]Line, error) {
 	return tx.lines(ctx, q, after, false, limit)
-}
-
-// lines reads from the index of each side of each account apart, so that a page costs the page and not the history.
-func (tx *Tx) lines(ctx context.Context, q LineQuery, from int64, down bool, limit int) ([]Line, error) {
-	b := &lineBuilder{from: from, down: down}
-	condition := b.condition(q)
-	order := ` ORDER BY entry` + b.direction() + `, place` + b.direction() + ` LIMIT ` + b.arg(limit)
-	var branches []string
-	for _, account := range q.Accounts {
-		arg := b.arg(string(account))
-		for _, side := range []string{"debit", "credit"} {
-			where := side + ` = ` + arg + condition + order
-			branches = append(branches, branch(where, len(branches)))
-		}
-	}
-	if len(q.Accounts) == 0 {
-		branches = []string{branch(`TRUE`+condition+order, 0)}
-	}
-	return lineColumns.rows(ctx, tx, "list postings",
-		`FROM (`+strings.Join(branches, ` UNION `)+`) p JOIN entries e ON e.number = p.entry`+order, b.args...)
-}
-
-// branch reads postings by one index; number tells it from the others.
-func branch(where string, number int) string {
-	const columns = `entry, place, debit, credit, asset, amount`
-	return fmt.Sprintf(`SELECT * FROM (SELECT %s FROM postings WHERE %s) b%d`, columns, where, number)
-}
-
-// lineBuilder gathers a query's arguments.
-type lineBuilder struct {
-	from int64
-	down bool
-	args []any
-}
-
-func (b *lineBuilder) arg(v any) string {
-	b.args = append(b.args, v)
-	return fmt.Sprintf("$%d", len(b.args))
-}
-
-func (b *lineBuilder) direction() string {
-	if b.down {
-		return " DESC"
-	}
-	return ""
-}
-
-// condition restricts the postings of one branch.
-func (b *lineBuilder) condition(q LineQuery) string {
-	entry, line := b.arg(b.from/placesPerEntry), b.arg(b.from%placesPerEntry)
-	text := fmt.Sprintf(` AND entry >= %s AND (entry > %s OR place > %s)`, entry, entry, line)
-	if b.down {
-		text = fmt.Sprintf(` AND entry <= %s AND (entry < %s OR place < %s)`, entry, entry, line)
-	}
-	if q.Asset != "" {
-		text += ` AND asset = ` + b.arg(string(q.Asset))
-	}
-	var of []string
-	if q.Kind != "" {
-		of = append(of, `kind = `+b.arg(string(q.Kind)))
-	}
-	if !q.Since.IsZero() {
-		of = append(of, `at >= `+b.arg(micros(q.Since)))
-		from := b.arg(micros(q.Since.Add(-clocksApart)))
-		text += ` AND entry > COALESCE((SELECT number FROM entries WHERE at < ` + from + ` ORDER BY at DESC LIMIT 1), 0)`
-	}
-	if !q.Until.IsZero() {
-		of = append(of, `at < `+b.arg(micros(q.Until)))
-		to := b.arg(micros(q.Until.Add(clocksApart)))
-		text += ` AND entry < COALESCE((SELECT number FROM entries WHERE at >= ` + to + ` ORDER BY at LIMIT 1),
-			9223372036854775807)`
-	}
-	if of != nil {
-		text += ` AND EXISTS (SELECT 1 FROM entries WHERE number = entry AND ` + strings.Join(of, ` AND `) + `)`
-	}
-	return text
 }
 
 // OfTransfers returns an account's deposits that transfers within the service brought, by the withdrawals that made

@@ -62,7 +62,7 @@ func BenchmarkBarePost(b *testing.B) {
 		for range d.queues.limits.destination {
 			group.Go(func() {
 				for range benchEvents / d.queues.limits.destination {
-					resp, err := (&http.Client{Transport: d.client.(poster).Transport}).Post(url, "application/json",
+					resp, err := (&http.Client{Transport: d.client.(*poster).transport}).Post(url, "application/json",
 						bytes.NewReader(body))
 					if err != nil {
 						b.Error(err)

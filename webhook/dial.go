@@ -2,10 +2,12 @@ package webhook
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"syscall"
 	"time"
 
@@ -31,15 +33,60 @@ type Poster interface {
 	CloseIdleConnections()
 }
 
-// poster is a bare transport: what http.Client adds to one, redirects and cookies, is not wanted.
-type poster struct{ *http.Transport }
+// poster speaks HTTP/1.1 over connections of its own, and HTTP/2 over a bare transport: what http.Client adds to one,
+// redirects and cookies, is not wanted. What a receiver speaks over TLS is known from its first response.
+type poster struct {
+	transport *http.Transport
+	conns     *conns
 
-func (p poster) Do(r *http.Request) (*http.Response, error) { return p.RoundTrip(r) }
+	mu    sync.Mutex
+	older map[string]bool // hosts that speak HTTP/1.1 over TLS
+}
+
+// Do sends a request, once. It follows no redirect.
+func (p *poster) Do(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme == "http" || p.isOlder(r.URL.Host) {
+		return p.conns.do(r)
+	}
+	response, err := p.transport.RoundTrip(r)
+	if err == nil && response.ProtoMajor == 1 {
+		p.noteOlder(r.URL.Host)
+	}
+	return response, err
+}
+
+func (p *poster) isOlder(host string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.older[host]
+}
+
+func (p *poster) noteOlder(host string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.older) >= longestHostsList {
+		clear(p.older)
+	}
+	p.older[host] = true
+}
+
+// CloseIdleConnections closes the connections over which nothing is sent.
+func (p *poster) CloseIdleConnections() {
+	p.conns.closeIdle()
+	p.transport.CloseIdleConnections()
+}
 
 // newClient returns a poster that follows no redirect, uses no proxy and no cookies, decompresses nothing, and dials
 // only what the rules allow.
-func newClient(allowed []netip.Prefix, l limits) poster {
-	return poster{newTransport(newDialer(allowed), l)}
+func newClient(allowed []netip.Prefix, l limits) *poster {
+	return newPoster(newDialer(allowed), l, nil)
+}
+
+// newPoster is newClient with a dialer and a configuration of TLS; nil: the default.
+func newPoster(dialer *net.Dialer, l limits, secured *tls.Config) *poster {
+	p := &poster{transport: newTransport(dialer, l), conns: newConns(dialer.DialContext, l), older: map[string]bool{}}
+	p.transport.TLSClientConfig, p.conns.tls = secured, secured
+	return p
 }
 
 func newTransport(dialer *net.Dialer, l limits) *http.Transport {
@@ -50,7 +97,7 @@ func newTransport(dialer *net.Dialer, l limits) *http.Transport {
 		MaxIdleConns:           l.sending,
 		MaxIdleConnsPerHost:    l.destination,
 		IdleConnTimeout:        keepIdle,
-		TLSHandshakeTimeout:    10 * time.Second,
+		TLSHandshakeTimeout:    tlsWithin,
 		MaxResponseHeaderBytes: maxHeader,
 		// Without pings an HTTP/2 connection whose peer has vanished would be used again and again.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 5 * time.Second, PingTimeout: 5 * time.Second},

@@ -134,9 +134,9 @@ func resolving(t *testing.T, answer func() []netip.Addr) *Deliverer {
 	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
 	dialer := newDialer(d.allowed)
 	dialer.Resolver = nameServer(t, answer)
-	transport := newTransport(dialer, d.queues.limits)
-	transport.DisableKeepAlives = true
-	d.client = &http.Client{Transport: transport}
+	l := d.queues.limits
+	l.destination = 0 // no connection is used again
+	d.client = newPoster(dialer, l, nil)
 	return d
 }
 

@@ -9,6 +9,9 @@ import (
 
 // logAttempt logs a recorded attempt under the ID of the event's subject; docs/operations.md explains the lines.
 func (d *Deliverer) logAttempt(r result) {
+	if !d.log.Enabled(context.Background(), slog.LevelInfo) && r.Status == store.DeliveryDelivered {
+		return
+	}
 	attrs := []any{r.of.Noun(), r.of.Subject, "event", r.of.ID, "kind", r.of.Kind, "account", r.of.AccountID, "attempt",
 		r.Number,
 		"code", r.Code, "took", r.Duration}

@@ -192,8 +192,11 @@ func (q *destinationQueues) hint() {
 	}
 }
 
-// awaitCapacity waits until there is capacity for a batch and returns how much; 0 when ctx has ended.
-// Where the capacity is used by slow queues, their events are given back: see trim.
+// leastOfBatch is the part of a batch for which events of slow queues are given back.
+const leastOfBatch = 8
+
+// awaitCapacity waits until there is capacity for a batch and returns how much; 0 when ctx has ended. After a moment a
+// part of a batch is enough. Where slow queues leave no room for that either, their events are given back: see trim.
 func (q *destinationQueues) awaitCapacity(ctx context.Context, batch int) int {
 	var tick *time.Ticker
 	for {
@@ -209,7 +212,11 @@ func (q *destinationQueues) awaitCapacity(ctx context.Context, batch int) int {
 			return 0
 		case <-q.changed:
 		case now := <-tick.C:
-			q.trim(now, batch)
+			least := max(batch/leastOfBatch, 1)
+			if n := q.free(); n >= least {
+				return min(n, batch)
+			}
+			q.trim(now, least)
 		}
 	}
 }
@@ -220,7 +227,8 @@ func (q *destinationQueues) free() int {
 	return q.limits.held - q.held
 }
 
-// trim gives back events beyond the queues' capacities and, if that is not enough, half of the longest queue.
+// trim gives back events beyond the queues' capacities and, if that is not enough, of the longest queue what is
+// missing: whatever is given back is read again.
 func (q *destinationQueues) trim(now time.Time, want int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -231,8 +239,8 @@ func (q *destinationQueues) trim(now time.Time, want int) {
 			longest = l
 		}
 	}
-	if longest != nil && q.limits.held-q.held < want {
-		q.giveBack(longest, len(longest.waiting)/2)
+	if missing := want - (q.limits.held - q.held); longest != nil && missing > 0 {
+		q.giveBack(longest, max(len(longest.waiting)-missing, 0))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/bursar/bursar/store"
 )
@@ -23,6 +24,14 @@ type result struct {
 	of      *job
 	skipped bool
 }
+
+// While many attempts are made, what they come to is gathered for a moment, until a transaction is worth its commit: a
+// commit costs the database as much as twenty attempts in it. Nobody waits for that, and it is no longer than a commit
+// takes.
+const (
+	manyAtOnce = 16                    // attempts that one transaction recorded, after which the next ones are gathered
+	gatherFor  = 10 * time.Millisecond // at most
+)
 
 // recorders is how many transactions record attempts at the same time at most, where there are enough for each.
 const recorders = 2
@@ -72,8 +81,19 @@ func (d *Deliverer) record(r result) {
 				return
 			}
 			d.write(list)
+			if pause := gathering(len(list)); pause > 0 {
+				d.db.Sleep(context.Background(), pause)
+			}
 		}
 	})
+}
+
+// gathering returns for how long the next attempts are gathered after a transaction that recorded so many.
+func gathering(recorded int) time.Duration {
+	if recorded < manyAtOnce || recorded >= recordedAtOnce/2 {
+		return 0
+	}
+	return gatherFor
 }
 
 // write writes results in one transaction. Where that fails, it writes each half for itself, so that of many a bad one

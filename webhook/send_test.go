@@ -150,8 +150,7 @@ func TestAnEndlessAnswerIsReadUpToALimit(t *testing.T) {
 // piped gives a deliverer connections without buffers or an operating system in between; serve is each one's receiver.
 func piped(d *Deliverer, serve func(net.Conn)) (wait func()) {
 	var receivers sync.WaitGroup
-	transport := newTransport(newDialer(nil), d.queues.limits)
-	transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+	dial := func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
 		receivers.Go(func() {
 			defer theirs.Close()
@@ -162,10 +161,15 @@ func piped(d *Deliverer, serve func(net.Conn)) (wait func()) {
 		})
 		return ours, nil
 	}
-	d.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	}}
+	d.client = dialling(d, dial)
 	return receivers.Wait
+}
+
+// dialling returns the client of a deliverer, which connects as it is told.
+func dialling(d *Deliverer, dial func(ctx context.Context, network, address string) (net.Conn, error)) *poster {
+	p := newClient(nil, d.queues.limits)
+	p.transport.DialContext, p.conns.dial = dial, dial
+	return p
 }
 
 func TestAnAnswerIsNeverUnpacked(t *testing.T) {
@@ -199,9 +203,7 @@ func TestCertificatesAreVerified(t *testing.T) {
 	if a := post(d, server.URL); a.reason != "the certificate is not trusted" {
 		t.Errorf("an unknown issuer: %+v", a)
 	}
-	transport := newTransport(newDialer(loopback), d.queues.limits)
-	transport.TLSClientConfig = &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
-	d.client = &http.Client{Transport: transport}
+	d.client = newPoster(newDialer(loopback), d.queues.limits, trusting(server))
 	t.Cleanup(d.client.CloseIdleConnections)
 	if a := post(d, server.URL); a.code != 202 {
 		t.Errorf("a known one: %+v, want 202", a)
@@ -213,6 +215,11 @@ func TestCertificatesAreVerified(t *testing.T) {
 	if a := post(d, strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)); a.reason == "" || a.code != 0 {
 		t.Errorf("TLS to a plain receiver: %+v, want not %q and 0", a, "")
 	}
+}
+
+// trusting is the TLS of a client that knows who issued a server's certificate.
+func trusting(server *httptest.Server) *tls.Config {
+	return &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
 }
 
 // A receiver that sends its response slowly is cut off when the time limit of an attempt is over, to the second.
@@ -253,8 +260,7 @@ func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := New(Config{})
 			dialer := newDialer(nil)
-			transport := newTransport(dialer, d.queues.limits)
-			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			d.client = dialling(d, func(ctx context.Context, _, _ string) (net.Conn, error) {
 				ctx, cancel := context.WithTimeout(ctx, dialer.Timeout)
 				defer cancel()
 				if strings.HasPrefix(url, "https") {
@@ -264,8 +270,7 @@ func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
 				}
 				<-ctx.Done()
 				return nil, ctx.Err()
-			}
-			d.client = &http.Client{Transport: transport}
+			})
 			began := time.Now()
 			if a := post(d, url); a.outcome != OutcomeTimeout || time.Since(began) != 10*time.Second {
 				t.Errorf("%s: %+v after %s, want %v and %v", url, a, time.Since(began), OutcomeTimeout, 10*time.Second)

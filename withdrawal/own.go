@@ -57,14 +57,15 @@ func (s *Service) CancelOwn(ctx context.Context, c Cancellation) (w bursar.Withd
 	return w, nil
 }
 
-// Select returns an account's withdrawals that a filter selects, newest first.
+// Select returns an account's withdrawals that a filter selects, newest first. Where the page is short before the list
+// ends, next is the number below which it continues; 0 otherwise.
 func (s *Service) Select(ctx context.Context, account bursar.ID, f store.WithdrawalFilter, page store.Page) (
-	list []bursar.Withdrawal, err error) {
+	list []bursar.Withdrawal, next int64, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		list, err = tx.Withdrawals().Select(ctx, account, f, page)
+		list, next, err = tx.Withdrawals().Select(ctx, account, f, page)
 		return err
 	})
-	return list, err
+	return list, next, err
 }
 
 // Quote is what a withdrawal would cost.

@@ -91,11 +91,14 @@ var (
 	equality = regexp.MustCompile(`[^<>!]= `)
 	// span is a part of a table between two numbers, both of which the statement names: the numbers that a walk looks at.
 	span = regexp.MustCompile(`number < \$\d+\) AND \(number >= \$\d+`)
+	// rowSpan is a part of an index between two rows of one value: those of an account's side.
+	rowSpan = regexp.MustCompile(`ROW\((\w+), \w+\) >= ROW\((\$\d+), .*ROW\((\w+), \w+\) <= ROW\((\$\d+), `)
 )
 
 // scans returns which tables that grow are read as a whole.
 func (n planNode) scans(partial map[string]bool) (found []string) {
-	serves := partial[n.Index] || equality.MatchString(n.Condition) || span.MatchString(n.Condition)
+	serves := partial[n.Index] || equality.MatchString(n.Condition) || span.MatchString(n.Condition) ||
+		rowSpan.MatchString(n.Condition)
 	switch {
 	case n.Type == "Seq Scan" && slices.Contains(grows, n.Table):
 		found = append(found, fmt.Sprintf("PostgreSQL reads all of %s", n.Table))

@@ -52,6 +52,12 @@ func statements(t *testing.T, db *store.DB) {
 			if got := readLinesUp(t, db, q, size); !slices.Equal(got, reversed(want)) {
 				t.Errorf("%s upwards in pages of %d: %d lines, want %d", name, size, len(got), len(want))
 			}
+			if got := selectLines(t, db, q, size, true); !slices.Equal(got, want) {
+				t.Errorf("%s in pages of %d that look at few: %d lines, want %d", name, size, len(got), len(want))
+			}
+			if got := selectLines(t, db, q, size, false); !slices.Equal(got, reversed(want)) {
+				t.Errorf("%s upwards in pages of %d that look at few: %d lines, want %d", name, size, len(got), len(want))
+			}
 		}
 	}
 	if !slices.IsSortedFunc(all, func(a, b store.Line) int { return int(b.Number() - a.Number()) }) {
@@ -118,6 +124,33 @@ func readLines(t *testing.T, db *store.DB, q store.LineQuery, size int) (all []s
 			return all
 		}
 		page.Before = lines[len(lines)-1].Number()
+	}
+}
+
+// selectLines reads all lines in pages that look at few lines of each account.
+func selectLines(t *testing.T, db *store.DB, q store.LineQuery, size int, down bool) (all []store.Line) {
+	t.Helper()
+	page := store.Page{Limit: size, Looks: 5}
+	for {
+		var lines []store.Line
+		var next int64
+		do(t, db, func(tx *store.Tx) (err error) {
+			if down {
+				lines, next, err = tx.Statements().Select(ctx, q, page)
+			} else {
+				lines, next, err = tx.Statements().SelectAfter(ctx, q, page)
+			}
+			return err
+		})
+		all = append(all, lines...)
+		switch {
+		case next > 0:
+			page.Before = next
+		case len(lines) == size:
+			page.Before = lines[len(lines)-1].Number()
+		default:
+			return all
+		}
 	}
 }
 

@@ -1,0 +1,37 @@
+package webhook
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What is given back is read again. A receiver that answers, and to which more is leased than it takes in a moment,
+// keeps what it has: the next lease is of what it has freed. Where it frees next to nothing, no more is given back than
+// a small lease needs.
+func TestAReceiverThatAnswersKeepsWhatIsLeasedToIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		k := newTrack(t)
+		k.now = time.Now()
+		k.fill(1, "a", 1)
+		first := k.start()
+		k.pass(time.Millisecond)
+		k.end(first, true) // its pace is known
+		batch := smallLimits.held
+		if n, last := k.fill(1, "a", batch); n != batch {
+			t.Fatalf("%d events are leased, then %s; want %d", n, last, batch)
+		}
+		for k.free() < batch/4 {
+			k.end(k.start(), true)
+		}
+		free, waiting := k.free(), k.held
+		if got := k.awaitCapacity(t.Context(), batch); got != free || k.held != waiting {
+			t.Errorf("room for %d, and %d are held; want room for %d and %d held", got, k.held, free, waiting)
+		}
+		k.fill(1, "a", free)
+		if got, want := k.awaitCapacity(t.Context(), batch), batch/leastOfBatch; got != want {
+			t.Errorf("room for %d after a moment in which nothing was sent, want %d", got, want)
+		}
+	})
+}
