@@ -75,6 +75,7 @@ type api struct {
 	answers  *store.Gather[store.KeyName, store.KeptAnswer]
 	balances *store.Gather[bursar.ID, store.AccountBalances]
 	feeds    *feeds
+	watches  *watches
 
 	described func() (docs.Served, error) // built on first use
 	documents func() (*site.Site, error)  // the same
@@ -98,6 +99,7 @@ func New(c Config) http.Handler {
 	a.documents = sync.OnceValues(func() (*site.Site, error) { return site.New(docs.Files, docs.Style()) })
 	a.guides = methods{http.MethodGet: {open: a.guide}}
 	a.feeds = newFeeds(c.DB)
+	a.watches = newWatches(c.DB, c.Charges)
 	a.underway.ends = map[store.KeyName]chan struct{}{}
 	a.answers = store.NewGather(c.DB, func(ctx context.Context, tx *store.Tx, names []store.KeyName) (
 		map[store.KeyName]store.KeptAnswer, error) {

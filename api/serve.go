@@ -46,11 +46,17 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		answer = a.refuse(w, r, requestID, err)
 	}
+	if answer.Status == streamed {
+		return
+	}
 	w.WriteHeader(answer.Status)
 	if len(answer.Body) > 0 {
 		_, _ = w.Write(answer.Body) // a client that has disconnected is not an error
 	}
 }
+
+// streamed is the status of an answer that is written already, as a stream.
+const streamed = 0
 
 // guarded turns a panic into an internal error: one request must not end the process, nor get half a response.
 func (a *api) guarded(w http.ResponseWriter, r *http.Request, requestID string) (answer store.Answer, err error) {
@@ -113,6 +119,9 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 	if route.change {
 		return a.change(context.WithoutCancel(r.Context()), r, route, c)
 	}
+	if route.stream != nil && r.Method == http.MethodGet && wantsStream(r) {
+		return store.Answer{Status: streamed}, route.stream(w, r, c)
+	}
 	response, err := route.serve(ctx, c)
 	if err != nil {
 		return store.Answer{}, err
@@ -134,7 +143,7 @@ func (a *api) admit(
 	if err := a.limits.allowKey(now, from, key); err != nil {
 		return nil, err
 	}
-	identity, err := a.Accounts.Authenticate(ctx, account.Credentials{Key: key, Secret: secret, From: from})
+	identity, err := a.Accounts.Authenticate(ctx, credentialsOf(r, from))
 	var refusal *bursar.Error
 	if errors.As(err, &refusal) {
 		err = a.limits.fail(now, from, key, refusal)
@@ -160,6 +169,15 @@ func (a *api) admit(
 		}
 	}
 	return &call{identity: identity, from: from, now: now, signatures: r.Header.Values(orderkey.Header)}, nil
+}
+
+// credentialsOf returns what a request proves itself with.
+func credentialsOf(r *http.Request, from netip.Addr) account.Credentials {
+	return account.Credentials{
+		Key:    only(r.Header.Values("X-API-KEY")),
+		Secret: only(r.Header.Values("X-API-SECRET")),
+		From:   from,
+	}
 }
 
 // only returns a header's value. Several values are joined, so that none of them is accepted as a key.
