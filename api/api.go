@@ -63,6 +63,7 @@ type Config struct {
 	Pages          Pages                           // serves them; nil: there are none
 	Redelivered    func()                          // called after deliveries were made due; may be nil
 	Patience       time.Duration                   // how long a repeated request waits for the first one; 0: 25 s
+	Beat           time.Duration                   // between two signs of life of a stream; 0: 15 s
 }
 
 // api is the handler.
@@ -90,6 +91,9 @@ func New(c Config) http.Handler {
 	}
 	if c.Patience == 0 {
 		c.Patience = 25 * time.Second
+	}
+	if c.Beat == 0 {
+		c.Beat = 15 * time.Second
 	}
 	if c.ProxyHeader == "" {
 		c.ProxyHeader = XForwardedFor

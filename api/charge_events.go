@@ -141,7 +141,6 @@ func idOfCharge(view any) bursar.ID {
 // Streams of events.
 const (
 	streamType      = "text/event-stream"
-	streamBeat      = 15 * time.Second // between two signs of life, at each of which the key is judged again
 	streamWriteTime = 10 * time.Second // of one event: a client that takes none is not waited for
 )
 
@@ -163,7 +162,7 @@ func wantsStream(r *http.Request) bool {
 type stream func(w http.ResponseWriter, r *http.Request, c *call) error
 
 // streamCharge is GET charge/events as a stream: the charge as it is, and again at each change until the client goes,
-// the server ends or the key may not read any more.
+// the server ends or the key may not read any more, which is judged again with each sign of life.
 func (a *api) streamCharge(w http.ResponseWriter, r *http.Request, c *call) error {
 	asked := chargeWatchOf(c)
 	if c.in.err != nil {
@@ -198,7 +197,7 @@ func (a *api) streamCharge(w http.ResponseWriter, r *http.Request, c *call) erro
 		if !sendPart(w, out, text) {
 			return nil
 		}
-		beat, end := context.WithTimeout(r.Context(), streamBeat)
+		beat, end := context.WithTimeout(r.Context(), a.Beat)
 		next, more, err := a.nextChargeEvent(r.Context(), beat, c, event)
 		end()
 		switch {

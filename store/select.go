@@ -51,6 +51,7 @@ type WithdrawalFilter struct {
 	Status    bursar.WithdrawalStatus
 	Currency  bursar.CurrencyCode
 	Reference string
+	Metadata  string           // exactly this, as bursar.MetadataText writes it
 	From      time.Time        // requested at or after
 	To        time.Time        // requested before
 	Addresses []bursar.Address // to one of these
@@ -69,6 +70,7 @@ func (tx Withdrawals) Select(
 	if f.Reference != "" {
 		q.and(`reference = $? AND reference <> ''`, f.Reference)
 	}
+	q.metadata("metadata", f.Metadata)
 	if f.TxIDs != nil {
 		q.in(tx.Tx, "tx_id", f.TxIDs)
 		q.text += ` AND tx_id <> ''`
