@@ -1137,6 +1137,8 @@ CREATE TABLE withdrawals (
 
 CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
 
+CREATE INDEX withdrawals_metadata ON withdrawals(account_id, substr(metadata, 1, 64), number) WHERE metadata <> '';
+
 CREATE UNIQUE INDEX withdrawals_named ON withdrawals(reference, account_id) WHERE reference <> '';
 
 CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
