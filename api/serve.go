@@ -28,6 +28,7 @@ type call struct {
 	kept     store.Answer    // the response stored under it
 
 	signatures []string // each header Bursar-Signature
+	request    string   // the ID of the request
 }
 
 // ServeHTTP answers one request.
@@ -42,10 +43,13 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
+	began := a.DB.Now()
 	answer, err := a.guarded(w, r, requestID)
 	if err != nil {
 		answer = a.refuse(w, r, requestID, err)
 	}
+	a.Log.Debug("request answered", "request", requestID, "method", r.Method, "path", r.URL.Path, "status", answer.Status,
+		"took", a.DB.Now().Sub(began))
 	if answer.Status == streamed {
 		return
 	}
@@ -67,7 +71,7 @@ func (a *api) guarded(w http.ResponseWriter, r *http.Request, requestID string) 
 			answer, err = store.Answer{}, errInternal
 		}
 	}()
-	return a.answer(w, r)
+	return a.answer(w, r, requestID)
 }
 
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, err error) store.Answer {
@@ -92,7 +96,7 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, e
 
 // answer checks a request in steps, each of which reads no more than it must: path and method, the client's address,
 // the key, the key's scopes, and only then the parameters.
-func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, error) {
+func (a *api) answer(w http.ResponseWriter, r *http.Request, requestID string) (store.Answer, error) {
 	from, now := a.remote(r), a.DB.Now()
 	route, err := a.route(w, r)
 	if wait := a.limits.allowAddress(now, from, err == nil && route != nil && route.open != nil); wait != nil {
@@ -113,6 +117,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 	if err != nil {
 		return store.Answer{}, err
 	}
+	c.request = requestID
 	if c.in.params, err = a.read(w, r); err != nil {
 		return store.Answer{}, err
 	}

@@ -85,7 +85,7 @@ func TestRefundsWhoseFeeThePayerCannotBear(t *testing.T) {
 	})
 }
 
-// What is left by a fee is paid, be it the smallest unit; a fee whose share of the whole refund is all of it leaves
+// What is left by a fee is paid from the smallest withdrawal on; a fee whose share of the whole refund is all of it leaves
 // nothing, although a smaller payment with a smaller fee would.
 func TestTheRestThatAFeeLeaves(t *testing.T) {
 	t.Parallel()
@@ -100,9 +100,14 @@ func TestTheRestThatAFeeLeaves(t *testing.T) {
 				o.Part, o.Amount = "", amount
 			}
 		}
-		w, err := r.refund(d, 0, part("0.00020001"))
-		if r.must(err); w.Amount != bursar.Units(1) || w.Fee != bursar.Units(20_000) {
-			t.Errorf("the withdrawal is of %s with a fee of %s, want 1 and 20000", w.Amount, w.Fee)
+		for _, short := range []string{"0.00020001", "0.00020999"} {
+			if _, err := r.refund(d, 0, part(short)); refusal(err) == nil || refusal(err).Code != bursar.CodeBelowMinimum {
+				t.Errorf("a refund of %s: %v, want below_minimum", short, err)
+			}
+		}
+		w, err := r.refund(d, 0, part("0.00021"))
+		if r.must(err); w.Amount != bursar.Units(1_000) || w.Fee != bursar.Units(20_000) {
+			t.Errorf("the withdrawal is of %s with a fee of %s, want 1000 and 20000", w.Amount, w.Fee)
 		}
 		r.setFee(500_000, 5_500) // of 10000 it is 10500, and of 3000 7000
 		if _, err := r.refund(d, 0, part("0.0001")); refusal(err) == nil || refusal(err).Code != bursar.CodeBelowMinimum {

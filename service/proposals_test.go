@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/service"
