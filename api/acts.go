@@ -21,6 +21,7 @@ func (c *call) record(ctx context.Context, tx *store.Tx, verb, became string) er
 		Verb:    verb,
 		Object:  "account " + c.identity.Account.String(),
 		Became:  became,
+		Request: c.request,
 	})
 }
 

@@ -17,6 +17,7 @@ func TestAnAccountsWebhookIsInTheLogOfActs(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		s := newHarness(t, url, newClock())
 		mine := s.account(false)
+		var requests []string // IDs of those that changed something
 		put := func(key string, want int, fields ...string) {
 			t.Helper()
 			r := request(t, s.base+"/api/v1/wallet/webhook", fields...)
@@ -24,9 +25,11 @@ func TestAnAccountsWebhookIsInTheLogOfActs(t *testing.T) {
 			if key != "" {
 				r.Header.Set("Idempotency-Key", key)
 			}
-			if response, body := s.send(r); response.StatusCode != want {
+			response, body := s.send(r)
+			if response.StatusCode != want {
 				t.Fatalf("%v is answered %d, want %d: %s", fields, response.StatusCode, want, body)
 			}
+			requests = append(requests, response.Header.Get("X-Request-ID"))
 		}
 		for range 2 {
 			put("once", http.StatusOK, "webhook", "https://receiver.example/hook?token=secret")
@@ -41,7 +44,11 @@ func TestAnAccountsWebhookIsInTheLogOfActs(t *testing.T) {
 		if len(list) != 2 || list[1].Actor != "API key "+mine.KeyID.String() || list[1].Verb != "webhook.change" ||
 			list[1].Object != "account "+mine.AccountID.String() || list[1].Became != "https://receiver.example" ||
 			list[1].Address != "127.0.0.1" || list[0].Became != "BTC: https://other.example" {
-			t.Errorf("recorded are %+v, want both changes, each once", list)
+			t.Fatalf("recorded are %+v, want both changes, each once", list)
+		}
+		if list[1].Request != requests[0] || list[0].Request != requests[2] {
+			t.Errorf("the acts name the requests %q and %q, want %q and %q", list[1].Request, list[0].Request, requests[0],
+				requests[2])
 		}
 	})
 }

@@ -63,6 +63,7 @@ type Config struct {
 	Pages          Pages                           // serves them; nil: there are none
 	Redelivered    func()                          // called after deliveries were made due; may be nil
 	Patience       time.Duration                   // how long a repeated request waits for the first one; 0: 25 s
+	Beat           time.Duration                   // between two signs of life of a stream; 0: 15 s
 }
 
 // api is the handler.
@@ -75,6 +76,7 @@ type api struct {
 	answers  *store.Gather[store.KeyName, store.KeptAnswer]
 	balances *store.Gather[bursar.ID, store.AccountBalances]
 	feeds    *feeds
+	watches  *watches
 
 	described func() (docs.Served, error) // built on first use
 	documents func() (*site.Site, error)  // the same
@@ -90,6 +92,9 @@ func New(c Config) http.Handler {
 	if c.Patience == 0 {
 		c.Patience = 25 * time.Second
 	}
+	if c.Beat == 0 {
+		c.Beat = 15 * time.Second
+	}
 	if c.ProxyHeader == "" {
 		c.ProxyHeader = XForwardedFor
 	}
@@ -98,6 +103,7 @@ func New(c Config) http.Handler {
 	a.documents = sync.OnceValues(func() (*site.Site, error) { return site.New(docs.Files, docs.Style()) })
 	a.guides = methods{http.MethodGet: {open: a.guide}}
 	a.feeds = newFeeds(c.DB)
+	a.watches = newWatches(c.DB, c.Charges)
 	a.underway.ends = map[store.KeyName]chan struct{}{}
 	a.answers = store.NewGather(c.DB, func(ctx context.Context, tx *store.Tx, names []store.KeyName) (
 		map[store.KeyName]store.KeptAnswer, error) {

@@ -76,12 +76,18 @@ type depositsAnswer struct {
 // listDeposits is GET wallet/deposits.
 func (a *api) listDeposits(ctx context.Context, c *call) (any, error) {
 	id, page := c.in.requiredID("walletID"), c.in.page(depositList)
+	filter := a.depositsIn(c)
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
 	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
-		deposits, err := tx.Deposits().List(ctx, c.identity.Account, id, page)
-		return deposits, store.AsRefusal(err)
+		w, err := tx.Wallets().Get(ctx, c.identity.Account, id)
+		if err != nil {
+			return nil, store.AsRefusal(err)
+		}
+		f := filter
+		f.Wallets = []int64{w.Number}
+		return tx.Deposits().Select(ctx, c.identity.Account, f, page)
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
 )
 
 type destinationsAnswer struct {
@@ -18,10 +19,19 @@ type destinationsAnswer struct {
 // both key and secret.
 func (a *api) listDestinations(ctx context.Context, c *call) (any, error) {
 	page := c.in.page(destinationList)
+	f := store.DestinationFilter{Currency: a.optionalCurrency(c), Usable: c.in.flag("usable"),
+		At: a.addressed(c, "address")}
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	listed, err := a.Destinations.List(ctx, c.identity.Account, page)
+	if f.Currency != "" {
+		currency, err := a.currency(f.Currency)
+		if err != nil {
+			return nil, err
+		}
+		f.Family = a.Chains[currency.Chain].Family
+	}
+	listed, err := a.Destinations.Select(ctx, c.identity.Account, f, page)
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,11 @@ func (a *api) addressesOf(text string) (found []store.WalletAddress) {
 const maxAddress = 256
 
 func (a *api) depositFilter(c *call) (f store.DepositFilter, to []store.WalletAddress) {
+	return a.depositsIn(c), a.addressed(c, "address")
+}
+
+// depositsIn reads which deposits a list shows, wherever they were paid to.
+func (a *api) depositsIn(c *call) (f store.DepositFilter) {
 	f.Status = chosen(&c.in, "status", bursar.DepositStatuses())
 	f.Currency = a.optionalCurrency(c)
 	f.From, _ = c.in.instant("from")
@@ -82,7 +87,7 @@ func (a *api) depositFilter(c *call) (f store.DepositFilter, to []store.WalletAd
 	if f.TxIDs = c.in.hash("hashID"); f.TxIDs != nil {
 		f.Chains = a.everyChain()
 	}
-	return f, a.addressed(c, "address")
+	return f
 }
 
 // listAllDeposits is GET account/deposits.
@@ -145,6 +150,7 @@ func (a *api) withdrawalFilter(c *call) (f store.WithdrawalFilter) {
 	f.To, _ = c.in.instant("to")
 	f.TxIDs = c.in.hash("hashID")
 	f.Reference = c.in.reference()
+	f.Metadata = c.in.namedMetadata()
 	for _, at := range a.addressed(c, "address") {
 		f.Addresses = append(f.Addresses, at.Address)
 	}
@@ -158,6 +164,32 @@ func (in *input) reference() string {
 		in.refuse("reference", "a reference is UTF-8 without zero bytes, with 1 to %d bytes", bursar.MaxReference)
 	}
 	return text
+}
+
+// namedMetadata returns the metadata of the withdrawals that a list is to show, as it is stored; "" if it was not sent.
+func (in *input) namedMetadata() string {
+	values := in.texts("metadata")
+	text, err := bursar.MetadataText(values)
+	switch _, sent := in.params["metadata"]; {
+	case err != nil && in.err == nil:
+		in.err = err
+	case sent && text == "":
+		in.refuse("metadata", "metadata must have a name")
+	}
+	return text
+}
+
+// flag returns a parameter that is true or false, nil if it was not sent.
+func (in *input) flag(name string) *bool {
+	text, sent := in.optional(name)
+	if !sent {
+		return nil
+	}
+	if text != "true" && text != "false" {
+		in.refuse(name, "%s must be true or false", name)
+	}
+	is := text == "true"
+	return &is
 }
 
 // metadata returns the metadata of what a list is to show, "" if it was not sent.

@@ -291,16 +291,13 @@ func (a *api) chargeFilter(c *call) (f store.ChargeFilter) {
 			in.refuse("label", "there is no label %.20q", label)
 		}
 	}
-	if attention, sent := in.optional("attention"); sent {
-		if attention != "true" && attention != "false" {
-			in.refuse("attention", "attention must be true or false")
-		}
-		waits := attention == "true"
-		f.Attention = &waits
-	}
+	f.Attention = in.flag("attention")
 	f.Reference, _ = in.optional("reference")
 	if !charge.ValidReference(f.Reference) {
 		in.refuse("reference", "no charge has such a reference")
+	}
+	if f.Customer, _ = in.optional("customer"); !bursar.Storable(f.Customer, bursar.MaxReference) {
+		in.refuse("customer", "no charge has such a customer")
 	}
 	f.Metadata = in.metadata()
 	f.Currency = a.optionalCurrency(c)

@@ -103,15 +103,22 @@ type linksAnswer struct {
 // listLinks is GET account/links.
 func (a *api) listLinks(ctx context.Context, c *call) (any, error) {
 	page := c.in.page(linkList)
+	f := charge.LinkFilter{Currency: a.optionalCurrency(c), Metadata: c.in.metadata()}
+	f.Open = c.in.flag("open")
+	f.From, _ = c.in.instant("from")
+	f.To, _ = c.in.instant("to")
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	links, err := a.Charges.Links(ctx, c.identity.Account, page)
+	links, next, err := a.Charges.SelectLinks(ctx, c.identity.Account, f, page)
 	if err != nil {
 		return nil, err
 	}
 	var answer linksAnswer
 	links, answer.NextCursor = cut(links, page, linkList, func(l bursar.PaymentLink) int64 { return l.Number })
+	if next > 0 { // as many links as a page looks at have no more that are selected
+		answer.NextCursor = linkList.cursor(next)
+	}
 	answer.Links, err = each(links, func(l bursar.PaymentLink) (wire.Link, error) { return wire.NewLink(l), nil })
 	return answer, err
 }

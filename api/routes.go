@@ -22,6 +22,8 @@ type route struct {
 	params []string // of a change: those that identify a request
 	serve  func(ctx context.Context, c *call) (response any, err error)
 
+	stream stream // in place of serve: for a client that asks for server-sent events
+
 	open func(r *http.Request, header http.Header) (store.Answer, error) // in place of serve: needs no key
 }
 
@@ -43,6 +45,8 @@ func (a *api) table() map[string]methods {
 	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "fee",
 		"address", "order")
 	refund.scope, refund.secret = bursar.ScopeWithdraw, true
+	watch := read(a.watchCharge)
+	watch.stream = a.streamCharge
 	return map[string]methods{
 		v1 + "wallet": {http.MethodPost: change(a.createWallet, "currency", "metadata", "webhook"),
 			http.MethodGet: read(a.getWallet)},
@@ -54,6 +58,7 @@ func (a *api) table() map[string]methods {
 		v1 + "wallet/currencies":   {http.MethodGet: read(a.listCurrencies)},
 		v1 + "charge": {http.MethodPost: change(a.createCharge, chargeParams...),
 			http.MethodGet: read(a.getCharge)},
+		v1 + "charge/events":  {http.MethodGet: watch},
 		v1 + "charge/cancel":  {http.MethodPost: change(a.cancelCharge, "chargeID")},
 		v1 + "charge/quote":   {http.MethodPost: change(a.quoteCharge, "chargeID", "currency")},
 		v1 + "charge/resolve": {http.MethodPost: change(a.resolveCharge, "chargeID", "depositID", "resolution")},

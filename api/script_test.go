@@ -52,9 +52,9 @@ type script struct {
 	books *ledgers
 }
 
-func newScript(t *testing.T, url string) *script {
+func newScript(t *testing.T, url string, change ...func(*api.Config)) *script {
 	proxied := func(c *api.Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
-	c := &script{harness: newHarness(t, url, newClock(), proxied), names: map[string]string{}}
+	c := &script{harness: newHarness(t, url, newClock(), append(change, proxied)...), names: map[string]string{}}
 	c.books = openLedgers(t, url)
 	for _, name := range []string{"mine", "other"} {
 		c.name(name, c.account(true))

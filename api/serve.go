@@ -28,6 +28,7 @@ type call struct {
 	kept     store.Answer    // the response stored under it
 
 	signatures []string // each header Bursar-Signature
+	request    string   // the ID of the request
 }
 
 // ServeHTTP answers one request.
@@ -42,15 +43,24 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
+	began := a.DB.Now()
 	answer, err := a.guarded(w, r, requestID)
 	if err != nil {
 		answer = a.refuse(w, r, requestID, err)
+	}
+	a.Log.Debug("request answered", "request", requestID, "method", r.Method, "path", r.URL.Path, "status", answer.Status,
+		"took", a.DB.Now().Sub(began))
+	if answer.Status == streamed {
+		return
 	}
 	w.WriteHeader(answer.Status)
 	if len(answer.Body) > 0 {
 		_, _ = w.Write(answer.Body) // a client that has disconnected is not an error
 	}
 }
+
+// streamed is the status of an answer that is written already, as a stream.
+const streamed = 0
 
 // guarded turns a panic into an internal error: one request must not end the process, nor get half a response.
 func (a *api) guarded(w http.ResponseWriter, r *http.Request, requestID string) (answer store.Answer, err error) {
@@ -61,7 +71,7 @@ func (a *api) guarded(w http.ResponseWriter, r *http.Request, requestID string) 
 			answer, err = store.Answer{}, errInternal
 		}
 	}()
-	return a.answer(w, r)
+	return a.answer(w, r, requestID)
 }
 
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, err error) store.Answer {
@@ -86,7 +96,7 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, e
 
 // answer checks a request in steps, each of which reads no more than it must: path and method, the client's address,
 // the key, the key's scopes, and only then the parameters.
-func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, error) {
+func (a *api) answer(w http.ResponseWriter, r *http.Request, requestID string) (store.Answer, error) {
 	from, now := a.remote(r), a.DB.Now()
 	route, err := a.route(w, r)
 	if wait := a.limits.allowAddress(now, from, err == nil && route != nil && route.open != nil); wait != nil {
@@ -107,11 +117,15 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 	if err != nil {
 		return store.Answer{}, err
 	}
+	c.request = requestID
 	if c.in.params, err = a.read(w, r); err != nil {
 		return store.Answer{}, err
 	}
 	if route.change {
 		return a.change(context.WithoutCancel(r.Context()), r, route, c)
+	}
+	if route.stream != nil && r.Method == http.MethodGet && wantsStream(r) {
+		return store.Answer{Status: streamed}, route.stream(w, r, c)
 	}
 	response, err := route.serve(ctx, c)
 	if err != nil {
@@ -134,7 +148,7 @@ func (a *api) admit(
 	if err := a.limits.allowKey(now, from, key); err != nil {
 		return nil, err
 	}
-	identity, err := a.Accounts.Authenticate(ctx, account.Credentials{Key: key, Secret: secret, From: from})
+	identity, err := a.Accounts.Authenticate(ctx, credentialsOf(r, from))
 	var refusal *bursar.Error
 	if errors.As(err, &refusal) {
 		err = a.limits.fail(now, from, key, refusal)
@@ -160,6 +174,15 @@ func (a *api) admit(
 		}
 	}
 	return &call{identity: identity, from: from, now: now, signatures: r.Header.Values(orderkey.Header)}, nil
+}
+
+// credentialsOf returns what a request proves itself with.
+func credentialsOf(r *http.Request, from netip.Addr) account.Credentials {
+	return account.Credentials{
+		Key:    only(r.Header.Values("X-API-KEY")),
+		Secret: only(r.Header.Values("X-API-SECRET")),
+		From:   from,
+	}
 }
 
 // only returns a header's value. Several values are joined, so that none of them is accepted as a key.

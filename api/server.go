@@ -31,6 +31,7 @@ func Server(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 	if a, waits := handler.(*api); waits {
 		server.RegisterOnShutdown(a.feeds.stop) // requests that wait for events do not hold up the end
+		server.RegisterOnShutdown(a.watches.stop)
 	}
 	return server
 }

@@ -72,7 +72,8 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 		"after": c.names["ab01.event"], "type": "wallet", "event": "deposit", "wait": 0, "q": "ab01",
 		"withdrawals": []map[string]any{{"currency": "USDT", "amount": "1", "address": c.names["outsider.tron"],
 			"reference": "p 1"}},
-		"linkID": c.names["link"], "fields": "email,order", "maxUses": 3, "closesAt": "2026-02-01T00:00:00Z"}
+		"linkID": c.names["link"], "fields": "email,order", "maxUses": 3, "closesAt": "2026-02-01T00:00:00Z",
+		"seen": "1", "open": "true", "usable": "true"}
 }
 
 // sum makes a charge of 1000 USDT whose deposits add up, known by a name.
@@ -105,10 +106,10 @@ func (e endpoint) apart(name string) bool {
 		return slices.Contains([]string{"minimum", "price", "priceCurrency"}, name)
 	case "withdraw":
 		return name == "metadata" || name == "reference"
-	case "listAllDeposits":
+	case "listAllDeposits", "listDeposits", "listDeliveries":
 		return name == "status"
-	case "listWithdrawals", "listDeliveries":
-		return name == "status"
+	case "listWithdrawals":
+		return name == "status" || name == "metadata"
 	case "refundCharge":
 		return slices.Contains([]string{"part", "rate", "chargeID", "depositID"}, name)
 	case "resolveCharge":

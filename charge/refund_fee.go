@@ -25,7 +25,9 @@ type paidBack struct {
 const feeSteps = 3
 
 // payable returns what a refund's withdrawal pays: all of the amount, or so much that it comes to no more than the
-// amount together with its fee. A fee that grows with the amount is approached from below.
+// amount together with its fee. A fee that grows with the amount is approached from below, from the fee of the whole
+// amount: where that takes all of it, nothing is paid, also where a much smaller payment with its smaller fee could be.
+// From a first step that leaves something no later one leaves nothing: each fee is of less than the whole.
 func (s *Service) payable(ctx context.Context, r Refund, o Payout, amount bursar.Amount, p bursar.Payment) (string,
 	error) {
 	if r.Fee != FeePayer {

@@ -67,7 +67,8 @@ func TestRefundsWhoseFeeThePayerCannotBear(t *testing.T) {
 			change func(*charge.Refund)
 			code   bursar.ErrorCode
 		}{
-			"less than the fee":  {func(o *charge.Refund) { o.Part, o.Amount = "", "0.0002" }, bursar.CodeBelowMinimum},
+			"less than the fee":  {func(o *charge.Refund) { o.Part, o.Amount = "", "0.00019999" }, bursar.CodeBelowMinimum},
+			"as much as the fee": {func(o *charge.Refund) { o.Part, o.Amount = "", "0.0002" }, bursar.CodeBelowMinimum},
 			"more than was paid": {func(o *charge.Refund) { o.Part, o.Amount = "", "0.0005" }, bursar.CodeAboveMaximum},
 			"an order":           {func(o *charge.Refund) { o.Order.Text = "{}" }, bursar.CodeInvalidRequest},
 		} {
@@ -81,6 +82,37 @@ func TestRefundsWhoseFeeThePayerCannotBear(t *testing.T) {
 		}
 		r.shows(d, "expired partial !")
 		r.holds("BTC", 49_500)
+	})
+}
+
+// What is left by a fee is paid from the smallest withdrawal on; a fee whose share of the whole refund is all of it leaves
+// nothing, although a smaller payment with a smaller fee would.
+func TestTheRestThatAFeeLeaves(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, r *harness) {
+		r.setFee(0, 20_000)
+		d := r.sum(func(t *charge.Terms) { t.Life = 2 * time.Minute })
+		r.send(d, "BTC", "BTC", 50_000)
+		r.mine(bursar.Bitcoin, 3)
+		part := func(amount string) func(*charge.Refund) {
+			return func(o *charge.Refund) {
+				feePayer(o)
+				o.Part, o.Amount = "", amount
+			}
+		}
+		for _, short := range []string{"0.00020001", "0.00020999"} {
+			if _, err := r.refund(d, 0, part(short)); refusal(err) == nil || refusal(err).Code != bursar.CodeBelowMinimum {
+				t.Errorf("a refund of %s: %v, want below_minimum", short, err)
+			}
+		}
+		w, err := r.refund(d, 0, part("0.00021"))
+		if r.must(err); w.Amount != bursar.Units(1_000) || w.Fee != bursar.Units(20_000) {
+			t.Errorf("the withdrawal is of %s with a fee of %s, want 1000 and 20000", w.Amount, w.Fee)
+		}
+		r.setFee(500_000, 5_500) // of 10000 it is 10500, and of 3000 7000
+		if _, err := r.refund(d, 0, part("0.0001")); refusal(err) == nil || refusal(err).Code != bursar.CodeBelowMinimum {
+			t.Errorf("a fee of more than the refund: %v, want below_minimum", err)
+		}
 	})
 }
 

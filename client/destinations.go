@@ -25,14 +25,27 @@ type Destinations struct {
 	EnabledUntil *time.Time // when it ends, if it was switched off
 }
 
+// DestinationFilter says which destinations to list. An empty field does not restrict; several must all match.
+type DestinationFilter struct {
+	Currency string // that may be withdrawn to them
+	Address  string // in any form that the chain has
+	Usable   string // "true" or "false": the waiting period is over, or not
+}
+
 // Destinations lists the destinations to which withdrawals are restricted.
 func (c *Client) Destinations(ctx context.Context, p Page) (Destinations, error) {
+	return c.DestinationsBy(ctx, DestinationFilter{}, p)
+}
+
+// DestinationsBy is Destinations for those that a filter selects.
+func (c *Client) DestinationsBy(ctx context.Context, f DestinationFilter, p Page) (Destinations, error) {
+	values := set(map[string]string{"currency": f.Currency, "address": f.Address, "usable": f.Usable})
 	answer, err := call[struct {
 		Enabled      bool          `json:"enabled"`
 		EnabledUntil *time.Time    `json:"enabledUntil"`
 		Destinations []Destination `json:"destinations"`
 		NextCursor   string        `json:"nextCursor"`
-	}](ctx, c, request{method: http.MethodGet, path: "account/destinations", values: p.values(nil)})
+	}](ctx, c, request{method: http.MethodGet, path: "account/destinations", values: p.values(values)})
 	return Destinations{List[Destination]{answer.Destinations, answer.NextCursor}, answer.Enabled, answer.EnabledUntil},
 		err
 }

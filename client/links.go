@@ -87,9 +87,27 @@ func (c *Client) CloseLink(ctx context.Context, linkID string) (Link, error) {
 	return answer.Link, err
 }
 
+// LinkFilter says which payment links to list. An empty field does not restrict; several must all match.
+type LinkFilter struct {
+	Open     string // "true": those that make charges now; "false": those that were closed or have ended
+	Currency string // in which their charges can be paid
+	Metadata string // exactly
+	From     time.Time
+	To       time.Time
+}
+
+// LinksBy returns a list of the payment links that a filter selects, to call or to range over with All.
+func (c *Client) LinksBy(f LinkFilter) func(context.Context, Page) (List[Link], error) {
+	values := set(map[string]string{"open": f.Open, "currency": f.Currency, "metadata": f.Metadata,
+		"from": moment(f.From), "to": moment(f.To)})
+	return func(ctx context.Context, p Page) (List[Link], error) {
+		answer, err := call[linkAnswer](ctx, c,
+			request{method: http.MethodGet, path: "account/links", values: p.values(values)})
+		return List[Link]{answer.Links, answer.NextCursor}, err
+	}
+}
+
 // Links lists the account's payment links.
 func (c *Client) Links(ctx context.Context, p Page) (List[Link], error) {
-	answer, err := call[linkAnswer](ctx, c,
-		request{method: http.MethodGet, path: "account/links", values: p.values(nil)})
-	return List[Link]{answer.Links, answer.NextCursor}, err
+	return c.LinksBy(LinkFilter{})(ctx, p)
 }

@@ -175,13 +175,14 @@ func (c *Client) signRefund(r *Refund) (err error) {
 	return err
 }
 
-// ChargeFilter selects charges. The zero values select all; Status, Label, Attention and Reference select only charges
-// whose deposits add up.
+// ChargeFilter selects charges. The zero values select all; Status, Label, Attention, Reference and Customer select
+// only charges whose deposits add up.
 type ChargeFilter struct {
 	Status    string
 	Label     string
 	Attention string // "true" or "false"
 	Reference string
+	Customer  string
 	Metadata  string // exactly
 	Currency  string // in which it can be paid
 	From      time.Time
@@ -193,7 +194,7 @@ func (c *Client) ChargesOf(f ChargeFilter) func(context.Context, Page) (List[Cha
 	return func(ctx context.Context, p Page) (List[Charge], error) {
 		values := map[string]any{}
 		for name, text := range map[string]string{"status": f.Status, "label": f.Label, "attention": f.Attention,
-			"reference": f.Reference, "metadata": f.Metadata, "currency": f.Currency} {
+			"reference": f.Reference, "customer": f.Customer, "metadata": f.Metadata, "currency": f.Currency} {
 			if text != "" {
 				values[name] = text
 			}

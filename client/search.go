@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 )
@@ -26,6 +27,16 @@ func (c *Client) AllDeposits(f DepositFilter) func(context.Context, Page) (List[
 	}
 }
 
+// DepositsOf returns a list of some deposits of a wallet, to call or to range over with All. Address selects nothing more.
+func (c *Client) DepositsOf(walletID string, f DepositFilter) func(context.Context, Page) (List[Deposit], error) {
+	values := set(map[string]string{"walletID": walletID, "status": f.Status, "currency": f.Currency, "hashID": f.HashID,
+		"from": moment(f.From), "to": moment(f.To)})
+	return func(ctx context.Context, p Page) (List[Deposit], error) {
+		answer, err := c.deposits(ctx, "wallet/deposits", p.values(values))
+		return List[Deposit]{answer.Deposits, answer.NextCursor}, err
+	}
+}
+
 // WithdrawalFilter says which withdrawals to list. An empty field does not restrict; several must all match.
 type WithdrawalFilter struct {
 	Status    string
@@ -35,12 +46,18 @@ type WithdrawalFilter struct {
 	Address   string    // in any form that the chain has
 	From      time.Time // requested at or after
 	To        time.Time // requested before
+
+	Metadata map[string]string // exactly this
 }
 
 // WithdrawalsOf returns a list of some withdrawals only, to call or to range over with All.
 func (c *Client) WithdrawalsOf(f WithdrawalFilter) func(context.Context, Page) (List[Withdrawal], error) {
 	values := set(map[string]string{"status": f.Status, "currency": f.Currency, "reference": f.Reference,
 		"hashID": f.HashID, "address": f.Address, "from": moment(f.From), "to": moment(f.To)})
+	if len(f.Metadata) > 0 {
+		text, _ := json.Marshal(f.Metadata) // texts are always JSON
+		values["metadata"] = string(text)
+	}
 	return func(ctx context.Context, p Page) (List[Withdrawal], error) {
 		answer, err := call[withdrawalAnswer](ctx, c,
 			request{method: http.MethodGet, path: "account/withdrawals", values: p.values(values)})

@@ -73,6 +73,10 @@ func (s *shop) links() {
 	if s.need(err); len(list.Items) != 1 || list.Items[0].LinkID != open.LinkID || list.NextCursor == "" {
 		s.Errorf("the links are %+v", list)
 	}
+	closed, err := s.LinksBy(client.LinkFilter{Open: "false", From: made.CreatedAt})(ctx, client.Page{})
+	if s.need(err); len(closed.Items) != 1 || closed.Items[0].LinkID != made.LinkID {
+		s.Errorf("the closed links are %+v, want %s alone", closed, made.LinkID)
+	}
 }
 
 func (s *shop) refunds(charge client.Charge) {

@@ -198,9 +198,9 @@ func times(ctx context.Context, tx *store.Tx, v *visit) (int, error) {
 // actsOf returns what the person did with the token of a form.
 func actsOf(ctx context.Context, tx *store.Tx, v *visit) ([]store.Act, error) {
 	list, err := tx.Acts().List(ctx, store.ActFilter{
-		Actor:   v.person.Name,
-		Request: v.form.Get("token"),
-		Since:   tx.Now().Add(-tokenLife),
+		Actor: v.person.Name,
+		Token: v.form.Get("token"),
+		Since: tx.Now().Add(-tokenLife),
 	}, store.Page{Limit: 100})
 	return slices.DeleteFunc(list, func(a store.Act) bool { return a.Person != v.person.ID }), err
 }
@@ -214,7 +214,7 @@ func (c *Console) record(
 		return err
 	}
 	a := v.act(d, object)
-	a.Before, a.After, a.Request = was, became, v.form.Get("token")
+	a.Before, a.After, a.Token = was, became, v.form.Get("token")
 	if err := operator.Record(ctx, tx, a); err != nil {
 		return err
 	}

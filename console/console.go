@@ -101,6 +101,7 @@ func (c *Console) prepare() (err error) {
 	}
 	c.mux.HandleFunc(base+"/", c.notThere)
 	c.mux.HandleFunc(apiBase+"/", c.notThere)
+	c.addOperatorAudit()
 	c.addSignIn()
 	return nil
 }
@@ -115,9 +116,15 @@ const (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
+// requestHeader names each request: in its answer, in the log, and in the rows of the log of acts that it made.
+const requestHeader = "X-Request-ID"
+
 // ServeHTTP answers requests below /console/ and /admin/v1/.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
+	request := c.IDs.Next().String()
+	r.Header.Set(requestHeader, request) // in place of what the client sent
+	header.Set(requestHeader, request)
 	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Frame-Options", "DENY")
@@ -195,7 +202,7 @@ func (v *visit) act(verb operator.Verb, object string) operator.Act {
 		Verb:    verb,
 		Object:  object,
 		Reason:  v.form.Get("reason"),
-		Request: v.request.Header.Get("X-Request-Id"),
+		Request: v.request.Header.Get(requestHeader),
 	}
 }
 

@@ -101,6 +101,11 @@ func (c *Console) sheet(v *visit, p oversight.Page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.Path == searchPath {
+		if err := c.addActs(v, &s); err != nil {
+			return nil, err
+		}
+	}
 	if format := values.Get("format"); format != "" {
 		v.file, err = export(s, format, values.Get("table"))
 		return nil, err

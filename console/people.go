@@ -100,7 +100,8 @@ func (c *Console) audit(v *visit) (any, error) {
 
 // filterOf reads the filters of the page: days are UTC, and the last one is included.
 func filterOf(v *visit) (f store.ActFilter, err error) {
-	f = store.ActFilter{Actor: v.form.Get("actor"), Verb: v.form.Get("verb"), Object: v.form.Get("object")}
+	f = store.ActFilter{Actor: v.form.Get("actor"), Verb: v.form.Get("verb"), Object: v.form.Get("object"),
+		Request: v.form.Get("request")}
 	for name, to := range map[string]*time.Time{"since": &f.Since, "until": &f.Until} {
 		text := v.form.Get(name)
 		if text == "" {
@@ -137,10 +138,10 @@ func (c *Console) auditFile(v *visit) (any, error) {
 	rows := make([][]string, len(list))
 	for i, a := range list {
 		rows[i] = []string{strconv.FormatInt(a.Number, 10), a.At.Format(time.RFC3339Nano), a.Actor, a.Person.String(),
-			a.Session.String(), a.Address, a.Verb, a.Object, a.Was, a.Became, a.Reason, a.Request, a.Evidence,
+			a.Session.String(), a.Address, a.Verb, a.Object, a.Was, a.Became, a.Reason, a.Request, a.Token, a.Evidence,
 			fmt.Sprintf("%x", a.Hash)}
 	}
 	v.file = csvFile("acts.csv", "number at actor person session address verb object before after reason request "+
-		"evidence hash", rows)
+		"token evidence hash", rows)
 	return nil, nil
 }

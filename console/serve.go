@@ -181,11 +181,11 @@ func statusOf(err error) (status int, text string) {
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, v *visit, err error) {
 	status, text := statusOf(err)
 	if status == http.StatusServiceUnavailable {
-		c.Log.Error("the console failed", "path", r.URL.Path, "error", err)
+		c.Log.Error("the console failed", "request", r.Header.Get(requestHeader), "path", r.URL.Path, "error", err)
 	}
 	switch {
 	case strings.HasPrefix(r.URL.Path, apiBase+"/"):
-		writeJSON(w, status, map[string]string{"error": text})
+		writeJSON(w, status, map[string]string{"error": text, "requestID": r.Header.Get(requestHeader)})
 	case status == http.StatusUnauthorized && r.Method == http.MethodGet:
 		http.Redirect(w, r, base+"/sign-in", http.StatusSeeOther)
 	default:
@@ -193,11 +193,14 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, v *visit, err err
 			v = &visit{ctx: r.Context(), request: r}
 		}
 		v.status = status
-		c.show(w, v, page{path: "/failed", title: http.StatusText(status)}, failure{text})
+		c.show(w, v, page{path: "/failed", title: http.StatusText(status)}, failure{text, r.Header.Get(requestHeader)})
 	}
 }
 
-type failure struct{ Text string }
+type failure struct {
+	Text    string
+	Request string // its ID, by which the log of the service names it
+}
 
 func (c *Console) notThere(w http.ResponseWriter, r *http.Request) {
 	if v := c.enter(w, r, ""); v != nil {

@@ -109,7 +109,7 @@ func (c *Console) beginSignIn(_ http.ResponseWriter, r *http.Request, _ ceremony
 }
 
 func (c *Console) finishSignIn(w http.ResponseWriter, r *http.Request, sent ceremonyStep) (any, error) {
-	act := operator.Act{From: c.client(r)}
+	act := operator.Act{From: c.client(r), Request: r.Header.Get(requestHeader)}
 	cookie, _, err := c.People.FinishSignIn(r.Context(), act, r.UserAgent(), sent.Ceremony, sent.Response)
 	if err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func (c *Console) beginAnother(_ http.ResponseWriter, r *http.Request, sent cere
 }
 
 func (c *Console) finishMaking(_ http.ResponseWriter, r *http.Request, sent ceremonyStep) (any, error) {
-	if _, err := c.People.FinishMaking(r.Context(), operator.Act{From: c.client(r)}, sent.Ceremony,
-		sent.Response); err != nil {
+	act := operator.Act{From: c.client(r), Request: r.Header.Get(requestHeader)}
+	if _, err := c.People.FinishMaking(r.Context(), act, sent.Ceremony, sent.Response); err != nil {
 		return nil, err
 	}
 	return map[string]string{"see": base + "/sign-in"}, nil

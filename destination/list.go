@@ -17,6 +17,13 @@ type Listed struct {
 
 // List returns a page of an account's list, newest first. The list of an unknown account is empty and off.
 func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) (l Listed, err error) {
+	return s.Select(ctx, account, store.DestinationFilter{}, page)
+}
+
+// Select is List for the destinations that a filter selects.
+func (s *Service) Select(
+	ctx context.Context, account bursar.ID, f store.DestinationFilter, page store.Page,
+) (l Listed, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		state, err := tx.DestinationLists().Get(ctx, account)
 		if err != nil {
@@ -26,7 +33,7 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 		if l.On {
 			l.Until = state.Until
 		}
-		l.Destinations, err = tx.Destinations().List(ctx, account, page)
+		l.Destinations, err = tx.Destinations().Select(ctx, account, f, page)
 		return err
 	})
 	return l, err

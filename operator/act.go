@@ -19,6 +19,7 @@ type Act struct {
 	Before, After string // what matters of the object; may be empty
 	Reason        string
 	Request       string // ID of the request
+	Token         string // of the form by which it is done once; empty: none
 	Evidence      string // what proves it, such as the assertion of a passkey; may be empty
 }
 
@@ -40,6 +41,7 @@ func Record(ctx context.Context, tx *store.Tx, a Act) error {
 		Became:   a.After,
 		Reason:   a.Reason,
 		Request:  a.Request,
+		Token:    a.Token,
 		Evidence: a.Evidence,
 	})
 }

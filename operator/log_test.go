@@ -19,7 +19,7 @@ func TestATamperedLogIsNoticed(t *testing.T) {
 		storetest.Each(t, func(t *testing.T, db *store.DB) {
 			changes := []string{"at = at + 1", "actor = 'somebody'", "person_id = session_id", "session_id = person_id",
 				"address = '192.0.2.9'", "verb = 'read'", "object = 'another'", "was = 'other'", "became = 'other'",
-				"reason = 'none'", "request = 'other'", "evidence = 'forged'", "previous = hash"}
+				"reason = 'none'", "request = 'other'", "token = 'other'", "evidence = 'forged'", "previous = hash"}
 			recordActs(t, db, len(changes))
 			for i := len(changes); i > 0; i-- { // the first row that is wrong is the one that is named
 				tamper(t, db, fmt.Sprintf("UPDATE acts SET %s WHERE number = %d RETURNING number", changes[i-1], i))

@@ -16,10 +16,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ceremony is a challenge that was given out, until it is answered.
+// ceremony is a challenge to make a passkey that was given out, until it is answered.
 type ceremony struct {
 	data    webauthn.SessionData
-	person  bursar.ID // whose passkey is made; zero: somebody signs in
+	person  bursar.ID // whose passkey is made
 	invited *[sha256.Size]byte
 	session bursar.ID // in which another passkey is made; zero: it is made by an invitation
 }
@@ -108,17 +108,6 @@ func userOf(ctx context.Context, tx *store.Tx, id bursar.ID) (u user, err error)
 	return u, err
 }
 
-// BeginSignIn gives out a challenge for whatever passkey a browser has.
-func (s *Service) BeginSignIn(ctx context.Context) (Challenge, error) {
-	options, data, err := s.passkeys.BeginDiscoverableLogin(
-		webauthn.WithUserVerification(protocol.VerificationRequired))
-	if err != nil {
-		return Challenge{}, err
-	}
-	id, err := s.keep(ctx, ceremony{data: *data})
-	return Challenge{id, options.Response}, err
-}
-
 // BeginInvited gives out a challenge for making the passkey of an invitation; ErrRefused for one that may not be used.
 func (s *Service) BeginInvited(ctx context.Context, token string) (Challenge, error) {
 	hash := sha256.Sum256([]byte(token))
@@ -144,20 +133,17 @@ func (s *Service) BeginInvited(ctx context.Context, token string) (Challenge, er
 // they have: the response is to a challenge of BeginSignIn. A session alone adds no passkey, which would approve;
 // ErrRefused.
 func (s *Service) BeginAnother(ctx context.Context, session Session, id bursar.ID, response []byte) (Challenge, error) {
-	c, err := s.taken(ctx, id)
-	if err != nil {
-		return Challenge{}, err
-	}
-	if !c.person.IsZero() {
-		return Challenge{}, ErrRefused
-	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(response)
 	if err != nil {
 		return Challenge{}, ErrRefused
 	}
+	data, end, err := s.answered(ctx, id, parsed)
+	if err != nil {
+		return Challenge{}, err
+	}
 	var u user
 	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		if u, err = s.judge(ctx, tx, c.data, parsed); err == nil && u.ID != session.Person {
+		if u, err = s.signed(ctx, tx, id, data, end, parsed); err == nil && u.ID != session.Person {
 			err = ErrRefused
 		}
 		return err
@@ -193,7 +179,7 @@ func (s *Service) FinishMaking(ctx context.Context, by Act, id bursar.ID, respon
 		return Person{}, err
 	}
 	if c.person.IsZero() {
-		return Person{}, ErrRefused
+		return Person{}, ErrRefused // it was used to sign in
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
@@ -277,20 +263,17 @@ func (s *Service) useInvitation(ctx context.Context, tx *store.Tx, p Person, has
 // error is ErrRefused whatever is wrong with it.
 func (s *Service) FinishSignIn(ctx context.Context, by Act, agent string, id bursar.ID,
 	response []byte) (cookie string, session Session, err error) {
-	c, err := s.taken(ctx, id)
-	if err != nil {
-		return "", session, err
-	}
-	if !c.person.IsZero() {
-		return "", session, ErrRefused
-	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(response)
 	if err != nil {
 		return "", session, ErrRefused
 	}
+	data, end, err := s.answered(ctx, id, parsed)
+	if err != nil {
+		return "", session, err
+	}
 	cookie, hash := s.cookie()
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		u, err := s.judge(ctx, tx, c.data, parsed)
+		u, err := s.signed(ctx, tx, id, data, end, parsed)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -50,9 +51,8 @@ func TestAnotherReplicaTakesTheAnswer(t *testing.T) {
 	})
 }
 
-// A challenge may be answered for five minutes. Where too many wait, the oldest give way, and those that have expired
-// are removed.
-func TestChallengesAreBounded(t *testing.T) {
+// A challenge to sign in may be answered for five minutes, once, however many others are begun: they are stored nowhere.
+func TestNobodyKeepsAPersonFromSigningIn(t *testing.T) {
 	t.Parallel()
 	clock := clocktest.New()
 	db := storetest.OpenAt(t, storetest.Reused(t), clock.Now)
@@ -71,34 +71,91 @@ func TestChallengesAreBounded(t *testing.T) {
 		return started
 	}
 	late, last := begin(), begin()
+	for range 5000 {
+		begin()
+	}
 	clock.Advance(5*time.Minute - time.Second)
 	if err := finish(last); err != nil {
-		t.Errorf("in the last second: got %v, want it taken", err)
+		t.Errorf("in the last second, behind 5000 others: got %v, want it taken", err)
+	}
+	if err := finish(last); !errors.Is(err, operator.ErrRefused) {
+		t.Errorf("once more: got %v, want %v", err, operator.ErrRefused)
 	}
 	clock.Advance(time.Second)
-	if err := finish(late); !errors.Is(err, operator.ErrRefused) {
-		t.Errorf("after five minutes: got %v, want %v", err, operator.ErrRefused)
+	for name, started := range map[string]operator.Challenge{"after five minutes": late, "used and over": last} {
+		if err := finish(started); !errors.Is(err, operator.ErrRefused) {
+			t.Errorf("%s: got %v, want %v", name, err, operator.ErrRefused)
+		}
 	}
-	first := begin()
-	clock.Advance(time.Second)
-	second := begin()
-	clock.Advance(time.Second)
-	err := db.Do(t.Context(), func(tx *store.Tx) error {
-		for i := range store.MaxPasskeyChallenges - 1 {
-			if err := tx.People().AddChallenge(t.Context(), store.PasskeyChallenge{ID: bursar.ID{9, byte(i >> 8), byte(i)},
-				Data: "{}", Expires: tx.Now().Add(time.Minute * 5)}); err != nil {
+}
+
+// A challenge counts for its own ceremony, at the service that gave it out, and as it was given out.
+func TestAChallengeProvesItself(t *testing.T) {
+	t.Parallel()
+	s, elsewhere := opened(t, storetest.OpenAt(t, storetest.Reused(t), clocktest.New().Now), 0),
+		opened(t, storetest.OpenAt(t, storetest.Reused(t), clocktest.New().Now), 0)
+	a := invite(t, s, "Ada", operator.Viewer)
+	begin := func(s *operator.Service) operator.Challenge {
+		started, err := s.BeginSignIn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return started
+	}
+	one, another := begin(s), begin(s)
+	foreign := begin(elsewhere)
+	for name, c := range map[string]struct{ of, by operator.Challenge }{
+		"of another ceremony": {operator.Challenge{Ceremony: another.Ceremony, Options: one.Options}, one},
+		"of another service":  {foreign, foreign},
+	} {
+		_, _, err := s.FinishSignIn(t.Context(), host(), "a browser", c.of.Ceremony, a.signed(t, c.by))
+		if !errors.Is(err, operator.ErrRefused) {
+			t.Errorf("a challenge %s: got %v, want %v", name, err, operator.ErrRefused)
+		}
+	}
+	if _, _, err := s.FinishSignIn(t.Context(), host(), "a browser", one.Ceremony, a.signed(t, one)); err != nil {
+		t.Errorf("its own: got %v, want it taken", err)
+	}
+}
+
+// Of the challenges of one person to make a passkey the oldest give way, and nobody else's do.
+func TestChallengesOfAPersonAreBounded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		waits := func(id bursar.ID) (waiting bool) {
+			err := db.View(t.Context(), func(tx *store.Tx) error {
+				list, err := tx.People().Challenges(t.Context())
+				waiting = slices.Contains(list, id)
 				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return waiting
+		}
+		err := db.Do(t.Context(), func(tx *store.Tx) error {
+			for i := range byte(store.MaxPasskeyChallenges + 1) {
+				for person := range byte(2) {
+					if person == 1 && i > 0 {
+						continue
+					}
+					if err := tx.People().AddChallenge(t.Context(), store.PasskeyChallenge{ID: bursar.ID{person + 1, i},
+						Person: bursar.ID{person + 1}, Data: "{}",
+						Expires: tx.Now().Add(time.Minute + time.Duration(i)*time.Second)}); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[bursar.ID]bool{{1, 0}: false, {1, 1}: true, {1, store.MaxPasskeyChallenges}: true,
+			{2, 0}: true} {
+			if got := waits(id); got != want {
+				t.Errorf("challenge %s waits: got %v, want %v", id, got, want)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := finish(first); !errors.Is(err, operator.ErrRefused) {
-		t.Errorf("the oldest of too many: got %v, want %v", err, operator.ErrRefused)
-	}
-	if err := finish(second); err != nil {
-		t.Errorf("the next one: got %v, want it taken", err)
-	}
 }

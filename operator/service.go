@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -30,6 +31,9 @@ type Config struct {
 type Service struct {
 	Config
 	passkeys *webauthn.WebAuthn
+
+	keyLock sync.Mutex
+	macKey  []byte // of challenges to sign in; nil: it was not needed yet
 }
 
 // NewService returns a service. It fails where passkeys cannot be bound to the URL.

@@ -2,6 +2,7 @@ package oversight
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
@@ -9,11 +10,14 @@ import (
 )
 
 func readAccounts(ctx context.Context, r *reading) (s Sheet, err error) {
+	f := accountFilter{name: r.text("name"), state: chosen(r.asked, "withdrawals", []string{"allowed", "frozen"})}
 	after, page := r.id("before"), int(r.whole("limit", usualRows, mostRows))
 	if r.err != nil {
 		return s, r.err
 	}
-	list, err := r.tx.Accounts().Page(ctx, r.Accounts, after, page)
+	list, next, err := r.someAccounts(ctx, f, after, page)
+	s.Fields = []Field{r.field("name", "Name has", "A part of it"),
+		r.field("withdrawals", "Withdrawals", "", "", "allowed", "frozen")}
 	t := Table{Key: "accounts", Title: "Accounts", Empty: "No accounts.", Columns: []Column{
 		{"id", "Account", Ident},
 		{"name", "Name", Written},
@@ -30,11 +34,46 @@ func readAccounts(ctx context.Context, r *reading) (s Sheet, err error) {
 		t.Rows = append(t.Rows, []Cell{named("/accounts", a.ID), text(a.Name), at(a.CreatedAt), state, text(a.Frozen),
 			text(a.Webhook)})
 	}
-	if len(list) == page {
-		t.Next = list[len(list)-1].ID.String()
+	if !next.IsZero() {
+		t.Next = next.String()
 	}
 	s.Tables, s.Command = []Table{t}, "bursar account list"
 	return s, err
+}
+
+// accountFilter selects accounts; the zero filter selects all.
+type accountFilter struct{ name, state string }
+
+func (f accountFilter) has(a bursar.Account) bool {
+	return strings.Contains(strings.ToLower(a.Name), strings.ToLower(f.name)) &&
+		(f.state == "" || (f.state == "frozen") == (a.Frozen != ""))
+}
+
+// accountsOnce is how many accounts one page looks at.
+const accountsOnce = 20_000
+
+// someAccounts returns up to a page of the accounts behind one that a filter selects. It looks at a bounded number: next
+// is the one behind which another page continues, zero at the end.
+func (r *reading) someAccounts(ctx context.Context, f accountFilter, after bursar.ID, page int) (list []bursar.Account,
+	next bursar.ID, err error) {
+	for looked := 0; looked < accountsOnce; looked += mostRows {
+		some, err := r.tx.Accounts().Page(ctx, r.Accounts, after, mostRows)
+		if err != nil {
+			return nil, next, err
+		}
+		for _, a := range some {
+			if after = a.ID; !f.has(a) {
+				continue
+			}
+			if list = append(list, a); len(list) == page {
+				return list, after, nil
+			}
+		}
+		if len(some) < mostRows {
+			return list, bursar.ID{}, nil
+		}
+	}
+	return list, after, nil
 }
 
 func readAccount(ctx context.Context, r *reading) (s Sheet, err error) {

@@ -244,6 +244,15 @@ func TestEachPageShowsTheState(t *testing.T) {
 				t.Errorf("withdrawals of a reference and %s contain one that is not: %s", beside, got)
 			}
 		}
+		for _, filter := range []string{"withdrawals=frozen", "name=nobody's"} {
+			if got := h.text("/accounts", nil, filter); strings.Contains(got, shop.String()) {
+				t.Errorf("accounts of %s contain one that is not: %s", filter, got)
+			}
+		}
+		if got := h.text("/accounts", nil, "withdrawals=allowed", "limit=1"); strings.Contains(got, other.String()) ==
+			strings.Contains(got, shop.String()) {
+			t.Errorf("one account of two that are allowed is %s, want one of them", got)
+		}
 		if got := h.text("/wallets", nil, "account="+other.String()); strings.Contains(got, "bitcoin-wallet") {
 			t.Errorf("the wallets of one account contain those of another: %s, want no %q", got, "bitcoin-wallet")
 		}

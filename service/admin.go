@@ -91,7 +91,15 @@ func (s *Service) adminServer() (*http.Server, error) {
 	if s.parts.AdminPprof {
 		addProfiles(mux)
 	}
-	return api.Server(guard.before(mux), s.log), nil
+	return api.Server(s.named(guard.before(mux)), s.log), nil
+}
+
+// named gives each answer the ID of its request. The console gives its own.
+func (s *Service) named(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-ID", s.IDs.Next().String())
+		handler.ServeHTTP(w, r)
+	})
 }
 
 // addProfiles serves the process's profiles, as `go tool pprof` reads them. A profile shows what the process does and

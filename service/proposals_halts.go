@@ -101,6 +101,7 @@ func (s *Service) doEndHalts(ctx context.Context, p store.Proposal, done proposa
 			}
 			n, err := tx.Halts().End(ctx, store.Halt{
 				Number: h.Number,
+				At:     h.At,
 				Scope:  scope,
 				Kind:   store.HaltByOperator,
 				Ref:    h.Ref,

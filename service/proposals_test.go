@@ -5,9 +5,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/bursartest/clocktest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/service"
@@ -235,6 +237,35 @@ func TestALaterHaltOutlivesTheProposal(t *testing.T) {
 	})
 }
 
+// Who halts again for the same reason means now: what was proposed before does not end that.
+func TestTheSameHaltAgainOutlivesTheProposal(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		clock := clocktest.New()
+		c := newCouncil(t, db.As(clock.Now, store.Conduct{}))
+		for verb, scope := range map[string]store.HaltScope{"resume.all": store.HaltAll,
+			"account.unfreeze": store.HaltAccount(c.shop), "resume": store.HaltCurrency("COIN")} {
+			halt := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a leak", Actor: "ann"}
+			c.Do(func(tx *store.Tx) error { return tx.Halts().Put(ctx, halt) })
+			object := c.shop.String()
+			if verb == "resume" {
+				object = string(scope)
+			}
+			p := c.propose(store.Proposal{Verb: verb, Object: object})
+			clock.Advance(time.Minute)
+			c.Do(func(tx *store.Tx) error { return tx.Halts().Put(ctx, halt) })
+			c.agree(p, store.ProposalVoid)
+			c.View(func(tx *store.Tx) error {
+				left, err := tx.Halts().Of(ctx, scope)
+				if len(left) != 1 || !left[0].At.Equal(clock.Now()) {
+					t.Errorf("%s: left are %v, want one halt of %s", verb, left, clock.Now())
+				}
+				return err
+			})
+		}
+	})
+}
+
 // A halt that is put between the proposal and its approval outlives it: its reason is another one, which nobody ended.
 func TestAnotherPersonsHaltOutlivesTheProposal(t *testing.T) {
 	t.Parallel()
@@ -254,7 +285,6 @@ func TestAnotherPersonsHaltOutlivesTheProposal(t *testing.T) {
 			}
 			p := c.propose(store.Proposal{Verb: verb, Object: object})
 			put("bob", "a theft")
-			put("ann", "a leak") // the same again is the same
 			c.agree(p, store.ProposalExecuted)
 			c.View(func(tx *store.Tx) error {
 				left, err := tx.Halts().Of(ctx, scope)

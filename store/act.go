@@ -27,7 +27,8 @@ type Act struct {
 
 	Was, Became string
 	Reason      string
-	Request     string
+	Request     string // the ID of the request that it came by; empty: a command, or the service itself
+	Token       string // of the form by which it is done once; empty: none
 	Evidence    string
 
 	Previous, Hash [sha256.Size]byte
@@ -36,14 +37,21 @@ type Act struct {
 // actFormat begins what is hashed, so that a later form cannot be taken for this one.
 const actFormat = "bursar act 1"
 
+// actFormatToken is that of a row with a token, which came later.
+const actFormatToken = "bursar act 2"
+
 // Sum returns the hash of the row: over all of its columns and the hash of the row before it.
 func (a Act) Sum() (sum [sha256.Size]byte) {
 	h := sha256.New()
-	h.Write([]byte(actFormat))
+	format, tokens := actFormat, []string(nil)
+	if a.Token != "" {
+		format, tokens = actFormatToken, []string{a.Token}
+	}
+	h.Write([]byte(format))
 	h.Write(a.Previous[:])
 	_ = binary.Write(h, binary.BigEndian, []int64{a.Number, micros(a.At)}) // a hash takes everything
-	for _, text := range []string{a.Actor, string(a.Person[:]), string(a.Session[:]), a.Address, a.Verb, a.Object, a.Was,
-		a.Became, a.Reason, a.Request, a.Evidence} {
+	for _, text := range append([]string{a.Actor, string(a.Person[:]), string(a.Session[:]), a.Address, a.Verb, a.Object,
+		a.Was, a.Became, a.Reason, a.Request, a.Evidence}, tokens...) {
 		writeSized(h, text)
 	}
 	h.Sum(sum[:0])
@@ -72,6 +80,7 @@ var actColumns = columnsOf([]column[Act]{
 	{"evidence", func(a *Act) any { return &a.Evidence }},
 	{"previous", func(a *Act) any { return sha{&a.Previous} }},
 	{"hash", func(a *Act) any { return sha{&a.Hash} }},
+	{"token", func(a *Act) any { return &a.Token }},
 })
 
 // Append adds an act behind the last one. It sets number, time and hashes. Anybody who appends waits until the
@@ -107,6 +116,7 @@ func (tx Acts) Append(ctx context.Context, a Act) error {
 		{"evidence", a.Evidence},
 		{"previous", a.Previous[:]},
 		{"hash", a.Hash[:]},
+		{"token", a.Token},
 	}.insertInto("acts")
 	_, err = tx.exec(ctx, "record act", query, args...)
 	return err
@@ -127,6 +137,7 @@ type ActFilter struct {
 	Verb    string
 	Object  string // as it is, or the ID in it
 	Request string
+	Token   string
 	Since   time.Time
 	Until   time.Time // exclusive
 }
@@ -147,7 +158,10 @@ func (f ActFilter) where() (where string, args []any) {
 		add("(object = $%[1]d OR object LIKE '%% ' || $%[1]d)", f.Object)
 	}
 	if f.Request != "" {
-		add("request = $%d", f.Request)
+		add("request <> '' AND request = $%d", f.Request)
+	}
+	if f.Token != "" {
+		add("token <> '' AND token = $%d", f.Token)
 	}
 	if !f.Since.IsZero() {
 		add("at >= $%d", micros(f.Since))

@@ -121,8 +121,8 @@ var haltColumns = columnsOf([]column[Halt]{
 })
 
 // Put records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its
-// time and its first reason. An operator's halt has a ref of its own for each person and reason, so that the same one
-// again changes nothing, and each of two has to be ended. The halt of an account freezes it, and keeps it locked until
+// time and its first reason. An operator's halt has a ref of its own for each person and reason, so that each of two has
+// to be ended. The same one again is one halt, of the newer time: what was going to end the older one does not end it. The halt of an account freezes it, and keeps it locked until
 // the transaction ends, frozen before or not, so that nobody lifts the freeze beside its cause; ErrNotFound where there
 // is no such account.
 func (tx Halts) Put(ctx context.Context, h Halt) error {
@@ -141,6 +141,10 @@ func (tx Halts) Put(ctx context.Context, h Halt) error {
 		{"at", micros(tx.now)},
 	}.insertInto("halts")
 	n, err := tx.exec(ctx, "halt", query+` ON CONFLICT (scope, kind, ref) DO NOTHING`, args...)
+	if err == nil && n == 0 && h.Kind == HaltByOperator {
+		_, err = tx.exec(ctx, "halt again", `UPDATE halts SET at = $4 WHERE scope = $1 AND kind = $2 AND ref = $3`,
+			string(h.Scope), string(h.Kind), h.Ref, micros(tx.now))
+	}
 	if err != nil || n == 0 {
 		return err
 	}

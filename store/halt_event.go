@@ -11,14 +11,15 @@ type HaltEvent struct {
 var haltEventColumns = columnsWithin(haltColumns, func(e *HaltEvent) *Halt { return &e.Halt },
 	column[HaltEvent]{"resumed", func(e *HaltEvent) any { return &e.Resumed }})
 
-// End is Lift with who ended the halts of a scope, kind and ref, and why. With a number, which the same transaction has
-// read, it ends that one alone.
+// End is Lift with who ended the halts of a scope, kind and ref, and why. With a number and a time,
+// which the same transaction has read, it ends that one alone.
 func (tx Halts) End(ctx context.Context, h Halt) (int64, error) {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return 0, err
 	}
 	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')
-		AND (number = $4 OR $4 = 0)`, string(h.Scope), string(h.Kind), h.Ref, h.Number)
+		AND (number = $4 OR $4 = 0) AND (at = $5 OR $5 = 0)`, string(h.Scope), string(h.Kind), h.Ref, h.Number,
+		micros(h.At))
 	if err != nil || n == 0 {
 		return 0, err
 	}

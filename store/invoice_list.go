@@ -16,6 +16,7 @@ type ChargeFilter struct {
 	Label     bursar.ChargeLabel
 	Attention *bool
 	Reference string
+	Customer  string
 	Metadata  string
 	Currency  bursar.CurrencyCode // in which it may be paid
 	From      time.Time           // made at or after
@@ -24,7 +25,7 @@ type ChargeFilter struct {
 
 // SumOnly reports whether only charges whose deposits add up can match.
 func (f ChargeFilter) SumOnly() bool {
-	return f.Status != "" || f.Label != "" || f.Attention != nil || f.Reference != ""
+	return f.Status != "" || f.Label != "" || f.Attention != nil || f.Reference != "" || f.Customer != ""
 }
 
 // List returns an account's invoices, newest first. A status is that of now, whether or not it is recorded already:
@@ -69,6 +70,9 @@ func (f ChargeFilter) sums(now int64) (recorded, turned filter) {
 	var of filter
 	if f.Reference != "" {
 		of.served(func(q *condition) { q.and(`i.reference <> '' AND i.reference = $?`, f.Reference) })
+	}
+	if f.Customer != "" {
+		of.served(func(q *condition) { q.and(`i.customer <> '' AND i.customer = $?`, f.Customer) })
 	}
 	if f.Metadata != "" {
 		of.served(func(q *condition) { q.metadata("i.metadata", f.Metadata) })

@@ -11,7 +11,7 @@ import (
 type PasskeyChallenge struct {
 	ID         bursar.ID
 	Data       string    // what the answer is judged by, as JSON
-	Person     bursar.ID // whose passkey is made; zero: somebody signs in
+	Person     bursar.ID // whose passkey is made; zero: it was used to sign in
 	Invitation []byte    // the hash of the invitation that makes it; empty: none
 	Session    bursar.ID // in which another passkey is made; zero: none
 	Expires    time.Time
@@ -26,21 +26,48 @@ var challengeColumns = columnsOf([]column[PasskeyChallenge]{
 	{"expires_at", func(c *PasskeyChallenge) any { return instant{&c.Expires} }},
 })
 
-// MaxPasskeyChallenges bounds how many challenges wait for an answer: where there are more, the oldest give way.
-const MaxPasskeyChallenges = 1024
+// MaxPasskeyChallenges bounds how many challenges of one person wait for an answer: where there are more, the oldest
+// give way. Nobody's give way to another person's.
+const MaxPasskeyChallenges = 8
 
-// AddChallenge adds a challenge, and removes those whose time is over and the oldest of too many. Two that are added at
-// once may exceed the bound until the next one.
+// AddChallenge adds a challenge for a person who makes a passkey, and removes those whose time is over and the person's
+// oldest of too many. Two that are added at once may exceed the bound until the next one.
 func (tx People) AddChallenge(ctx context.Context, c PasskeyChallenge) error {
-	if _, err := tx.exec(ctx, "remove expired challenges", `DELETE FROM passkey_challenges WHERE expires_at <= $1`,
-		micros(tx.now)); err != nil {
+	if err := tx.forgetChallenges(ctx); err != nil {
 		return err
 	}
 	if _, err := tx.exec(ctx, "remove the oldest challenges", `DELETE FROM passkey_challenges WHERE id IN (
-		SELECT id FROM passkey_challenges ORDER BY expires_at DESC, id LIMIT $1 OFFSET $2)`,
-		MaxPasskeyChallenges, MaxPasskeyChallenges-1); err != nil {
+		SELECT id FROM passkey_challenges WHERE person_id = $1 ORDER BY expires_at DESC, id LIMIT $2 OFFSET $3)`,
+		c.Person, mostOfAPerson, MaxPasskeyChallenges-1); err != nil {
 		return err
 	}
+	_, err := tx.insertChallenge(ctx, c)
+	return err
+}
+
+// mostOfAPerson is more than there are of one person.
+const mostOfAPerson = 1024
+
+// UseChallenge notes a challenge that proves itself as used, until it expires; ErrNotFound where it was used already.
+func (tx People) UseChallenge(ctx context.Context, c PasskeyChallenge) error {
+	if err := tx.forgetChallenges(ctx); err != nil {
+		return err
+	}
+	n, err := tx.insertChallenge(ctx, c)
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	return err
+}
+
+func (tx People) forgetChallenges(ctx context.Context) error {
+	_, err := tx.exec(ctx, "remove expired challenges", `DELETE FROM passkey_challenges WHERE expires_at <= $1`,
+		micros(tx.now))
+	return err
+}
+
+// insertChallenge adds a challenge that is not there, and returns how many that were.
+func (tx People) insertChallenge(ctx context.Context, c PasskeyChallenge) (int64, error) {
 	query, args := values{
 		{"id", c.ID},
 		{"data", c.Data},
@@ -49,8 +76,7 @@ func (tx People) AddChallenge(ctx context.Context, c PasskeyChallenge) error {
 		{"session_id", c.Session},
 		{"expires_at", micros(c.Expires)},
 	}.insertInto("passkey_challenges")
-	_, err := tx.exec(ctx, "add challenge", query, args...)
-	return err
+	return tx.exec(ctx, "add challenge", query+` ON CONFLICT (id) DO NOTHING`, args...)
 }
 
 // TakeChallenge removes a challenge and returns it; ErrNotFound where it was taken already, gave way or has expired. Of
@@ -58,4 +84,10 @@ func (tx People) AddChallenge(ctx context.Context, c PasskeyChallenge) error {
 func (tx People) TakeChallenge(ctx context.Context, id bursar.ID) (PasskeyChallenge, error) {
 	return one(ctx, tx.Tx, "take challenge", challengeColumns.scan, `DELETE FROM passkey_challenges
 		WHERE id = $1 AND expires_at > $2 RETURNING `+challengeColumns.names, id, micros(tx.now))
+}
+
+// Challenges returns the IDs of those that are stored.
+func (tx People) Challenges(ctx context.Context) ([]bursar.ID, error) {
+	return rows(ctx, tx.Tx, "list challenges", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
+		`SELECT id FROM passkey_challenges ORDER BY expires_at, id`)
 }

@@ -261,6 +261,28 @@ var listed = []read{
 		list, _, err := tx.Deposits().Select(ctx, someone, store.DepositFilter{Wallets: []int64{1, 2}}, aPage)
 		return list, err
 	}),
+	reading("withdrawals of metadata", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Metadata: "a"}, aPage)
+	}),
+	reading("charges of a customer", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Customer: "a"}, aPage)
+	}),
+	reading("links of a filter", func(ctx context.Context, tx *store.Tx) (any, error) {
+		closed := false
+		return tx.PaymentLinks().Select(ctx, someone, store.LinkFilter{Open: &closed, From: today, To: today}, aPage)
+	}),
+	reading("destinations of a filter", func(ctx context.Context, tx *store.Tx) (any, error) {
+		usable := true
+		return tx.Destinations().Select(ctx, someone, store.DestinationFilter{Currency: "BTC", Family: "bitcoin",
+			Usable: &usable, At: []store.WalletAddress{{Family: "bitcoin", Address: bursar.Address{Base: "a"}}}}, aPage)
+	}),
+	reading("deposits of a wallet's filter", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Wallets: []int64{1},
+			Status: bursar.DepositConfirmed}, aPage)
+	}),
+	reading("marks of charges", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Charges().Marks(ctx, []bursar.ID{someone, something})
+	}),
 	reading("withdrawals of a filter", func(ctx context.Context, tx *store.Tx) (any, error) {
 		list, _, err := tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Status: bursar.WithdrawalQueued,
 			Currency: "BTC", From: today, To: today}, aPage)

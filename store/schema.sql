@@ -29,11 +29,15 @@ CREATE TABLE acts (
   evidence   TEXT NOT NULL,
   previous   BYTEA NOT NULL,              -- hash of the row before; zeros for the first
   hash       BYTEA NOT NULL UNIQUE
-);
+, token TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX acts_actor ON acts(actor, number);
 
 CREATE INDEX acts_object ON acts(object, number);
+
+CREATE INDEX acts_request ON acts(request, number) WHERE request <> '';
+
+CREATE INDEX acts_token ON acts(token, number) WHERE token <> '';
 
 CREATE TABLE address_pool (
   family     TEXT NOT NULL,
@@ -1138,6 +1142,8 @@ CREATE TABLE withdrawals (
 , seal BYTEA, requested_by TEXT NOT NULL DEFAULT '', reference TEXT NOT NULL DEFAULT '', metadata TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
+
+CREATE INDEX withdrawals_metadata ON withdrawals(account_id, substr(metadata, 1, 64), number) WHERE metadata <> '';
 
 CREATE UNIQUE INDEX withdrawals_named ON withdrawals(reference, account_id) WHERE reference <> '';
 

@@ -55,6 +55,7 @@ type WithdrawalFilter struct {
 	Status    bursar.WithdrawalStatus
 	Currency  bursar.CurrencyCode
 	Reference string
+	Metadata  string           // exactly this, as bursar.MetadataText writes it
 	From      time.Time        // requested at or after
 	To        time.Time        // requested before
 	Addresses []bursar.Address // to one of these
@@ -79,6 +80,9 @@ var accountWithdrawals = accountList[bursar.Withdrawal]{what: "select withdrawal
 func (f WithdrawalFilter) filter(tx *Tx) (of filter) {
 	if f.Reference != "" {
 		of.served(func(q *condition) { q.and(`reference = $? AND reference <> ''`, f.Reference) })
+	}
+	if f.Metadata != "" {
+		of.served(func(q *condition) { q.metadata("metadata", f.Metadata) })
 	}
 	if f.TxIDs != nil {
 		of.served(func(q *condition) {

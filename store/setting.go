@@ -27,6 +27,16 @@ func (tx Settings) Pin(ctx context.Context, name, value string) error {
 	return nil
 }
 
+// Keep writes a setting the first time, and returns what it is.
+func (tx Settings) Keep(ctx context.Context, name, value string) (kept string, err error) {
+	_, err = tx.exec(ctx, "keep setting",
+		`INSERT INTO settings(name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, value)
+	if err != nil {
+		return "", err
+	}
+	return kept, tx.row(ctx, "read setting", `SELECT value FROM settings WHERE name = $1`, []any{name}, &kept)
+}
+
 // Get returns a pinned setting, or "" where there is none.
 func (tx Settings) Get(ctx context.Context, name string) (string, error) {
 	var value string

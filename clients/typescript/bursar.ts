@@ -156,6 +156,23 @@ export class Client extends Caller {
     return (await this.get<Answer<"getCharge">>("charge", values, options)).charge;
   }
 
+  /**
+   * Returns the charge as soon as it is not as it was seen, or after wait seconds, and the name of its state as seen.
+   * followCharge goes on by itself.
+   */
+  watchCharge(values: Query<"watchCharge">, options?: Options): Promise<Answer<"watchCharge">> {
+    return this.get<Answer<"watchCharge">>("charge/events", values, options);
+  }
+
+  /** Reads a charge as it is now, and again at each change of it, until a call fails. */
+  async *followCharge(chargeID: string, options?: Options): AsyncGenerator<Answer<"watchCharge">["charge"]> {
+    for (let seen: string | undefined; ;) {
+      const now = await this.watchCharge({ chargeID, seen, wait: 25 }, options);
+      if (now.seen !== seen) yield now.charge;
+      seen = now.seen;
+    }
+  }
+
   /** Ends a charge that adds up and is open; its addresses stay watched. */
   async cancelCharge(values: Sent<"cancelCharge">, options?: ChangeOptions): Promise<Answer<"cancelCharge">["charge"]> {
     return (await this.change<Answer<"cancelCharge">>("POST", "charge/cancel", values, options)).charge;

@@ -174,6 +174,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/charge/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch a charge
+         * @description With `Accept: text/event-stream` the response is a stream of server-sent events: `charge`, with the charge as `data`, at once
+         *     and again at each change of it, whatever its events and webhooks are. The `id` of an event names the state of the charge:
+         *     sent as `Last-Event-ID`, as `EventSource` does, or as `seen`, it leaves out what was seen. A comment each 15 seconds keeps the
+         *     connection open. The stream has no end of its own: connect again when it breaks.
+         *
+         *     For any other client the response is JSON, and with `wait` comes as soon as the charge is not as it was `seen`, or after so
+         *     many seconds. `seen` names the state of the charge in the same way. Rates and the seconds that are left are no change.
+         *
+         *     An account may have 32 streams and requests that wait at once in each process of the service; more are `rate_limited`.
+         */
+        get: operations["watchCharge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/charge/cancel": {
         parameters: {
             query?: never;
@@ -302,7 +330,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the payment links */
+        /**
+         * List the payment links
+         * @description With `currency` or `metadata` a page may have fewer items than `limit`, or none, before the list ends. Go on while there is a `nextCursor`.
+         */
         get: operations["listLinks"];
         put?: never;
         post?: never;
@@ -1811,6 +1842,11 @@ export interface components {
          * @example ZgAAAAAAAAAH
          */
         FeedPosition: string;
+        /**
+         * @description The name of a state of a charge.
+         * @example 3
+         */
+        Seen: string;
         /** @example 20 */
         Wait: number | string;
         /** @description An event, as a webhook has it in `response.webhook`. What it is about decides which of `deposit`, `charge` and `withdrawal` it has. */
@@ -2085,6 +2121,24 @@ export interface components {
                         deposits: components["schemas"]["Deposit"][];
                     };
                 };
+            };
+        };
+        /** @description The charge, and the name of its state. */
+        ChargeEventResponse: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: true;
+                    response: {
+                        charge: components["schemas"]["Charge"];
+                        seen: components["schemas"]["Seen"];
+                    };
+                };
+                "text/event-stream": string;
             };
         };
         /** @description The charge. */
@@ -2744,7 +2798,7 @@ export interface components {
         DepositIDParameter: components["schemas"]["ID"];
         /** @description The transaction hash. */
         HashIDParameter: components["schemas"]["Hash"];
-        /** @description Only charges of this status. This and the next three select charges that add up only. */
+        /** @description Only charges of this status. This and the next four select charges that add up only. */
         ChargeStatusFilterParameter: components["schemas"]["ChargeStatus"];
         /** @description Only charges with this label. */
         ChargeLabelFilterParameter: components["schemas"]["ChargeLabel"];
@@ -2754,6 +2808,20 @@ export interface components {
         ReferenceFilterParameter: components["schemas"]["Reference"];
         /** @description Only charges that may be paid in this currency. */
         ChargeCurrencyFilterParameter: components["schemas"]["Code"];
+        /** @description Only charges of this customer, which add up. */
+        CustomerFilterParameter: components["schemas"]["Reference"];
+        /** @description Only links that make charges now, or only those that were closed or have ended. */
+        OpenFilterParameter: components["schemas"]["Truth"];
+        /** @description Only links whose charges may be paid in this currency. */
+        LinkCurrencyFilterParameter: components["schemas"]["Code"];
+        /** @description Only destinations to which this currency may be withdrawn. */
+        DestinationCurrencyFilterParameter: components["schemas"]["Code"];
+        /** @description Only destinations with this address, in any form that the chain has. */
+        DestinationAddressFilterParameter: components["schemas"]["Destination"];
+        /** @description Only destinations that can be withdrawn to now, or only those whose hold is not over. */
+        UsableFilterParameter: components["schemas"]["Truth"];
+        /** @description Only withdrawals with exactly this metadata: the text of a JSON object of strings, in any order of its names. */
+        WithdrawalMetadataFilterParameter: string;
         /** @description Only charges made at this time or later. */
         FromParameter: components["schemas"]["Time"];
         /** @description Only charges made before this time. */
@@ -2800,6 +2868,10 @@ export interface components {
         OfTypeParameter: components["schemas"]["EventType"];
         /** @description Only events with this `event`. */
         OfEventParameter: components["schemas"]["EventKind"];
+        /** @description The `seen` of an earlier response, or the `id` of an event of the stream. Default: nothing was seen. */
+        SeenParameter: components["schemas"]["Seen"];
+        /** @description How many seconds to wait for a change if there is none. Default: 0. Not of a stream. */
+        WaitForChangeParameter: components["schemas"]["Wait"];
         /** @description How many seconds to wait for an event if there is none. Default: 0. */
         WaitForParameter: components["schemas"]["Wait"];
         /** @description Only deposits with this status. */
@@ -3117,6 +3189,16 @@ export interface operations {
             query: {
                 /** @description The wallet. */
                 walletID: components["parameters"]["WalletIDParameter"];
+                /** @description Only deposits with this status. */
+                status?: components["parameters"]["DepositStatusFilterParameter"];
+                /** @description Only this currency. */
+                currency?: components["parameters"]["CurrencyFilterParameter"];
+                /** @description Only those in the transaction with this hash. */
+                hashID?: components["parameters"]["HashFilterParameter"];
+                /** @description Only those seen or requested at this time or later. */
+                from?: components["parameters"]["SeenFromParameter"];
+                /** @description Only those seen or requested before this time. */
+                to?: components["parameters"]["SeenToParameter"];
                 /** @description Maximum number of items. Default: 1000. */
                 limit?: components["parameters"]["LimitParameter"];
                 /** @description The `nextCursor` of the previous page. */
@@ -3232,6 +3314,34 @@ export interface operations {
             413: components["responses"]["TooLargeResponse"];
             415: components["responses"]["UnsupportedMediaTypeResponse"];
             422: components["responses"]["RefusedResponse"];
+            429: components["responses"]["RateLimitedResponse"];
+            500: components["responses"]["InternalResponse"];
+            503: components["responses"]["UnavailableResponse"];
+        };
+    };
+    watchCharge: {
+        parameters: {
+            query: {
+                /** @description The charge. */
+                chargeID: components["parameters"]["ChargeIDParameter"];
+                /** @description The `seen` of an earlier response, or the `id` of an event of the stream. Default: nothing was seen. */
+                seen?: components["parameters"]["SeenParameter"];
+                /** @description How many seconds to wait for a change if there is none. Default: 0. Not of a stream. */
+                wait?: components["parameters"]["WaitForChangeParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChargeEventResponse"];
+            400: components["responses"]["BadRequestResponse"];
+            401: components["responses"]["UnauthorizedResponse"];
+            403: components["responses"]["ForbiddenResponse"];
+            404: components["responses"]["NotFoundResponse"];
+            413: components["responses"]["TooLargeResponse"];
+            415: components["responses"]["UnsupportedMediaTypeResponse"];
             429: components["responses"]["RateLimitedResponse"];
             500: components["responses"]["InternalResponse"];
             503: components["responses"]["UnavailableResponse"];
@@ -3417,6 +3527,16 @@ export interface operations {
     listLinks: {
         parameters: {
             query?: {
+                /** @description Only links that make charges now, or only those that were closed or have ended. */
+                open?: components["parameters"]["OpenFilterParameter"];
+                /** @description Only those with exactly this metadata. */
+                metadata?: components["parameters"]["MetadataFilterParameter"];
+                /** @description Only links whose charges may be paid in this currency. */
+                currency?: components["parameters"]["LinkCurrencyFilterParameter"];
+                /** @description Only those created at this time or later. */
+                from?: components["parameters"]["CreatedFromParameter"];
+                /** @description Only those created before this time. */
+                to?: components["parameters"]["CreatedToParameter"];
                 /** @description Maximum number of items. Default: 1000. */
                 limit?: components["parameters"]["LimitParameter"];
                 /** @description The `nextCursor` of the previous page. */
@@ -3462,7 +3582,7 @@ export interface operations {
     listCharges: {
         parameters: {
             query?: {
-                /** @description Only charges of this status. This and the next three select charges that add up only. */
+                /** @description Only charges of this status. This and the next four select charges that add up only. */
                 status?: components["parameters"]["ChargeStatusFilterParameter"];
                 /** @description Only charges with this label. */
                 label?: components["parameters"]["ChargeLabelFilterParameter"];
@@ -3478,6 +3598,8 @@ export interface operations {
                 from?: components["parameters"]["FromParameter"];
                 /** @description Only charges made before this time. */
                 to?: components["parameters"]["ToParameter"];
+                /** @description Only charges of this customer, which add up. */
+                customer?: components["parameters"]["CustomerFilterParameter"];
                 /** @description Maximum number of items. Default: 1000. */
                 limit?: components["parameters"]["LimitParameter"];
                 /** @description The `nextCursor` of the previous page. */
@@ -3709,6 +3831,8 @@ export interface operations {
                 from?: components["parameters"]["SeenFromParameter"];
                 /** @description Only those seen or requested before this time. */
                 to?: components["parameters"]["SeenToParameter"];
+                /** @description Only withdrawals with exactly this metadata: the text of a JSON object of strings, in any order of its names. */
+                metadata?: components["parameters"]["WithdrawalMetadataFilterParameter"];
                 /** @description Maximum number of items. Default: 1000. */
                 limit?: components["parameters"]["LimitParameter"];
                 /** @description The `nextCursor` of the previous page. */
@@ -3758,6 +3882,12 @@ export interface operations {
     listDestinations: {
         parameters: {
             query?: {
+                /** @description Only destinations to which this currency may be withdrawn. */
+                currency?: components["parameters"]["DestinationCurrencyFilterParameter"];
+                /** @description Only destinations with this address, in any form that the chain has. */
+                address?: components["parameters"]["DestinationAddressFilterParameter"];
+                /** @description Only destinations that can be withdrawn to now, or only those whose hold is not over. */
+                usable?: components["parameters"]["UsableFilterParameter"];
                 /** @description Maximum number of items. Default: 1000. */
                 limit?: components["parameters"]["LimitParameter"];
                 /** @description The `nextCursor` of the previous page. */

@@ -85,7 +85,9 @@ type actsListCommand struct {
 	Verb   string `placeholder:"VERB" help:"Only acts of this verb, such as people.change or command."`
 	Object string `placeholder:"OBJECT" help:"Only acts on this object, named as a whole or by its ID."`
 	Limit  int    `default:"100" help:"Maximum number of acts."`
-	JSON   bool   `name:"json" help:"Print a JSON array."`
+
+	Request string `placeholder:"ID" help:"Only acts of the request with this ID, which its answer has as X-Request-ID."`
+	JSON    bool   `name:"json" help:"Print a JSON array."`
 }
 
 type listedAct struct {
@@ -99,6 +101,7 @@ type listedAct struct {
 	After   string    `json:"after"`
 	Reason  string    `json:"reason"`
 	Hash    string    `json:"hash"`
+	Request string    `json:"request"` // the ID of the request that it came by; empty: a command
 }
 
 // Help returns an example.
@@ -116,8 +119,8 @@ func (cmd *actsListCommand) Run(ctx context.Context, c *call) error {
 	defer db.Close()
 	var acts []store.Act
 	err = db.View(ctx, func(tx *store.Tx) error {
-		acts, err = tx.Acts().List(ctx, store.ActFilter{Actor: cmd.Actor, Verb: cmd.Verb, Object: cmd.Object},
-			store.Page{Limit: cmd.Limit})
+		acts, err = tx.Acts().List(ctx, store.ActFilter{Actor: cmd.Actor, Verb: cmd.Verb, Object: cmd.Object,
+			Request: cmd.Request}, store.Page{Limit: cmd.Limit})
 		return err
 	})
 	if err != nil {
@@ -126,7 +129,7 @@ func (cmd *actsListCommand) Run(ctx context.Context, c *call) error {
 	listed := make([]listedAct, len(acts))
 	for i, a := range acts {
 		listed[i] = listedAct{a.Number, a.At, a.Actor, a.Address, a.Verb, a.Object, a.Was, a.Became, a.Reason,
-			fmt.Sprintf("%x", a.Hash)}
+			fmt.Sprintf("%x", a.Hash), a.Request}
 	}
 	return list(c, cmd.JSON, listed, "ROW AT WHO VERB OBJECT AFTER REASON", func(l listedAct) []any {
 		return []any{l.Number, l.At, l.Actor, l.Verb, l.Object, l.After, l.Reason}

@@ -97,7 +97,7 @@ func (bitcoin) ParseAddress(s string) (bursar.Address, error) {
 }
 
 func fill(ctx context.Context, tx *store.Tx) error {
-	wallet := bursar.Wallet{Number: 1, ID: bursar.ID{0x01, 0x93, 0xa6, 0xa0, 4}, AccountID: Shop, Currency: "BTC",
+	wallet := bursar.Wallet{Number: 1, ID: Wallet, AccountID: Shop, Currency: "BTC",
 		Family: "bitcoin", Address: bursar.Address{Base: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"},
 		Webhook: "https://shop.example/bursar", Metadata: Written, CreatedAt: Now.Add(-time.Hour)}
 	for _, step := range []func() error{
@@ -112,6 +112,8 @@ func fill(ctx context.Context, tx *store.Tx) error {
 		func() error { return addDeposit(ctx, tx, wallet) },
 		func() error { return addMonth(ctx, tx) },
 		func() error { return addPayout(ctx, tx) },
+		func() error { return addCharge(ctx, tx) },
+		func() error { return addUnattributed(ctx, tx) },
 		func() error { return addPeople(ctx, tx) },
 		func() error {
 			return tx.Events().Insert(ctx, bursar.Event{ID: bursar.ID{0x01, 0x93, 0xa6, 0xa0, 6}, AccountID: Shop,
@@ -165,7 +167,12 @@ func addMonth(ctx context.Context, tx *store.Tx) error {
 		entries := []ledger.Entry{ledger.DepositCredited(in, at)}
 		if day%3 == 0 {
 			out := bursar.Withdrawal{ID: bursar.ID{8, byte(day)}, AccountID: Shop, Currency: "BTC",
-				Amount: bursar.Units(9_000_000), Fee: bursar.Units(50_000)}
+				Amount: bursar.Units(9_000_000), Fee: bursar.Units(50_000), Status: bursar.WithdrawalConfirmed,
+				Address:   bursar.Address{Base: "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"},
+				CreatedAt: at.Add(-time.Duration(15+day*29%23) * time.Minute), CompletedAt: at}
+			if err := tx.Withdrawals().Insert(ctx, bursar.Bitcoin, out); err != nil {
+				return err
+			}
 			entries = append(entries, ledger.WithdrawalHeld(out, at), ledger.WithdrawalSettled(out, 0, at))
 		}
 		if err := tx.Ledger().Post(ctx, entries...); err != nil {

@@ -31,6 +31,11 @@ var consolePages = []struct {
 	{"home", "/console/", false},
 	{"deposit", "/console/deposits/" + consoletest.Waiting.String(), false},
 	{"balances", "/console/balances", false},
+	{"charge", "/console/charges/" + consoletest.Charge.String(), false},
+	{"wallet", "/console/wallets/" + consoletest.Wallet.String(), false},
+	{"unattributed", "/console/unattributed", false},
+	{"treasury", "/console/do/treasury.withdraw?object=0193a6a0-0a00-7000-8000-000000000000" +
+		"&token=0193a6a0-0000-7000-8000-000000000000", false},
 	{"sign-in", "/console/sign-in", true},
 	{"withdrawal", "/console/withdrawals/" + consoletest.Payout.String(), true},
 	{"search", "/console/search?q=bc1qother", true},

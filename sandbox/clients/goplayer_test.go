@@ -25,7 +25,7 @@ func newGoPlayer(api string, a customer) (goPlayer, error) {
 // given are the parameters that the scenario has.
 type given struct {
 	Currency, Webhook, Metadata, Minimum, Amount, Address, Reference string
-	After, Event, Q, WalletID, ChargeID, HashID, WithdrawalID        string
+	After, Event, Q, WalletID, ChargeID, HashID, WithdrawalID, Seen  string
 	Expires, Wait                                                    int
 	Limit                                                            int
 	Withdrawals                                                      []client.NewWithdrawal
@@ -56,6 +56,9 @@ func (p goPlayer) play(ctx context.Context, call string, values json.RawMessage,
 		"createCharge":     func() (any, error) { return p.createCharge(ctx, v) },
 		"getCharge":        func() (any, error) { return p.Charge(ctx, v.ChargeID) },
 		"cancelCharge":     func() (any, error) { return p.CancelCharge(ctx, v.ChargeID) },
+		"watchCharge": func() (any, error) {
+			return p.WatchCharge(ctx, v.ChargeID, v.Seen, time.Duration(v.Wait)*time.Second)
+		},
 		"withdraw": func() (any, error) {
 			return shown(p.Withdraw(ctx, client.NewWithdrawal{
 				Currency:       v.Currency,

@@ -159,7 +159,16 @@ final class Client extends Caller
     /**
      * Lists the "deposits" of a wallet.
      *
-     * @param array{walletID: string, limit?: int|string, cursor?: string} $values
+     * @param array{
+     *     walletID: string,
+     *     status?: string,
+     *     currency?: string,
+     *     hashID?: string,
+     *     from?: string|DateTimeInterface,
+     *     to?: string|DateTimeInterface,
+     *     limit?: int|string,
+     *     cursor?: string,
+     * } $values
      * @return array<string, mixed>
      */
     public function listDeposits(array $values): array
@@ -236,6 +245,34 @@ final class Client extends Caller
     public function getCharge(array $values): array
     {
         return $this->call('getCharge', $values)['charge'];
+    }
+
+    /**
+     * Returns the "charge" as soon as it is not as it was seen, or after wait seconds, and the name of its state as
+     * "seen". followCharge goes on by itself.
+     *
+     * @param array{chargeID: string, seen?: string, wait?: int|string} $values
+     * @return array<string, mixed>
+     */
+    public function watchCharge(array $values): array
+    {
+        return $this->call('watchCharge', $values);
+    }
+
+    /**
+     * Reads a charge as it is now, and again at each change of it, until a call fails.
+     *
+     * @return Generator<int, array<string, mixed>>
+     */
+    public function followCharge(string $chargeID, int $wait = 25): Generator
+    {
+        for ($seen = null;; $seen = $page['seen']) {
+            $known = $seen === null ? [] : ['seen' => $seen];
+            $page = $this->watchCharge(['chargeID' => $chargeID, 'wait' => $wait] + $known);
+            if ($page['seen'] !== $seen) {
+                yield $page['charge'];
+            }
+        }
     }
 
     /**
@@ -366,7 +403,15 @@ final class Client extends Caller
     /**
      * Lists the payment "links".
      *
-     * @param array{limit?: int|string, cursor?: string} $values
+     * @param array{
+     *     open?: bool|string,
+     *     metadata?: string,
+     *     currency?: string,
+     *     from?: string|DateTimeInterface,
+     *     to?: string|DateTimeInterface,
+     *     limit?: int|string,
+     *     cursor?: string,
+     * } $values
      * @return array<string, mixed>
      */
     public function listLinks(array $values = []): array
@@ -392,6 +437,7 @@ final class Client extends Caller
      *     label?: string,
      *     attention?: bool|string,
      *     reference?: string,
+     *     customer?: string,
      *     metadata?: string,
      *     currency?: string,
      *     from?: string|DateTimeInterface,
@@ -526,7 +572,7 @@ final class Client extends Caller
     }
 
     /**
-     * Lists the "withdrawals".
+     * Lists the "withdrawals". metadata is the text of a JSON object, and selects exactly that.
      *
      * @param array{
      *     status?: string,
@@ -534,6 +580,7 @@ final class Client extends Caller
      *     hashID?: string,
      *     address?: string,
      *     reference?: string,
+     *     metadata?: string,
      *     from?: string|DateTimeInterface,
      *     to?: string|DateTimeInterface,
      *     limit?: int|string,
@@ -549,7 +596,13 @@ final class Client extends Caller
     /**
      * Lists the "destinations" of withdrawals; the page has "enabled" and "enabledUntil" too.
      *
-     * @param array{limit?: int|string, cursor?: string} $values
+     * @param array{
+     *     currency?: string,
+     *     address?: string,
+     *     usable?: bool|string,
+     *     limit?: int|string,
+     *     cursor?: string,
+     * } $values
      * @return array<string, mixed>
      */
     public function listDestinations(array $values = []): array

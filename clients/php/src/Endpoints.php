@@ -16,7 +16,9 @@ final class Endpoints
         'listWallets' => ['GET', 'account/wallets', false, [
             'currency', 'metadata', 'address', 'from', 'to', 'limit', 'cursor',
         ]],
-        'listDeposits' => ['GET', 'wallet/deposits', false, ['walletID', 'limit', 'cursor']],
+        'listDeposits' => ['GET', 'wallet/deposits', false, [
+            'walletID', 'status', 'currency', 'hashID', 'from', 'to', 'limit', 'cursor',
+        ]],
         'getDeposit' => ['GET', 'wallet/deposit', false, ['depositID']],
         'getDepositByHash' => ['GET', 'wallet/deposit/hash', false, ['hashID']],
         'createCharge' => ['POST', 'charge', false, [
@@ -25,6 +27,7 @@ final class Endpoints
             'customer', 'redirectSuccess', 'redirectFailure', 'contact', 'locale', 'linkFormat', 'events',
         ]],
         'getCharge' => ['GET', 'charge', false, ['chargeID']],
+        'watchCharge' => ['GET', 'charge/events', false, ['chargeID', 'seen', 'wait']],
         'cancelCharge' => ['POST', 'charge/cancel', false, ['chargeID']],
         'quoteCharge' => ['POST', 'charge/quote', false, ['chargeID', 'currency']],
         'resolveCharge' => ['POST', 'charge/resolve', false, ['chargeID', 'depositID', 'resolution']],
@@ -39,10 +42,12 @@ final class Endpoints
         ]],
         'getLink' => ['GET', 'link', false, ['linkID']],
         'closeLink' => ['POST', 'link/close', false, ['linkID']],
-        'listLinks' => ['GET', 'account/links', false, ['limit', 'cursor']],
+        'listLinks' => ['GET', 'account/links', false, [
+            'open', 'metadata', 'currency', 'from', 'to', 'limit', 'cursor',
+        ]],
         'listRates' => ['GET', 'rates', false, []],
         'listCharges' => ['GET', 'account/charges', false, [
-            'status', 'label', 'attention', 'reference', 'metadata', 'currency', 'from', 'to', 'limit', 'cursor',
+            'status', 'label', 'attention', 'reference', 'customer', 'metadata', 'currency', 'from', 'to', 'limit', 'cursor',
         ]],
         'getAccount' => ['GET', 'account', false, []],
         'listLedger' => ['GET', 'account/ledger', false, ['currency', 'kind', 'since', 'until', 'limit', 'cursor']],
@@ -57,9 +62,11 @@ final class Endpoints
         'getWithdrawal' => ['GET', 'account/withdrawal', false, ['withdrawalID']],
         'withdrawEach' => ['POST', 'account/withdrawals', true, ['withdrawals']],
         'listWithdrawals' => ['GET', 'account/withdrawals', false, [
-            'status', 'currency', 'hashID', 'address', 'reference', 'from', 'to', 'limit', 'cursor',
+            'status', 'currency', 'hashID', 'address', 'reference', 'metadata', 'from', 'to', 'limit', 'cursor',
         ]],
-        'listDestinations' => ['GET', 'account/destinations', false, ['limit', 'cursor']],
+        'listDestinations' => ['GET', 'account/destinations', false, [
+            'currency', 'address', 'usable', 'limit', 'cursor',
+        ]],
         'listOrderKeys' => ['GET', 'account/order-keys', false, []],
         'listAllDeposits' => ['GET', 'account/deposits', false, [
             'status', 'currency', 'hashID', 'address', 'from', 'to', 'limit', 'cursor',

@@ -140,9 +140,30 @@ class Client(Caller):
         }
         return self._page("account/wallets", "wallets", values)
 
-    def list_deposits(self, *, walletID: str, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page:
+    def list_deposits(
+        self,
+        *,
+        walletID: str,
+        status: Optional[str] = None,
+        currency: Optional[str] = None,
+        hashID: Optional[str] = None,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page:
         """Lists the deposits of a wallet."""
-        return self._page("wallet/deposits", "deposits", {"walletID": walletID, "limit": limit, "cursor": cursor})
+        values = {
+            "walletID": walletID,
+            "status": status,
+            "currency": currency,
+            "hashID": hashID,
+            "from": from_,
+            "to": to,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._page("wallet/deposits", "deposits", values)
 
     def get_deposit(self, *, depositID: str) -> dict:
         """Returns a deposit."""
@@ -216,6 +237,22 @@ class Client(Caller):
     def get_charge(self, *, chargeID: str) -> dict:
         """Returns a charge."""
         return self._call("GET", "charge", {"chargeID": chargeID})["charge"]
+
+    def watch_charge(self, *, chargeID: str, seen: Optional[str] = None, wait: Optional[int] = None) -> dict:
+        """Returns the "charge" as soon as it is not as it was seen, or after wait seconds, and the name of its state.
+
+        That name is "seen". follow_charge goes on by itself.
+        """
+        return self._call("GET", "charge/events", {"chargeID": chargeID, "seen": seen, "wait": wait})
+
+    def follow_charge(self, *, chargeID: str, wait: int = 25) -> Iterator[dict]:
+        """Reads a charge as it is now, and again at each change of it, until a call fails."""
+        seen = None
+        while True:
+            page = self.watch_charge(chargeID=chargeID, seen=seen, wait=wait)
+            if page["seen"] != seen:
+                yield page["charge"]
+            seen = page["seen"]
 
     def cancel_charge(self, *, chargeID: str, idempotency_key: Optional[str] = None) -> dict:
         """Ends a charge that adds up and is open; its addresses stay watched."""
@@ -358,9 +395,28 @@ class Client(Caller):
         """Closes a payment link for ever; its charges stay as they are."""
         return self._call("POST", "link/close", {"linkID": linkID}, key=idempotency_key)["link"]
 
-    def list_links(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page:
+    def list_links(
+        self,
+        *,
+        open: Optional[Union[bool, str]] = None,
+        metadata: Optional[str] = None,
+        currency: Optional[str] = None,
+        from_: Optional[Time] = None,
+        to: Optional[Time] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page:
         """Lists the payment links."""
-        return self._page("account/links", "links", {"limit": limit, "cursor": cursor})
+        values = {
+            "open": open,
+            "metadata": metadata,
+            "currency": currency,
+            "from": from_,
+            "to": to,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._page("account/links", "links", values)
 
     def list_rates(self) -> List[dict]:
         """Returns the rates in fiat that count now, as a list."""
@@ -373,6 +429,7 @@ class Client(Caller):
         label: Optional[str] = None,
         attention: Optional[Union[bool, str]] = None,
         reference: Optional[str] = None,
+        customer: Optional[str] = None,
         metadata: Optional[str] = None,
         currency: Optional[str] = None,
         from_: Optional[Time] = None,
@@ -386,6 +443,7 @@ class Client(Caller):
             "label": label,
             "attention": attention,
             "reference": reference,
+            "customer": customer,
             "metadata": metadata,
             "currency": currency,
             "from": from_,
@@ -546,18 +604,20 @@ class Client(Caller):
         hashID: Optional[str] = None,
         address: Optional[str] = None,
         reference: Optional[str] = None,
+        metadata: Optional[str] = None,
         from_: Optional[Time] = None,
         to: Optional[Time] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> Page:
-        """Lists the withdrawals."""
+        """Lists the withdrawals. metadata is the text of a JSON object, and selects exactly that."""
         values = {
             "status": status,
             "currency": currency,
             "hashID": hashID,
             "address": address,
             "reference": reference,
+            "metadata": metadata,
             "from": from_,
             "to": to,
             "limit": limit,
@@ -565,9 +625,24 @@ class Client(Caller):
         }
         return self._page("account/withdrawals", "withdrawals", values)
 
-    def list_destinations(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> Page:
+    def list_destinations(
+        self,
+        *,
+        currency: Optional[str] = None,
+        address: Optional[str] = None,
+        usable: Optional[Union[bool, str]] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page:
         """Lists the destinations of withdrawals; response has "enabled" and "enabledUntil" too."""
-        return self._page("account/destinations", "destinations", {"limit": limit, "cursor": cursor})
+        values = {
+            "currency": currency,
+            "address": address,
+            "usable": usable,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._page("account/destinations", "destinations", values)
 
     def list_order_keys(self) -> dict:
         """Returns the "keys" that sign orders, whether they are "required", and the signer's "instance"."""
