@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"netpolicy":             {"."},
 	"tlsfile":               {},
 	"tlsfile/tlstest":       {},
+	"requestlog":            {".", "store"},
 	"store/storetest":       {".", "ledger", "store"},
 	"archive":               {".", "ledger", "store"},
 	"store/storetest/cover": {},

@@ -53,6 +53,7 @@ type Parts struct {
 	Prices    Prices         // nil: no charge is priced in fiat; a source with a Run method is run with the service
 	Rates     Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
 	Log       *slog.Logger
+	RequestLog time.Duration // how long requests of the API are kept in their log; 0: there is none
 	Screening *Screening       // nil: nothing is screened
 	Notifier  *notice.Notifier // nil: nobody is notified
 	Marks     marks.Keeper     // marks outside the database; nil: none are kept

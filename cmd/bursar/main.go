@@ -80,6 +80,7 @@ type commands struct {
 	Restore      restoreCommand       `cmd:"" help:"Replace the database with a backup."`
 	API          apiCommand           `cmd:"" name:"api" help:"Call the HTTP API with an API key."`
 	Listen       listenCommand        `cmd:"" help:"Print an account's events as they come, and forward them to a receiver of yours."`
+	Logs         logsCommands         `cmd:"" help:"Show what was asked of the API, and what became of it."`
 	Trigger      triggerCommand       `cmd:"" help:"Have an event happen in a sandbox, by what causes it."`
 	Profile      profileCommands      `cmd:"" help:"Name services and their API keys, for the commands that call them."`
 	Whoami       whoamiCommand        `cmd:"" help:"Show which account an API key is of."`
