@@ -60,7 +60,7 @@ type commands struct {
 	Find         findCommand          `cmd:"" help:"Say what has an ID, hash, address, reference or amount, and where its money is."`
 	Deposit      depositCommands      `cmd:"" help:"List deposits, and show where their money is."`
 	Wallet       walletCommands       `cmd:"" help:"List and show wallets."`
-	Charge       chargeCommands       `cmd:"" help:"List and show charges."`
+	Charge       chargeCommands       `cmd:"" help:"Make, list, show, resolve and refund charges."`
 	Withdrawal   withdrawalCommands   `cmd:"" help:"List, approve, reject and cancel withdrawals."`
 	Approval     approvalCommands     `cmd:"" help:"List payments that wait for approvals, and add approvals."`
 	Outgoing     outgoingCommands     `cmd:"" help:"Show, resolve and abandon outgoing transactions."`
