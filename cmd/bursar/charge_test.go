@@ -31,6 +31,12 @@ func TestAChargeByCommand(t *testing.T) {
 	if again.ChargeID != one.ChargeID {
 		t.Errorf("the same reference makes %s, want %s", again.ChargeID, one.ChargeID)
 	}
+	if out := d.ok(at("status")...); !strings.Contains(out, "is ready and answers account "+shop.AccountID.String()) {
+		t.Errorf("status prints %q, want that the service is ready and the account", out)
+	}
+	if out := d.ok("audit", "tail", "--once", "--limit", "1"); strings.Count(out, "\n") != 1 {
+		t.Errorf("audit tail prints %q, want one act", out)
+	}
 	code := d.ok(at("charge", "qr", "order 7")...)
 	link := "bitcoin:" + one.Charge.Address + "?amount=0.01"
 	if !strings.Contains(code, "█") || !strings.Contains(code, link) || strings.Contains(code, "\x1b") {

@@ -17,12 +17,14 @@ type plainPrices struct {
 	before map[store.EntryAsset]bursar.PairRate // of an entry that continues in what is read next
 	now    map[store.EntryAsset]bursar.PairRate
 
-	day  time.Time                            // the day of the latest entry
+	day  time.Time                           // the day of the latest entry
 	last map[bursar.CurrencyCode]bursar.Rate // of that day
 }
 
 // learn takes the rates of the entries that are read next. The last entry of those before is not written yet.
-func (p *plainPrices) learn(rates map[store.EntryAsset]bursar.PairRate) { p.before, p.now = p.now, rates }
+func (p *plainPrices) learn(rates map[store.EntryAsset]bursar.PairRate) {
+	p.before, p.now = p.now, rates
+}
 
 // of returns the rate of a line, which is not known where none counted.
 func (p *plainPrices) of(l store.Line) bursar.Rate {
