@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 type statusCommand struct {
 	remote
+	Ready bool `help:"Ask only whether the service is ready, without a key: for the health checks of containers."`
 	acting
 }
 
@@ -26,6 +28,13 @@ const statusWithin = 15 * time.Second
 
 // Run asks the service.
 func (cmd *statusCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Ready {
+		api := cmp.Or(cmd.API, c.Getenv("BURSAR_API"), localAPI)
+		if err := ready(ctx, api); err != nil {
+			return err
+		}
+		return c.Done(actFacts{"api": api, "ready": true}, "%s is ready", api)
+	}
 	at, err := cmd.target(c)
 	if err != nil {
 		return usage(err)
