@@ -87,6 +87,7 @@ var mayImport = map[string][]string{
 	"docs":                  {},
 	"docs/site":             {},
 	"examples/receiver-go":  {"client"},
+	"examples/wallet-go":    {"client"},
 	"bench":                 {},
 	"release":               {},
 	"test":                  {"test/pins"},

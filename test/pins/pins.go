@@ -1,7 +1,7 @@
 // Package pins holds the version of everything that the tests and the sandbox use and that Go's module files do not
 // name: the one place where such a version is raised. TestVersionsStandHereAlone keeps others out of the sources.
 //
-// Node packages with many dependencies have a lock file instead (sandbox/clients/javascript), and the Go that builds
+// Node packages with many dependencies have a lock file instead (sandbox/clients/javascript and generators), and the Go that builds
 // releases is in release/toolchain.txt, which scripts read too.
 package pins
 
@@ -14,4 +14,5 @@ const (
 	Hardhat     = "2.26.3" // from npm
 	Litestream  = "0.5.18" // built with Go
 	LiteSVM     = "1.5.0"  // from npm
+	OapiCodegen = "2.8.2"  // built with Go
 )
