@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,14 +22,7 @@ func TestGenerators(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs generators of clients")
 	}
-	libraries := installed(t, "BURSAR_GENERATORS", "generators")
-	locked, err := os.ReadFile(filepath.Join("generators", "package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found, err := os.ReadFile(filepath.Join(libraries, "package-lock.json")); !bytes.Equal(found, locked) {
-		t.Fatalf("%s has no generators, or others, %v; run go run ./test -install generators", libraries, err)
-	}
+	libraries := generators(t)
 	t.Setenv("REDOCLY_TELEMETRY", "off")
 	served, err := docs.Render()
 	if err != nil {
@@ -69,6 +63,51 @@ func TestGenerators(t *testing.T) {
 	})
 }
 
+// generators is the folder with what the lock file of the folder generators names.
+func generators(t *testing.T) string {
+	t.Helper()
+	libraries := installed(t, "BURSAR_GENERATORS", "generators")
+	locked, err := os.ReadFile(filepath.Join("generators", "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := os.ReadFile(filepath.Join(libraries, "package-lock.json")); !bytes.Equal(found, locked) {
+		t.Fatalf("%s has no generators, or others, %v; run go run ./test -install generators", libraries, err)
+	}
+	return libraries
+}
+
+// The whole PHP client works on PHP 7.4, the oldest that it is for: it passes its tests and signs the orders of the
+// shared vectors, compiled to WebAssembly, since systems of today have it no more.
+func TestThePHPClientOnTheOldestPHP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs PHP 7.4 in WebAssembly")
+	}
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.Symlink(filepath.Join(generators(t), "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(filepath.Join("javascript", "php74.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "php74.mjs"), program, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	clients, err := filepath.Abs(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := run(t, folder, "node", "php74.mjs", clients)
+	var pass, all int
+	_, counts, _ := strings.Cut(said, "redirects and cut answers\n")
+	if _, err := fmt.Sscanf(counts, "%d of %d tests pass", &pass, &all); err != nil || pass < 10 || pass != all ||
+		!strings.HasPrefix(said, "PHP 7.4.") {
+		t.Errorf("PHP 7.4 says %q, %v, want that every test passes", said, err)
+	}
+}
+
 // installed is where go run ./test installs something, or the place that a variable names.
 func installed(t *testing.T, variable, name string) string {
 	t.Helper()
@@ -107,7 +146,7 @@ func generatedGo(t *testing.T, description []byte) (folder string) {
 	for name, text := range map[string]string{
 		"go.mod":       testdata["generated.mod.txt"],
 		"go.sum":       testdata["generated.sum.txt"],
-		"go.work":      "go 1.25\n\nuse .\n",
+		"go.work":      "go 1.26.0\n\nuse .\n",
 		"openapi.json": string(rest),
 		"main.go":      testdata["generated.go.txt"],
 		"settings.yaml": "package: gen\ngenerate: {models: true, client: true}\noutput: gen/gen.go\n" +
