@@ -9,6 +9,15 @@ import (
 	"testing"
 )
 
+// read reads a part of the JSON that a command printed.
+func read[T any](d *harness, args ...string) (value T) {
+	d.Helper()
+	if err := json.Unmarshal([]byte(d.ok(args...)), &value); err != nil {
+		d.Fatal(err)
+	}
+	return value
+}
+
 // A charge is made, shown as a code, named by its reference and cancelled, at a real service.
 func TestAChargeByCommand(t *testing.T) {
 	t.Parallel()
@@ -21,12 +30,12 @@ func TestAChargeByCommand(t *testing.T) {
 		ChargeID string
 		Charge   struct{ Address, Reference string }
 	}
-	one := parse[made](d, at("charge", "create", "BTC", "--amount", "0.01", "--webhook", "https://shop.example/hook",
+	one := read[made](d, at("charge", "create", "BTC", "--amount", "0.01", "--webhook", "https://shop.example/hook",
 		"--reference", "order 7", "--json")...)
 	if one.Charge.Address == "" || one.Charge.Reference != "order 7" {
 		t.Fatalf("made is %+v, want a charge with an address and the reference", one)
 	}
-	again := parse[made](d, at("charge", "create", "BTC", "--amount", "0.01", "--webhook", "https://shop.example/hook",
+	again := read[made](d, at("charge", "create", "BTC", "--amount", "0.01", "--webhook", "https://shop.example/hook",
 		"--reference", "order 7", "--json")...)
 	if again.ChargeID != one.ChargeID {
 		t.Errorf("the same reference makes %s, want %s", again.ChargeID, one.ChargeID)
@@ -42,7 +51,7 @@ func TestAChargeByCommand(t *testing.T) {
 	if !strings.Contains(code, "█") || !strings.Contains(code, link) || strings.Contains(code, "\x1b") {
 		t.Errorf("the code is\n%s\nwant blocks without colours and %q", code, link)
 	}
-	plain := parse[struct{ Text, Due string }](d, at("charge", "qr", one.ChargeID, "--address", "--json")...)
+	plain := read[struct{ Text, Due string }](d, at("charge", "qr", one.ChargeID, "--address", "--json")...)
 	if plain.Text != one.Charge.Address || plain.Due != "0.01000000" {
 		t.Errorf("the text is %+v, want the address and what is due", plain)
 	}
@@ -88,7 +97,7 @@ func TestARefundByCommand(t *testing.T) {
 	const id = "01999999-0000-7000-8000-000000000001"
 	refund := []string{"charge", "refund", id, "bc1qpayer", "--part", "over", "--rate", "then", "--idempotency-key", "k",
 		"--api", service.URL}
-	says := parse[struct {
+	says := read[struct {
 		DryRun         bool
 		Fee, DepositID string
 		Message        string

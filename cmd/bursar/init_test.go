@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -116,5 +119,48 @@ func TestConfigCheckListsEveryMistake(t *testing.T) {
 	o = d.run("", "config", "check", "--json")
 	if o.code != exitUsage || !strings.Contains(o.out, `"valid":false`) || !strings.Contains(o.out, `bursar.yaml:5`) {
 		t.Errorf("config check --json exits with %d: %s, want 2 and the places of both mistakes", o.code, o.out)
+	}
+}
+
+// What root makes for the service's user belongs to it, file by file, and nothing else does: a passphrase that was there
+// keeps its owner.
+func TestInitGivesWhatItMakesToItsOwner(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		t.Skip("there is no user nobody here")
+	}
+	for _, there := range []bool{false, true} {
+		d := newEmptyHarness(t)
+		passphrase := filepath.Join(d.dir, "passphrase")
+		if there {
+			if err := os.WriteFile(passphrase, []byte("only for a test"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		state := filepath.Join(d.dir, "state")
+		if err := os.Mkdir(state, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		d.ok("init", "--yes", "--network", "regtest", "--state", state, "--owner", "nobody")
+		owned := map[string]bool{filepath.Join(d.dir, "bursar.yaml"): true, passphrase: !there,
+			filepath.Join(state, "seed.age"): true, filepath.Join(state, "bursar.db"): true}
+		for path, want := range owned {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			uid := fmt.Sprint(info.Sys().(*syscall.Stat_t).Uid)
+			if (uid == nobody.Uid) != want || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s belongs to %s with the mode %o, want nobody (%s): %v, and 600", path, uid, info.Mode().Perm(),
+					nobody.Uid, want)
+			}
+		}
+		if info, err := os.Stat(d.dir); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 {
+			t.Errorf("the folder of the configuration was given away, %v, want root's", err)
+		}
 	}
 }

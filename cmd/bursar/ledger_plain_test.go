@@ -98,13 +98,16 @@ func TestTheJournalHasTheValuesOfItsTime(t *testing.T) {
 			"2025-12-27 price BTC  50000.1 EUR\n", "2026-01-04 price BTC  70000 EUR\n"},
 		formatHledger: {"commodity 1.00 \"EUR\"\n", "  Income:Fees:Deposit  -0.01000000 \"BTC\" @ 50000.1 \"EUR\"\n",
 			"P 2026-01-02 \"BTC\" 60000 \"EUR\"\n"},
-		formatLedger: {"commodity \"EUR\"\n", "P 2026-01-02 \"BTC\" 60000 \"EUR\"\n"},
+		formatLedger: {"commodity \"EUR\"\n  format 1000.00 \"EUR\"\n", "P 2026-01-02 \"BTC\" 60000 \"EUR\"\n"},
 	} {
 		text := d.ok("ledger", "export", "--all", "--format", format, "--value", "EUR", "--until", "2026-02-01")
 		for _, line := range want {
 			if !strings.Contains(text, line) {
 				t.Errorf("as %s the journal is\n%s\nwant %q in it", format, text, line)
 			}
+		}
+		if strings.Contains(text, "2026-01-05 price") || strings.Contains(text, "P 2026-01-05") {
+			t.Errorf("as %s the journal is\n%s\nwant no price of the day on which a deposit was taken back", format, text)
 		}
 		d.worthOfFees(format, text)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
 
@@ -48,8 +49,9 @@ func (w *plainWriter) declareFiat() {
 		w.line("1970-01-01 commodity %s", unit.Code)
 	case formatHledger:
 		w.line("commodity 1.%s %s", strings.Repeat("0", max(unit.Places, 1)), w.commodity(unit.Code))
-	default:
-		w.line("commodity %s", w.commodity(unit.Code))
+	default: // without the format it shows as many decimals as the first price has
+		w.line("commodity %s\n  format 1000%s %s", w.commodity(unit.Code), strings.TrimRight("."+
+			strings.Repeat("0", unit.Places), "."), w.commodity(unit.Code))
 	}
 }
 
@@ -60,7 +62,9 @@ func (w *plainWriter) price(l store.Line) string {
 	if !rate.IsKnown() {
 		return ""
 	}
-	w.prices.last[l.Asset] = rate
+	if ledger.Reverses(l.Kind, l.Ref) == nil { // what takes another back has the price of that one, not of its day
+		w.prices.last[l.Asset] = rate
+	}
 	return " @ " + rate.String() + " " + w.commodity(w.prices.unit.Code)
 }
 
