@@ -19,8 +19,10 @@ import (
 // make writable is in memory, and nothing of this machine is in it.
 const contained = `set -e
 root=$1 program=$2
+mkdir "$root/proc" # as every container has it
 mount --bind "$root" "$root"
 mount -o remount,ro,bind "$root"
+mount --rbind /proc "$root/proc"
 for folder in var/lib/bursar run/bursar tmp; do
 	mount -t tmpfs -o uid=65532,gid=65532,mode=700 tmpfs "$root/$folder"
 done
