@@ -18,7 +18,7 @@ import (
 
 // The bounds of a log.
 const (
-	ofAccount = 20      // requests of one account that are logged in a pace, by one process
+	ofAccount = 20      // successes, and as many refusals, of one account that are logged in a pace, by one process
 	ofAll     = 500     // requests of all accounts
 	maxRows   = 100_000 // in the database
 	pace      = time.Second
@@ -34,7 +34,14 @@ type Log struct {
 
 	mu      sync.Mutex
 	waiting []store.LoggedRequest
-	of      map[bursar.ID]int64 // requests of each account in this pace; those without a key have the zero ID
+	of      map[counted]int64
+}
+
+// counted is what has a bound of its own: a refusal is not left out because of successes before it. Requests without a
+// key have the zero ID.
+type counted struct {
+	account bursar.ID
+	refused bool
 }
 
 // Note takes a request to be written soon, or leaves it out where there are too many. It never waits.
@@ -42,10 +49,11 @@ func (l *Log) Note(r store.LoggedRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil {
-		l.of = map[bursar.ID]int64{}
+		l.of = map[counted]int64{}
 	}
-	l.of[r.Account]++
-	if l.of[r.Account] <= ofAccount && len(l.waiting) < ofAll {
+	kind := counted{r.Account, r.Code != ""}
+	l.of[kind]++
+	if l.of[kind] <= ofAccount && len(l.waiting) < ofAll {
 		l.waiting = append(l.waiting, r)
 	}
 }
@@ -58,12 +66,12 @@ func (l *Log) take() (list []store.LoggedRequest, lost int64) {
 	l.waiting, l.of = nil, nil
 	last := map[bursar.ID]int{}
 	for i, r := range list {
-		left[r.Account]--
+		left[counted{r.Account, r.Code != ""}]--
 		last[r.Account] = i
 	}
-	for account, n := range left {
-		if at, there := last[account]; there {
-			list[at].LeftOut = n
+	for kind, n := range left {
+		if at, there := last[kind.account]; there {
+			list[at].LeftOut += n
 		} else {
 			lost += n
 		}

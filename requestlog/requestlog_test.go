@@ -38,11 +38,12 @@ func TestOneAccountDoesNotFillTheLog(t *testing.T) {
 		l.Note(store.LoggedRequest{ID: bursar.ID{1, byte(n >> 8), byte(n)}, At: at, Account: noisy, Method: "GET", Status: 200})
 	}
 	l.Note(store.LoggedRequest{ID: bursar.ID{9}, At: at, Account: quiet, Method: "GET", Status: 200})
+	l.Note(store.LoggedRequest{ID: bursar.ID{8}, At: at, Account: noisy, Method: "GET", Status: 404, Code: "not_found"})
 	l.Write(t.Context())
 	mine := l.listed(t, store.RequestFilter{Account: noisy})
-	if len(mine) != ofAccount || mine[0].LeftOut != 1000-ofAccount || mine[1].LeftOut != 0 {
-		t.Errorf("%d requests are logged, the newest %+v, want %d and that the rest is left out", len(mine), mine[0],
-			ofAccount)
+	if len(mine) != ofAccount+1 || mine[0].LeftOut != 1000-ofAccount || mine[0].Status != 404 || mine[1].LeftOut != 0 {
+		t.Errorf("%d requests are logged, the newest %+v, want %d with the refusal and that the rest is left out", len(mine),
+			mine[0], ofAccount+1)
 	}
 	if others := l.listed(t, store.RequestFilter{Account: quiet}); len(others) != 1 || others[0].LeftOut != 0 {
 		t.Errorf("of the other account are logged %+v, want its one request", others)
