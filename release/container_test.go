@@ -19,10 +19,11 @@ import (
 // make writable is in memory, and nothing of this machine is in it.
 const contained = `set -e
 root=$1 program=$2
-mkdir "$root/proc" # as every container has it
+mkdir "$root/proc" "$root/dev" # as every container has them
 mount --bind "$root" "$root"
 mount -o remount,ro,bind "$root"
 mount --rbind /proc "$root/proc"
+mount --rbind /dev "$root/dev"
 for folder in var/lib/bursar run/bursar tmp; do
 	mount -t tmpfs -o uid=65532,gid=65532,mode=700 tmpfs "$root/$folder"
 done
