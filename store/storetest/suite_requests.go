@@ -61,6 +61,12 @@ func requestLog(t *testing.T, db *store.DB) {
 	if got := list(store.RequestFilter{}, store.Page{Before: all[1].Number, Limit: 10}); len(got) != 1 {
 		t.Errorf("%d requests are before the second, want 1", len(got))
 	}
+	forgetsRequests(t, db, now, all[0].Number)
+}
+
+// forgetsRequests forgets the first of three requests by its age and the second by its number.
+func forgetsRequests(t *testing.T, db *store.DB, now time.Time, last int64) {
+	t.Helper()
 	forget := func(before time.Time, rows, want int64) {
 		t.Helper()
 		do(t, db, func(tx *store.Tx) error {
@@ -76,8 +82,8 @@ func requestLog(t *testing.T, db *store.DB) {
 	forget(time.Time{}, 1, 1)
 	do(t, db, func(tx *store.Tx) error {
 		newest, err := tx.RequestLog().Newest(t.Context())
-		if newest != all[0].Number {
-			t.Errorf("the newest request is %d, want %d", newest, all[0].Number)
+		if newest != last {
+			t.Errorf("the newest request is %d, want %d", newest, last)
 		}
 		return err
 	})
