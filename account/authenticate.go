@@ -53,7 +53,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 		return identity, ErrForbidden
 	}
 	if c.Secret != "" && !identity.owns(c.Secret) {
-		return Identity{}, bursar.Refuse(bursar.CodeInvalidSecret, "the header X-API-SECRET does not carry this key's secret")
+		return identity, bursar.Refuse(bursar.CodeInvalidSecret, "the header X-API-SECRET does not carry this key's secret")
 	}
 	return identity, nil
 }

@@ -62,6 +62,7 @@ type Config struct {
 	Checkout       wire.Checkout                   // where payers' pages are; the zero value: there are none
 	Pages          Pages                           // serves them; nil: there are none
 	Redelivered    func()                          // called after deliveries were made due; may be nil
+	Requests       RequestLog                      // what was asked is noted there; nil: nowhere
 	Patience       time.Duration                   // how long a repeated request waits for the first one; 0: 25 s
 	Beat           time.Duration                   // between two signs of life of a stream; 0: 15 s
 }
@@ -114,6 +115,12 @@ func New(c Config) http.Handler {
 		return tx.Ledger().OfAccounts(ctx, accounts)
 	})
 	return a
+}
+
+// RequestLog is where requests are noted once they were answered.
+type RequestLog interface {
+	// Note never waits.
+	Note(r store.LoggedRequest)
 }
 
 // Prices are rates in fiat, from memory.

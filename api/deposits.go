@@ -80,20 +80,22 @@ func (a *api) listDeposits(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
+	var next int64
+	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) (list []bursar.Deposit, err error) {
 		w, err := tx.Wallets().Get(ctx, c.identity.Account, id)
 		if err != nil {
 			return nil, store.AsRefusal(err)
 		}
 		f := filter
 		f.Wallets = []int64{w.Number}
-		return tx.Deposits().Select(ctx, c.identity.Account, f, page)
+		list, next, err = tx.Deposits().Select(ctx, c.identity.Account, f, page)
+		return list, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	var answer depositsAnswer
-	list, answer.NextCursor = cut(list, page, depositList, func(d bursar.Deposit) int64 { return d.Number })
+	list, answer.NextCursor = cutAt(next, list, page, depositList, func(d bursar.Deposit) int64 { return d.Number })
 	answer.Deposits, err = a.viewDeposits(list, latest)
 	return answer, err
 }

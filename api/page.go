@@ -23,6 +23,7 @@ const (
 	feedList        listName = 'f'
 	linkList        listName = 'p'
 	statementList   listName = 's'
+	requestList     listName = 'r'
 )
 
 // cursorBytes is the size of a cursor: the list's name and the number of the last item shown. A cursor is a position,

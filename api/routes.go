@@ -27,9 +27,11 @@ type route struct {
 	open func(r *http.Request, header http.Header) (store.Answer, error) // in place of serve: needs no key
 }
 
+// v1 is where the paths of the interface are.
+const v1 = "/api/v1/"
+
 // table lists every endpoint.
 func (a *api) table() map[string]methods {
-	const v1 = "/api/v1/"
 	read := func(serve func(context.Context, *call) (any, error)) *route {
 		return &route{scope: bursar.ScopeRead, serve: serve}
 	}
@@ -82,6 +84,7 @@ func (a *api) table() map[string]methods {
 		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
 		v1 + "account/statement":          {http.MethodGet: read(a.statement)},
 		v1 + "account/deposits":           {http.MethodGet: read(a.listAllDeposits)},
+		requestsPath:                      {http.MethodGet: read(a.listRequests)},
 		v1 + "account/search":             {http.MethodGet: read(a.search)},
 		v1 + "account/events":             {http.MethodGet: read(a.listEvents)},
 		v1 + "account/webhooks":           {http.MethodGet: read(a.listDeliveries)},

@@ -37,6 +37,7 @@ import (
 //	panicking                             from now on every request panics
 //	away                                  makes the database unreachable
 //	archived NAME                         an account's events but the newest are delivered and moved into an archive
+//	asked NAME GET path 200 [code]        a request of an account that is in the log
 //	webhook NAME url | gone NAME url      an account's own webhook; a URL of it that answered 410
 func (c *script) execute(args []string) {
 	c.Helper()
@@ -100,6 +101,8 @@ func (c *script) execute(args []string) {
 		})
 	case "archived":
 		c.archived(c.id(args[1]))
+	case "asked":
+		c.asked(args[1], args[2:])
 	case "rates":
 		c.prices.away = args[1] == "away"
 	case "gone":

@@ -33,7 +33,8 @@ type call struct {
 
 // ServeHTTP answers one request.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	requestID := a.IDs.Next().String()
+	id := a.IDs.Next()
+	requestID := id.String()
 	if a.Pages != nil && strings.HasPrefix(r.URL.Path, "/pay/") {
 		a.servePage(w, r, requestID)
 		return
@@ -43,39 +44,44 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
-	began := a.DB.Now()
-	answer, err := a.guarded(w, r, requestID)
+	noted := &store.LoggedRequest{ID: id, At: a.DB.Now()}
+	answer, err := a.guarded(w, r, noted)
 	if err != nil {
-		answer = a.refuse(w, r, requestID, err)
+		answer = a.refuse(w, r, noted, err)
 	}
 	a.Log.Debug("request answered", "request", requestID, "method", r.Method, "path", r.URL.Path, "status", answer.Status,
-		"took", a.DB.Now().Sub(began))
+		"took", a.DB.Now().Sub(noted.At))
 	if answer.Status == streamed {
+		a.note(r, noted, http.StatusOK)
 		return
 	}
 	w.WriteHeader(answer.Status)
 	if len(answer.Body) > 0 {
 		_, _ = w.Write(answer.Body) // a client that has disconnected is not an error
 	}
+	a.note(r, noted, answer.Status)
 }
 
 // streamed is the status of an answer that is written already, as a stream.
 const streamed = 0
 
 // guarded turns a panic into an internal error: one request must not end the process, nor get half a response.
-func (a *api) guarded(w http.ResponseWriter, r *http.Request, requestID string) (answer store.Answer, err error) {
+func (a *api) guarded(w http.ResponseWriter, r *http.Request, noted *store.LoggedRequest) (
+	answer store.Answer, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			a.Log.Error("request panicked", "request", requestID, "method", r.Method, "path", r.URL.Path, "cause", cause,
+			a.Log.Error("request panicked", "request", noted.ID, "method", r.Method, "path", r.URL.Path, "cause", cause,
 				"stack", string(debug.Stack()))
 			answer, err = store.Answer{}, errInternal
 		}
 	}()
-	return a.answer(w, r, requestID)
+	return a.answer(w, r, noted)
 }
 
-func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, err error) store.Answer {
+func (a *api) refuse(w http.ResponseWriter, r *http.Request, noted *store.LoggedRequest, err error) store.Answer {
+	requestID := noted.ID.String()
 	refusal, hidden := refusalOf(err)
+	noted.Code = refusal.Code
 	if hidden {
 		a.Log.Error("request failed", "request", requestID, "method", r.Method, "path", r.URL.Path, "error", err)
 	}
@@ -96,7 +102,7 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, e
 
 // answer checks a request in steps, each of which reads no more than it must: path and method, the client's address,
 // the key, the key's scopes, and only then the parameters.
-func (a *api) answer(w http.ResponseWriter, r *http.Request, requestID string) (store.Answer, error) {
+func (a *api) answer(w http.ResponseWriter, r *http.Request, noted *store.LoggedRequest) (store.Answer, error) {
 	from, now := a.remote(r), a.DB.Now()
 	route, err := a.route(w, r)
 	if wait := a.limits.allowAddress(now, from, err == nil && route != nil && route.open != nil); wait != nil {
@@ -111,13 +117,14 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request, requestID string) (
 	if route.open != nil {
 		return route.open(r, w.Header())
 	}
+	noted.Path = r.URL.Path
 	ctx, cancel := context.WithTimeout(r.Context(), workTime)
 	defer cancel()
-	c, err := a.admit(ctx, r, route, from, now)
+	c, err := a.admit(ctx, r, route, from, now, noted)
 	if err != nil {
 		return store.Answer{}, err
 	}
-	c.request = requestID
+	c.request = noted.ID.String()
 	if c.in.params, err = a.read(w, r); err != nil {
 		return store.Answer{}, err
 	}
@@ -139,7 +146,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request, requestID string) (
 
 // admit returns the identity of a request, and refuses it where the key lacks the route's scope.
 func (a *api) admit(
-	ctx context.Context, r *http.Request, route *route, from netip.Addr, now time.Time,
+	ctx context.Context, r *http.Request, route *route, from netip.Addr, now time.Time, noted *store.LoggedRequest,
 ) (*call, error) {
 	if !a.mayConnect(from) {
 		return nil, errNetwork
@@ -149,6 +156,7 @@ func (a *api) admit(
 		return nil, err
 	}
 	identity, err := a.Accounts.Authenticate(ctx, credentialsOf(r, from))
+	noted.Account, noted.Key = identity.Account, identity.Key.ID
 	var refusal *bursar.Error
 	if errors.As(err, &refusal) {
 		err = a.limits.fail(now, from, key, refusal)

@@ -56,7 +56,7 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 		"withdrawalID": c.names["withdrawal"], "eventID": c.names["ab01.event"], "currency": "USDT",
 		"webhook":  "https://shop.example/new",
 		"metadata": "é & <b>", "amount": "1.5", "address": c.names["outsider.tron"], "minimum": 2, "expires": 60, "limit": 3,
-		"since":    "2026-01-02T03:04:05Z",
+		"since": "2026-01-02T03:04:05Z", "requestID": c.names["wallet"], "path": "account/withdraw",
 		"quotable": c.names["quotable"], "cancelled": c.names["cancelled"],
 		"payable": c.names["payable"], "payment": c.names["payable.payment"],
 		"resolvable": c.names["resolvable"], "resolved": c.names["resolvable.payment"],
@@ -106,7 +106,7 @@ func (e endpoint) apart(name string) bool {
 		return slices.Contains([]string{"minimum", "price", "priceCurrency"}, name)
 	case "withdraw":
 		return name == "metadata" || name == "reference"
-	case "listAllDeposits", "listDeposits", "listDeliveries":
+	case "listAllDeposits", "listDeposits", "listDeliveries", "listRequests":
 		return name == "status"
 	case "listWithdrawals":
 		return name == "status" || name == "metadata"

@@ -14,15 +14,14 @@ import (
 
 // besideStages measure two versions in turns.
 func (b *bench) besideStages() []stage {
-	another := *b
-	another.programs = programs{
+	another := &bench{settings: b.settings, work: b.work, results: b.results, run: b.run, programs: programs{
 		bursar:  filepath.Join(b.beside, "bursar"),
 		sandbox: filepath.Join(b.beside, "sandbox"),
 		self:    b.self,
-	}
+	}}
 	var list []stage
 	for _, kind := range b.databases {
-		v := versions{{bench: b, kind: kind}, {bench: &another, kind: kind}}
+		v := versions{{bench: b, kind: kind}, {bench: another, kind: kind}}
 		var steps []step
 		for _, one := range subjects(kind) {
 			if one.service == nil {

@@ -109,7 +109,7 @@ func TestTheClientReadsEveryField(t *testing.T) {
 	for name, object := range map[string]any{"Wallet": client.Wallet{}, "Deposit": client.Deposit{},
 		"Charge": client.Charge{}, "Account": client.Account{},
 		"LedgerLine": client.LedgerLine{}, "Withdrawal": client.Withdrawal{}, "Currency": client.Currency{},
-		"Delivery":          client.Delivery{},
+		"Delivery": client.Delivery{}, "LoggedRequest": client.LoggedRequest{},
 		"ListedDestination": client.Destination{}, "Attempt": client.Attempt{}, "ChargePaid": client.ChargePaid{},
 		"ChargeOption": client.ChargeOption{}, "ChargePayment": client.ChargePayment{},
 		"ChargeRefund": client.ChargeRefund{}, "ChargeMoment": client.ChargeMoment{}, "PairRate": client.PairRate{},

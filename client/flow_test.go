@@ -34,6 +34,7 @@ func TestEveryMethodAgainstTheService(t *testing.T) {
 	s.books()
 	s.statement()
 	s.deliveries()
+	s.requests()
 	s.sums()
 	s.found(wallet)
 	s.feed()
@@ -276,6 +277,23 @@ func (s *shop) statement() {
 	if s.need(err); strings.Count(text, "\n") != 9 || !strings.HasPrefix(text, "time,kind,") || next != "" {
 		s.Errorf("the statement as CSV is %q with the cursor %q, want 9 rows and none", text, next)
 	}
+}
+
+// requests finds in the log of requests the refusal of a wallet without a webhook.
+func (s *shop) requests() {
+	ctx := s.Context()
+	_, err := s.CreateWallet(ctx, client.NewWallet{Currency: "NONE", Webhook: s.url})
+	var refused *client.Error
+	if !errors.As(err, &refused) {
+		s.Fatalf("the wallet is refused with %v, want an error of the service", err)
+	}
+	s.eventually("the request is logged", func() bool {
+		list, err := s.Requests(client.RequestFilter{Status: "4xx", Path: "wallet", RequestID: refused.RequestID})(ctx,
+			client.Page{})
+		s.need(err)
+		return len(list.Items) == 1 && list.Items[0].RequestID == refused.RequestID &&
+			list.Items[0].Code == client.UnsupportedCurrency && list.Items[0].Method == "POST"
+	})
 }
 
 func (s *shop) deliveries() {

@@ -42,6 +42,13 @@ const (
 var accessSettings = []setting[Config]{
 	{"proxies", func(r *reader, n *node, to *Config) { to.Proxies = r.proxies(n) }},
 	{"proxy_header", func(r *reader, n *node, to *Config) { keep(&to.ProxyHeader)(r.oneOf(n, XForwardedFor, Forwarded)) }},
+	{"request_log", func(r *reader, n *node, to *Config) {
+		if n.shape == isText && n.text == "off" {
+			to.RequestLog = 0
+			return
+		}
+		keep(&to.RequestLog)(r.duration(n, time.Hour, maxRequestLog))
+	}},
 	{"client_networks", func(r *reader, n *node, to *Config) { to.ClientNetworks = r.networks(n) }},
 }
 
@@ -72,6 +79,9 @@ const (
 	maxHold     = 30 * 24 * time.Hour
 	leastHold   = time.Hour // on mainnet
 	maxRate     = 1_000_000
+
+	defaultRequestLog = 7 * 24 * time.Hour
+	maxRequestLog     = 90 * 24 * time.Hour
 )
 
 var withdrawalsSettings = []setting[withdrawalsDraft]{

@@ -22,6 +22,7 @@ limits:
 proxies: [10.0.0.0/8, '::ffff:192.168.0.0/112', 'fd00::/8']
 proxy_header: Forwarded
 client_networks: 192.0.2.0/24
+request_log: 48h
 withdrawals: {destination_hold: 72h}
 `, "BURSAR_LIMITS_READ=60/m burst 3")
 	for name, rate := range map[string]struct {
@@ -45,8 +46,9 @@ withdrawals: {destination_hold: 72h}
 		t.Errorf("proxies are %v with %s, want %+v and %v", cfg.Proxies, cfg.ProxyHeader, want, config.Forwarded)
 	}
 	if !slices.Equal(cfg.ClientNetworks, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}) ||
-		cfg.Withdrawals.DestinationHold != 72*time.Hour {
-		t.Errorf("clients of %v, a hold of %s", cfg.ClientNetworks, cfg.Withdrawals.DestinationHold)
+		cfg.Withdrawals.DestinationHold != 72*time.Hour || cfg.RequestLog != 48*time.Hour {
+		t.Errorf("clients of %v, a hold of %s, requests for %s; want 192.0.2.0/24, 72h and 48h", cfg.ClientNetworks,
+			cfg.Withdrawals.DestinationHold, cfg.RequestLog)
 	}
 }
 
@@ -54,8 +56,11 @@ func TestDefaultsOfAccess(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "limits:\nproxies: []\nwithdrawals: {}")
 	if cfg.Limits != (config.Limits{}) || cfg.Proxies != nil || cfg.ClientNetworks != nil ||
-		cfg.ProxyHeader != config.XForwardedFor || cfg.Withdrawals.DestinationHold != 24*time.Hour {
+		cfg.ProxyHeader != config.XForwardedFor || cfg.Withdrawals.DestinationHold != 24*time.Hour || cfg.RequestLog != 168*time.Hour {
 		t.Errorf("the defaults are %+v", cfg)
+	}
+	if off := parse(t, "request_log: off"); off.RequestLog != 0 {
+		t.Errorf("a log that is off keeps requests for %s, want 0", off.RequestLog)
 	}
 	if got := parse(t, "limits: {withdraw: 30/m}").Limits; got.Read != nil ||
 		*got.Withdraw != (config.Rate{Count: 30, Per: time.Minute, Burst: 1}) {
@@ -120,6 +125,8 @@ func TestMistakesOfAccess(t *testing.T) {
 			`bursar.yaml:1: proxies: "10.0.0.1" is not a network, such as 10.0.0.0/8 or 127.0.0.1/32`},
 		{"\nproxy_header: X-Real-IP", "",
 			`bursar.yaml:2: proxy_header: "X-Real-IP" is unknown; allowed are X-Forwarded-For, Forwarded`},
+		{"request_log: 1m", "",
+			`bursar.yaml:1: request_log: "1m" is not a duration that is allowed: 0s, or 1h0m0s to 2160h0m0s, such as 200ms`},
 		{"client_networks: [192.0.2.1/24]", "",
 			`bursar.yaml:1: client_networks: "192.0.2.1/24" is not a network: did you mean 192.0.2.0/24?`},
 		{"withdrawals: {destination_hold: 1d}", "",

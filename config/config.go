@@ -78,6 +78,7 @@ type Config struct {
 	Screening    Screening
 	Pay          Pay
 	Notices      Notices
+	RequestLog   time.Duration // how long requests are kept in their log; 0: there is none
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
 
 	Proxies        []netip.Prefix // trusted proxies

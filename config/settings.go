@@ -95,6 +95,7 @@ func (r *reader) config(root *node) Config {
 		Failover: FailoverUnknown, Chains: map[bursar.ChainID]ChainConfig{}, ProxyHeader: XForwardedFor,
 		Console:     Console{RoleHold: defaultHold},
 		Withdrawals: Withdrawals{DestinationHold: defaultHold},
+		RequestLog:  defaultRequestLog,
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey,
 		withdrawalsKey, signerKey, ratesKey, pricesKey, payKey, screeningKey, tlsKey, adminKey, consoleKey, noticesKey)

@@ -46,7 +46,8 @@ type Resolution struct {
 // Resolve ends a sent outgoing transaction whose result the service could not determine. asked is the chain through a
 // node that keeps the history: what it proves counts, and a resolution that contradicts it is refused with ErrDisputed.
 // If it cannot prove anything, the statement r counts, but only while the alarm history_pruned is open for the
-// transaction; without the alarm the error is ErrUnknown. Resolve returns the result as a text.
+// transaction; without the alarm the error is ErrUnknown. Resolve returns the result as a text, also together with an
+// error of the transaction that would have recorded it.
 func (s *Sender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r Resolution) (string, error) {
 	p, versions, pruned, err := s.resolvable(ctx, id)
 	if err != nil {

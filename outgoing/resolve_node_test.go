@@ -64,7 +64,19 @@ func TestAnInclusionThatANodeShowsIsRecordedAsItIs(t *testing.T) {
 			}
 		}
 		r.Chain.Down("near", true) // each endpoint is asked until one shows the block
+		onlyRehearsed := errors.New("only rehearsed")
+		r.DB.Witness(func(ctx context.Context, tx *store.Tx) error {
+			return tx.Acts().Append(ctx, store.Act{Verb: "command"})
+		})
+		r.DB.Rehearse(onlyRehearsed)
 		said, err := r.Sender.Resolve(ctx, id, found{r.Chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
+		if !errors.Is(err, onlyRehearsed) || !strings.Contains(said, "paid by transaction "+w.TxID) ||
+			r.spendNow(id).Height > 0 {
+			t.Errorf("rehearsed it says %q, %v, want the outcome and nothing changed", said, err)
+		}
+		r.DB.Witness(nil)
+		r.DB.Rehearse(nil)
+		said, err = r.Sender.Resolve(ctx, id, found{r.Chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
 		if err != nil || !strings.Contains(said, "paid by transaction "+w.TxID) ||
 			!strings.Contains(said, "as the chain shows") {
 			t.Fatalf("%q, %v, want %v in it and %q in it", said, err, "paid by transaction "+w.TxID, "as the chain shows")

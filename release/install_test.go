@@ -28,7 +28,7 @@ BURSAR='setpriv --reuid bursar --regid bursar --init-groups env -C /var/lib/burs
 	BURSAR_PASSPHRASE_FILE=/etc/bursar/passphrase
 	bursar --config /etc/bursar/bursar.yaml'
 export DEBIAN_FRONTEND=noninteractive
-dpkg -i packages/bursar_1.2.3_*.deb
+dpkg -i packages/bursar_1.0.0~rc.1_*.deb
 stat -c '%n %U:%G %a' /var/lib/bursar /etc/bursar /etc/bursar/bursar.yaml /usr/bin/bursar
 bursar init --config /etc/bursar/bursar.yaml --state /var/lib/bursar --owner bursar --network regtest \
 	--listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --yes >/dev/null
@@ -54,15 +54,15 @@ start() {
 }
 end() { kill "$process"; wait "$process"; }
 
-dpkg -i packages/bursar-signer_1.2.3_*.deb
+dpkg -i packages/bursar-signer_1.0.0~rc.1_*.deb
 touch /etc/bursar-signer/signer.yaml
-dpkg -i packages/bursar-signer_1.2.4_*.deb
+dpkg -i packages/bursar-signer_1.0.0_*.deb
 stat -c '%n %U:%G %a' /etc/bursar-signer/signer.yaml
 setpriv --reuid bursar-signer --regid bursar --init-groups cat /etc/bursar-signer/signer.yaml && echo the signer reads
 setpriv --reuid bursar --regid bursar --init-groups cat /etc/bursar-signer/signer.yaml || echo the service does not
 
 start; end
-dpkg -i packages/bursar_1.2.4_*.deb
+dpkg -i packages/bursar_1.0.0_*.deb
 dpkg-query -W -f 'upgraded to ${Version}\n' bursar
 grep '^network' /etc/bursar/bursar.yaml
 start
@@ -88,7 +88,7 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 		t.Fatal(err)
 	}
 	prints(t, "go", "build", "-ldflags=-w", "-o", program, "../cmd/bursar")
-	for _, version := range []string{"1.2.3", "1.2.4"} {
+	for _, version := range []string{"1.0.0~rc.1", "1.0.0"} {
 		for _, p := range packages[:2] { // the signer as its unit runs it: its own user, the service's group
 			if _, err := b.deb(t.Context(), p, out, runtime.GOARCH, version); err != nil {
 				t.Fatal(err)
@@ -103,9 +103,12 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v, want no error:\n%s", err, text)
 	}
+	if strings.Contains(string(text), "downgrading") {
+		t.Errorf("the output is\n%s\nwant that 1.0.0 is an upgrade of its candidate", text)
+	}
 	for _, want := range []string{
 		"/var/lib/bursar bursar:bursar 700", "/etc/bursar root:bursar 750", "/etc/bursar/bursar.yaml root:bursar 640",
-		`{"status":"ok"}`, "upgraded to 1.2.4", "network: regtest", "shop", "removed", "is kept", "bursar.db", "seed.age",
+		`{"status":"ok"}`, "upgraded to 1.0.0", "network: regtest", "shop", "removed", "is kept", "bursar.db", "seed.age",
 		"made /etc/bursar/bursar.yaml bursar 600", "made /etc/bursar/passphrase bursar 600",
 		"made /var/lib/bursar/seed.age bursar 600", "made /var/lib/bursar/bursar.db bursar 600", "doctor is content",
 		"completed to reconcile", "commands in the manual: 1",

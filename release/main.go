@@ -5,7 +5,8 @@
 // machine, its folders and its caches are; what is not committed is not built; a file that exists is not replaced.
 //
 //	go run ./release -out dist                    everything
-//	go run ./release -out dist -key minisign.key  with a signature of the digests
+//	go run ./release -out dist -key minisign.key  with a signature of the digests by minisign
+//	go run ./release -out dist -key key.pub       with one by ssh-keygen, whose agent has the key
 //	go run ./release -out dist -packages          with packages of Debian and RPM, and images
 //	go run ./release -only bursar-signer          one program, for both architectures
 //	go run ./release -check                       builds everything twice in different folders, and compares
@@ -37,7 +38,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	out := flag.String("out", "dist", "folder for what is built, which must not exist")
-	key := flag.String("key", "", "secret key of minisign that signs SHA256SUMS; it asks for the key's password")
+	key := flag.String("key", "", "secret key of minisign, or a key of SSH, that signs SHA256SUMS; of a public key of SSH the agent has the other half")
 	only := flag.String("only", "", "the only program to build, such as bursar-signer")
 	packed := flag.Bool("packages", false, "make packages of Debian and RPM, and images, too; needs dpkg-deb and rpmbuild")
 	check := flag.Bool("check", false, "build everything twice and compare, and keep nothing")
@@ -76,19 +77,11 @@ func release(ctx context.Context, out, key string, b builder) error {
 		return err
 	}
 	if key == "" {
+		fmt.Fprintf(os.Stderr, "UNSIGNED: nobody can know who made %s. Give -key (KEY=… of make) to sign its digests; see "+
+			"docs/operations/releases.md.\n", out)
 		return nil
 	}
 	return sign(ctx, out, key)
-}
-
-// sign signs the digests with a secret key of minisign, which asks for the key's password.
-func sign(ctx context.Context, out, key string) error {
-	c := exec.CommandContext(ctx, "minisign", "-S", "-s", key, "-m", filepath.Join(out, sumsFile))
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := c.Run(); err != nil {
-		return fmt.Errorf("sign %s with minisign: %w", sumsFile, err)
-	}
-	return nil
 }
 
 // reproduce builds two clones in folders of different lengths, each with a cache of its own, and compares.

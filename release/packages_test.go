@@ -145,7 +145,8 @@ func unpackByRPM(t *testing.T, file string) {
 func TestVersionsAreOrdered(t *testing.T) {
 	t.Parallel()
 	need(t, "dpkg", "rpm")
-	rising := []string{"0.0.0~20260101.abc", "0.0.0~20260102.0bc", "0.9.0~rc1", "0.9.0", "0.10.0"}
+	rising := []string{"0.0.0~20260101.abc", "0.0.0~20260102.0bc", "0.9.0~rc1", "0.9.0", "0.10.0", "1.0.0~rc.1",
+		"1.0.0~rc.2", "1.0.0"}
 	for i := range rising[1:] {
 		prints(t, "dpkg", "--compare-versions", rising[i], "lt", rising[i+1])
 		got := prints(t, "rpm", "--eval", `%{lua: print(rpm.vercmp("`+rising[i]+`", "`+rising[i+1]+`"))}`)

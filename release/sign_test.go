@@ -59,3 +59,74 @@ func TestTheDigestsAreSigned(t *testing.T) {
 		}
 	}
 }
+
+// A key of SSH signs too, from its file or by the agent, and ssh-keygen verifies it as docs/operations/releases.md says:
+// for these digests, this signer and this purpose alone.
+func TestTheDigestsAreSignedByAKeyOfSSH(t *testing.T) {
+	t.Parallel()
+	need(t, "ssh-keygen", "ssh-agent", "ssh-add")
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	prints(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", in("ours"))
+	public, err := os.ReadFile(in("ours.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(in("signers"), []byte("releases@bursar "+string(public)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(in(sumsFile), []byte("00  program\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	verify := func(purpose string) error {
+		c := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", in("signers"), "-I", "releases@bursar", "-n",
+			purpose, "-s", in(sumsFile+".sig"))
+		sums, err := os.Open(in(sumsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sums.Close()
+		c.Stdin = sums
+		return c.Run()
+	}
+	if err := sign(t.Context(), folder, in("ours")); err != nil || verify(sshNamespace) != nil || verify("git") == nil {
+		t.Errorf("signed from the file: %v; verified: %v, for another purpose: %v; want no errors but the last", err,
+			verify(sshNamespace), verify("git"))
+	}
+	if err := os.Remove(in(sumsFile + ".sig")); err != nil {
+		t.Fatal(err)
+	}
+	agent := prints(t, "ssh-agent", "sh", "-c", `ssh-add -q "$1" && rm "$1" && ssh-keygen -Y sign -n "$3" -f "$1.pub" "$2"`, "sh",
+		in("ours"), in(sumsFile), sshNamespace)
+	if err := verify(sshNamespace); err != nil {
+		t.Errorf("signed by the agent: %v: %s, want that it verifies", err, agent)
+	}
+	if err := os.WriteFile(in(sumsFile), []byte("01  program\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if verify(sshNamespace) == nil {
+		t.Error("ssh-keygen believes other digests, want not")
+	}
+}
+
+// The version of a candidate is below that of its release for both package managers, and the program itself says its tag.
+func TestTheVersionIsThatOfTheTag(t *testing.T) {
+	t.Parallel()
+	need(t, "git")
+	folder := t.TempDir()
+	b := builder{folder: folder, at: moment}
+	git := func(args ...string) {
+		t.Helper()
+		prints(t, append([]string{"git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "a")
+	before, err := b.version(t.Context())
+	if err != nil || !strings.HasPrefix(before, "0.0.0~20231114.") {
+		t.Errorf("before a tag the version is %q, %v, want 0.0.0 with the day and the hash", before, err)
+	}
+	git("tag", "-a", "v1.0.0-rc.1", "-m", "a")
+	if got, err := b.version(t.Context()); err != nil || got != "1.0.0~rc.1" {
+		t.Errorf("the version is %q, %v, want 1.0.0~rc.1", got, err)
+	}
+}

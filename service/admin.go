@@ -22,7 +22,7 @@ func (s *Service) apiConfig() api.Config {
 	for id, w := range s.workers {
 		chains[id] = w.chain.Capabilities()
 	}
-	return api.Config{
+	c := api.Config{
 		DB:             s.DB,
 		Registry:       s.Registry,
 		Accounts:       s.Accounts,
@@ -42,6 +42,10 @@ func (s *Service) apiConfig() api.Config {
 		Prices:         s.parts.Prices,
 		Checkout:       s.parts.Pay.Checkout(),
 	}
+	if s.requests != nil {
+		c.Requests = s.requests
+	}
+	return c
 }
 
 // apiServer returns the server of the client API and of payers' pages.

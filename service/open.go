@@ -148,6 +148,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.Approvers = cfg.Approvers
 	parts.Notifier = NewNotifier(cfg.Notices)
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
+	parts.RequestLog = cfg.RequestLog
 	parts.Proxies, parts.ProxyHeader, parts.ClientNetworks = cfg.Proxies, cfg.ProxyHeader, cfg.ClientNetworks
 	err = host.OwnersOnly(cfg.Network, opts.Log, append(noticeSecrets(cfg.Notices), cfg.TLS.Key, cfg.Admin.TLS.Key,
 		cfg.Admin.PasswordFile)...)

@@ -39,23 +39,24 @@ type ChainPart struct {
 
 // Parts is everything that a service consists of. The caller closes the database.
 type Parts struct {
-	DB        *store.DB
-	Keys      Keys
-	Signer    outgoing.Signer // nil: Keys are those of the seed, a *signer.Keys, and this process signs
-	Registry  *bursar.Registry
-	Chains    []ChainPart
-	Network   config.Network // decides what is known of the nodes' versions; empty: a private network
-	Allowed   []netip.Prefix // networks besides public ones that webhooks may be sent to
-	HTTPSOnly bool           // a new webhook must be https
-	Pace      time.Duration  // of every chain; 0: each chain's own
-	Holder    string         // name of this process among the replicas
-	LeaseTTL  time.Duration  // 0: 5 s
-	Prices    Prices         // nil: no charge is priced in fiat; a source with a Run method is run with the service
-	Rates     Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
-	Log       *slog.Logger
-	Screening *Screening       // nil: nothing is screened
-	Notifier  *notice.Notifier // nil: nobody is notified
-	Marks     marks.Keeper     // marks outside the database; nil: none are kept
+	DB         *store.DB
+	Keys       Keys
+	Signer     outgoing.Signer // nil: Keys are those of the seed, a *signer.Keys, and this process signs
+	Registry   *bursar.Registry
+	Chains     []ChainPart
+	Network    config.Network // decides what is known of the nodes' versions; empty: a private network
+	Allowed    []netip.Prefix // networks besides public ones that webhooks may be sent to
+	HTTPSOnly  bool           // a new webhook must be https
+	Pace       time.Duration  // of every chain; 0: each chain's own
+	Holder     string         // name of this process among the replicas
+	LeaseTTL   time.Duration  // 0: 5 s
+	Prices     Prices         // nil: no charge is priced in fiat; a source with a Run method is run with the service
+	Rates      Rates          // nil: figures in USDT are left out; a source with a Run method is run with the service
+	Log        *slog.Logger
+	RequestLog time.Duration    // how long requests of the API are kept in their log; 0: there is none
+	Screening  *Screening       // nil: nothing is screened
+	Notifier   *notice.Notifier // nil: nobody is notified
+	Marks      marks.Keeper     // marks outside the database; nil: none are kept
 
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 

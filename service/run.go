@@ -79,6 +79,9 @@ func (s *Service) work(ctx context.Context) error {
 	if s.Proposals.May != nil { // otherwise another replica knows who may approve
 		group.Go(s.enduring(ctx, "proposals", s.Proposals.Run))
 	}
+	if s.requests != nil {
+		group.Go(s.enduring(ctx, "log of requests", s.requests.Run))
+	}
 	if s.Guard != nil {
 		group.Go(s.enduring(ctx, "marks", s.Guard.Run))
 	}

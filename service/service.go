@@ -27,6 +27,7 @@ import (
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/relay"
+	"github.com/bursar/bursar/requestlog"
 	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer/memory"
@@ -72,6 +73,8 @@ type Service struct {
 
 	parts Parts
 	log   *slog.Logger
+
+	requests *requestlog.Log // what is asked of the API; nil: it is not logged
 
 	suspended *suspensions
 	guesses   *guesses // of the admin address's password
@@ -120,6 +123,9 @@ func New(p Parts) (*Service, error) {
 		suspended: newSuspensions(),
 		guesses:   newGuesses(),
 		IDs:       bursar.NewIDs(p.DB.Now, p.Seams.Random),
+	}
+	if p.RequestLog > 0 {
+		s.requests = &requestlog.Log{DB: p.DB, Keep: p.RequestLog, Logger: p.Log}
 	}
 	s.newAuditor()
 	s.addRelay()

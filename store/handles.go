@@ -89,6 +89,8 @@ type (
 	Reconciliations struct{ *Tx }
 	// Recoveries reads and writes chains that recover from a restore or a failover.
 	Recoveries struct{ *Tx }
+	// RequestLog reads and writes what was asked of the API.
+	RequestLog struct{ *Tx }
 	// Refills reads and writes payments from cold wallets to the hot wallet.
 	Refills struct{ *Tx }
 	// Reservations reads and writes UTXOs and nonces that are reserved for an outgoing transaction.
@@ -243,6 +245,9 @@ func (tx *Tx) Reconciliations() Reconciliations { return Reconciliations{tx} }
 
 // Recoveries returns the handle.
 func (tx *Tx) Recoveries() Recoveries { return Recoveries{tx} }
+
+// RequestLog returns the handle.
+func (tx *Tx) RequestLog() RequestLog { return RequestLog{tx} }
 
 // Refills returns the handle.
 func (tx *Tx) Refills() Refills { return Refills{tx} }

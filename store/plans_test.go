@@ -262,10 +262,12 @@ var listed = []read{
 		return list, err
 	}),
 	reading("withdrawals of metadata", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Metadata: "a"}, aPage)
+		list, _, err := tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Metadata: "a"}, aPage)
+		return list, err
 	}),
 	reading("charges of a customer", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Invoices().List(ctx, someone, store.ChargeFilter{Customer: "a"}, aPage)
+		list, _, err := tx.Invoices().List(ctx, someone, store.ChargeFilter{Customer: "a"}, aPage)
+		return list, err
 	}),
 	reading("links of a filter", func(ctx context.Context, tx *store.Tx) (any, error) {
 		closed := false
@@ -277,8 +279,9 @@ var listed = []read{
 			Usable: &usable, At: []store.WalletAddress{{Family: "bitcoin", Address: bursar.Address{Base: "a"}}}}, aPage)
 	}),
 	reading("deposits of a wallet's filter", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Deposits().Select(ctx, someone, store.DepositFilter{Wallets: []int64{1},
+		list, _, err := tx.Deposits().Select(ctx, someone, store.DepositFilter{Wallets: []int64{1},
 			Status: bursar.DepositConfirmed}, aPage)
+		return list, err
 	}),
 	reading("marks of charges", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Charges().Marks(ctx, []bursar.ID{someone, something})

@@ -105,6 +105,7 @@ var rights = map[string]right{
 	"reconciliations":   changing,
 	"recoveries":        changing,
 	"refills":           {add: true, change: []string{"status", "tx_id", "raw", "reason", "ended_at"}},
+	"request_log":       {add: true, remove: true},
 	"reservations":      passing,
 	"resolutions":       {add: true, change: []string{"status", "outgoing_id", "tx_id", "error", "completed_at", "seal"}},
 	"screenings": {add: true, change: []string{"block_hash", "account_id", "wallet_id", "outcome", "request", "answer",

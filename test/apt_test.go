@@ -100,13 +100,15 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"age":           func(f *fake) { f.has("age") },
 		"swtpm":         func(f *fake) { f.has("swtpm") },
 		"softhsm":       func(f *fake) { f.has("softhsm2-util", "pkcs11-tool") },
-		"packaging":     func(f *fake) { f.has("rpmbuild", "skopeo", "systemd-sysusers", "minisign") },
+		"packaging":     func(f *fake) { f.has("rpmbuild", "skopeo", "systemd-sysusers", "minisign", "docker-compose") },
+		"shells":        func(f *fake) { f.has("zsh", "fish") },
 		"accounting":    func(f *fake) { f.has("bean-check", "hledger", "ledger") },
 		"php":           func(f *fake) { f.has("php") },
 		"pgbackrest":    func(f *fake) { f.has("pgbackrest") },
 		"patroni":       func(f *fake) { f.has("patroni", "python3") },
 		"etcd":          func(f *fake) { f.has("etcd") },
 		"litestream":    func(f *fake) { f.env["BURSAR_LITESTREAM"] = "/opt/litestream"; f.has("litestream") },
+		"oapi-codegen":  func(f *fake) { f.env["BURSAR_OAPI_CODEGEN"] = "/opt/oapi-codegen"; f.has("oapi-codegen") },
 		"golangci-lint": func(f *fake) { f.env["BURSAR_GOLANGCI_LINT"] = "/opt/golangci-lint"; f.has("golangci-lint") },
 	} {
 		f := newFake(t)

@@ -22,11 +22,40 @@ func (clients) Says() string {
 func (clients) After() []string { return []string{"nodejs"} }
 
 func (s clients) Needed(context.Context) bool {
+	return s.differs(manifest, s.folder("BURSAR_CLIENTS", "clients"))
+}
+
+func (s clients) Install(ctx context.Context) error { return s.locked(ctx, "clients", manifest) }
+
+// generators are programs that make clients of the API's description, and that judge it: hey-api and redocly; and PHP
+// 7.4 in WebAssembly. They are apart from the other libraries because they need many of their own.
+type generators struct{ machine }
+
+// generatorsManifest is the directory with their versions.
+const generatorsManifest = "sandbox/clients/generators"
+
+func (generators) Name() string { return "generators" }
+func (generators) Says() string {
+	return "generators of clients at the versions of " + generatorsManifest + " with npm, in the cache folder"
+}
+func (generators) After() []string { return []string{"nodejs"} }
+
+func (s generators) Needed(context.Context) bool {
+	return s.differs(generatorsManifest, s.folder("BURSAR_GENERATORS", "generators"))
+}
+
+func (s generators) Install(ctx context.Context) error {
+	return s.locked(ctx, "generators", generatorsManifest)
+}
+
+// differs reports whether a folder has not what a lock file says.
+func (m machine) differs(manifest, folder string) bool {
 	wanted, err := os.ReadFile(filepath.Join(manifest, "package-lock.json"))
-	found, missing := os.ReadFile(filepath.Join(s.folder("BURSAR_CLIENTS", "clients"), "package-lock.json"))
+	found, missing := os.ReadFile(filepath.Join(folder, "package-lock.json"))
 	return err != nil || missing != nil || !bytes.Equal(wanted, found)
 }
 
-func (s clients) Install(ctx context.Context) error {
-	return s.replace("clients", func(work string) error { return s.ci(ctx, manifest, work) })
+// locked fills the folder of a name with what a lock file says.
+func (m machine) locked(ctx context.Context, name, manifest string) error {
+	return m.replace(name, func(work string) error { return m.ci(ctx, manifest, work) })
 }

@@ -38,6 +38,12 @@ func govulncheck(m machine) goProgram {
 	return goProgram{m, "govulncheck", pins.Govulncheck, "golang.org/x/vuln/cmd/govulncheck", "BURSAR_GOVULNCHECK"}
 }
 
+// oapiCodegen makes a Go client of the API's description.
+func oapiCodegen(m machine) goProgram {
+	return goProgram{m, "oapi-codegen", pins.OapiCodegen, "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen",
+		"BURSAR_OAPI_CODEGEN"}
+}
+
 func (g goProgram) Name() string  { return g.name }
 func (goProgram) After() []string { return nil }
 func (g goProgram) Says() string {
@@ -54,10 +60,11 @@ func (g goProgram) program() string {
 
 // Needed asks for the version; govulncheck, which would ask the database with it, for help.
 func (g goProgram) Needed(ctx context.Context) bool {
-	if g.name == "govulncheck" {
-		return !g.works(ctx, g.program(), "-h")
+	ask, other := map[string]string{"govulncheck": "-h", "oapi-codegen": "-version"}[g.name]
+	if !other {
+		ask = "version"
 	}
-	return !g.works(ctx, g.program(), "version")
+	return !g.works(ctx, g.program(), ask)
 }
 
 // Install builds it outside of this module and its workspace, whose versions of libraries are others, and without C.

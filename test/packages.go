@@ -169,10 +169,17 @@ func chromium(m machine, a *apt) step {
 
 // packaging is what makes, reads and installs packages and images of the programs.
 func packaging(m machine, a *apt) step {
-	packages := []string{"rpm", "skopeo", "systemd", "minisign"}
+	packages := []string{"rpm", "skopeo", "systemd", "minisign", "docker-compose"}
 	return debianPackages{apt: a, name: "packaging", packages: packages, present: func(context.Context) bool {
 		return m.path("rpmbuild") != "" && m.path("skopeo") != "" && m.path("systemd-sysusers") != "" &&
-			m.path("minisign") != ""
+			m.path("minisign") != "" && m.path("docker-compose") != ""
+	}}
+}
+
+// shells are those beside bash whose completion is installed.
+func shells(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "shells", packages: []string{"zsh", "fish"}, present: func(context.Context) bool {
+		return m.path("zsh") != "" && m.path("fish") != ""
 	}}
 }
 

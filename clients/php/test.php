@@ -218,6 +218,10 @@ $tests['no print shows a key'] = static function (): void {
 };
 
 $tests['redirects and cut answers'] = static function (): void {
+    if (!function_exists('pcntl_fork')) { // as in WebAssembly
+        echo "left out without pcntl: redirects and cut answers\n";
+        return;
+    }
     $server = stream_socket_server('tcp://127.0.0.1:0');
     $url = 'http://' . stream_socket_get_name($server, false);
     $child = pcntl_fork();

@@ -328,6 +328,11 @@ export class Client extends Caller {
     return this.get<Answer<"search">>("account/search", values, options);
   }
 
+  /** Lists what was asked with the account's keys; status is one such as 422, or a class such as 4xx. */
+  listRequests(values: Query<"listRequests"> = {}, options?: Options): Promise<Answer<"listRequests">> {
+    return this.get<Answer<"listRequests">>("account/requests", values, options);
+  }
+
   /** Returns a page of events, oldest first, and the position behind it as next. feed reads on by itself. */
   listEvents(values: Query<"listEvents"> = {}, options?: Options): Promise<Answer<"listEvents">> {
     return this.get<Answer<"listEvents">>("account/events", values, options);

@@ -656,6 +656,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/account/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the requests of this account
+         * @description What was asked with the account's keys and what became of it, newest first: the method and path, the key by its ID, the
+         *     status, the code of a refusal and the time. Parameters, headers and bodies are not kept, nor is where a request came from.
+         *     Requests appear within a second or two and are kept for some days (seven unless the operator says otherwise). Of more than 20
+         *     successes, or 20 refusals, in a second at one replica only the first are kept; `leftOut` of the last one of that second says how many are missing.
+         *     Successful requests of this list are not in it.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/account/events": {
         parameters: {
             query?: never;
@@ -1909,6 +1933,29 @@ export interface components {
             createdAt: components["schemas"]["Time"];
             attempts: components["schemas"]["Attempt"][];
         };
+        /** @example 4xx */
+        StatusClass: string;
+        LoggedRequest: {
+            /** @description As in the header `X-Request-ID` of the response. */
+            requestID: components["schemas"]["ID"];
+            at: components["schemas"]["Time"];
+            /** @description The API key. */
+            keyID: components["schemas"]["ID"];
+            /** @example POST */
+            method: string;
+            /** @example /api/v1/account/withdraw */
+            path: string;
+            status: number;
+            /**
+             * @description The `code` of a refusal, empty for a success.
+             * @example insufficient_balance
+             */
+            code: string;
+            /** @description Until the response was made. */
+            milliseconds: number;
+            /** @description How many requests of the account in the second before are not in the list. */
+            leftOut: number;
+        };
         Attempt: {
             attempt: number;
             at: components["schemas"]["Time"];
@@ -2452,6 +2499,23 @@ export interface components {
                 };
             };
         };
+        /** @description A page of requests. */
+        RequestsResponse: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: true;
+                    response: {
+                        requests: components["schemas"]["LoggedRequest"][];
+                        nextCursor?: components["schemas"]["Cursor"];
+                    };
+                };
+            };
+        };
         /** @description The event, which is sent immediately. */
         DeliveryResponse: {
             headers: {
@@ -2852,6 +2916,12 @@ export interface components {
         CreatedFromParameter: components["schemas"]["Time"];
         /** @description Only those created before this time. */
         CreatedToParameter: components["schemas"]["Time"];
+        /** @description Only requests that were answered with this status, or with one of this class. */
+        RequestStatusFilterParameter: components["schemas"]["StatusClass"];
+        /** @description Only requests of this endpoint, with or without `/api/v1/`. */
+        PathFilterParameter: string;
+        /** @description Only the request with this `X-Request-ID`. */
+        RequestIDFilterParameter: components["schemas"]["ID"];
         /** @description Only deliveries with this status. */
         DeliveryStatusFilterParameter: components["schemas"]["DeliveryStatus"];
         /** @description The month of the statement, in UTC, in place of `from` and `to`. Default: the current one. */
@@ -3980,6 +4050,37 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["SearchResponse"];
+            400: components["responses"]["BadRequestResponse"];
+            401: components["responses"]["UnauthorizedResponse"];
+            403: components["responses"]["ForbiddenResponse"];
+            413: components["responses"]["TooLargeResponse"];
+            415: components["responses"]["UnsupportedMediaTypeResponse"];
+            429: components["responses"]["RateLimitedResponse"];
+            500: components["responses"]["InternalResponse"];
+            503: components["responses"]["UnavailableResponse"];
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description Only requests that were answered with this status, or with one of this class. */
+                status?: components["parameters"]["RequestStatusFilterParameter"];
+                /** @description Only requests of this endpoint, with or without `/api/v1/`. */
+                path?: components["parameters"]["PathFilterParameter"];
+                /** @description Only the request with this `X-Request-ID`. */
+                requestID?: components["parameters"]["RequestIDFilterParameter"];
+                /** @description Maximum number of items. Default: 1000. */
+                limit?: components["parameters"]["LimitParameter"];
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: components["parameters"]["CursorParameter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RequestsResponse"];
             400: components["responses"]["BadRequestResponse"];
             401: components["responses"]["UnauthorizedResponse"];
             403: components["responses"]["ForbiddenResponse"];

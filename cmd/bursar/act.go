@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -62,6 +63,12 @@ func (f final) onlyRehearses() bool { return f.DryRun }
 // errRehearsed ends the transaction of a command that only rehearses.
 var errRehearsed = errors.New("it would be done: every check passed, and nothing was changed")
 
+// foreseen is errRehearsed of a command that knows what would come of it.
+type foreseen struct{ outcome string }
+
+func (f foreseen) Error() string { return f.outcome + ": " + errRehearsed.Error() }
+func (foreseen) Unwrap() error   { return errRehearsed }
+
 // witness has every change that this command makes recorded in the log of acts, in the transaction of the change.
 func (c *call) witness(db *store.DB) {
 	db.Witness(func(ctx context.Context, tx *store.Tx) error { return tx.Acts().Append(ctx, c.did) })
@@ -72,7 +79,8 @@ func (c *call) witness(db *store.DB) {
 
 type auditCommands struct {
 	command.Audit
-	Acts actsCommands `cmd:"" help:"List and verify what people did."`
+	Acts actsCommands    `cmd:"" help:"List and verify what people did."`
+	Tail actsTailCommand `cmd:"" help:"Print what people did, and follow it."`
 }
 
 type actsCommands struct {
@@ -104,6 +112,11 @@ type listedAct struct {
 	Request string    `json:"request"` // the ID of the request that it came by; empty: a command
 }
 
+func listedOf(a store.Act) listedAct {
+	return listedAct{a.Number, a.At, a.Actor, a.Address, a.Verb, a.Object, a.Was, a.Became, a.Reason,
+		fmt.Sprintf("%x", a.Hash), a.Request}
+}
+
 // Help returns an example.
 func (actsListCommand) Help() string { return "Example:\n\n    bursar audit acts list --limit 20" }
 
@@ -128,8 +141,7 @@ func (cmd *actsListCommand) Run(ctx context.Context, c *call) error {
 	}
 	listed := make([]listedAct, len(acts))
 	for i, a := range acts {
-		listed[i] = listedAct{a.Number, a.At, a.Actor, a.Address, a.Verb, a.Object, a.Was, a.Became, a.Reason,
-			fmt.Sprintf("%x", a.Hash), a.Request}
+		listed[i] = listedOf(a)
 	}
 	return list(c, cmd.JSON, listed, "ROW AT WHO VERB OBJECT AFTER REASON", func(l listedAct) []any {
 		return []any{l.Number, l.At, l.Actor, l.Verb, l.Object, l.After, l.Reason}
@@ -165,4 +177,81 @@ func (cmd *actsVerifyCommand) Run(ctx context.Context, c *call) error {
 		}
 	}
 	return c.Say("%d acts are whole; the last has the hash %x", last.Number, last.Hash)
+}
+
+type actsTailCommand struct {
+	Limit int  `default:"20" help:"How many earlier acts are printed, 0 to 1000."`
+	Once  bool `help:"Print the newest acts and end, in place of going on with acts as they come."`
+	JSON  bool `name:"json" help:"Print each act as one line of JSON."`
+}
+
+// Help returns an example.
+func (actsTailCommand) Help() string {
+	return "Prints the log of acts, the oldest first: what people, API keys and commands changed.\n\nExample:\n\n" +
+		"    bursar audit tail --once"
+}
+
+// actPace is how often new acts are looked for, and actsOnce how many are read at once.
+const (
+	actPace  = time.Second
+	actsOnce = 500
+)
+
+// Run prints acts until it is interrupted. They are numbered without gaps, in the order of their commits.
+func (cmd *actsTailCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Limit < 0 || cmd.Limit > 1000 {
+		return wrong("--limit must be between 0 and 1000")
+	}
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var last store.Act
+	err = db.View(ctx, func(tx *store.Tx) (err error) {
+		last, err = tx.Acts().Head(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for after := max(0, last.Number-int64(cmd.Limit)); ; {
+		var acts []store.Act
+		err := db.View(ctx, func(tx *store.Tx) (err error) {
+			acts, err = tx.Acts().After(ctx, after, actsOnce)
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		for _, a := range acts {
+			if err := cmd.print(c, a); err != nil {
+				return err
+			}
+			after = a.Number
+		}
+		if len(acts) == actsOnce {
+			continue
+		}
+		if cmd.Once {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(actPace):
+		}
+	}
+}
+
+func (cmd *actsTailCommand) print(c *call, a store.Act) error {
+	l := listedOf(a)
+	if cmd.JSON {
+		line, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		return c.Say("%s", line)
+	}
+	return c.Say("%d  %s  %s  %s  %s  %s  %s", l.Number, moment(l.At), l.Actor, l.Verb, l.Object, l.After, l.Reason)
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -215,6 +217,26 @@ func TestAWrongCommandLineExitsWithTwo(t *testing.T) {
 		if o := d.run("", append(strings.Fields(name), "--no-such-flag")...); o.code != exitUsage || o.out != "" ||
 			!strings.Contains(o.err, "unknown flag --no-such-flag") {
 			t.Errorf("bursar %s --no-such-flag exits with %d: %s%s, want 2", name, o.code, o.out, o.err)
+		}
+	}
+}
+
+// A rehearsal that knows its outcome says it, in text and as JSON.
+func TestARehearsalSaysItsOutcome(t *testing.T) {
+	t.Parallel()
+	const outcome = "paid by transaction ab in block 7, as the chain shows"
+	for asJSON, want := range map[bool]string{
+		false: outcome + ": it would be done: every check passed, and nothing was changed\n",
+		true:  `"outcome":"` + outcome + `"`,
+	} {
+		var out bytes.Buffer
+		c := &call{Call: command.Call{Stdout: &out}}
+		ended := fmt.Errorf("resolve: %w", foreseen{outcome})
+		if err := c.rehearsed(acting{JSON: asJSON}, ended); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("it prints %q, %v, want %q", out.String(), err, want)
+		}
+		if !errors.Is(ended, errRehearsed) {
+			t.Errorf("%v is no rehearsal, want one", ended)
 		}
 	}
 }

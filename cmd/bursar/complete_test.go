@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Words are completed by what a command really takes there.
@@ -110,4 +113,88 @@ func TestHelpExplainsTopics(t *testing.T) {
 		}
 	}
 	d.fails(exitFailed, "there is no command, no document", "help", "zzzz")
+}
+
+// zsh itself completes with the script that is installed: its own completion, in a terminal, offers the commands below a
+// word and finishes one. The module zsh/zpty is that terminal.
+func TestZshCompletes(t *testing.T) {
+	t.Parallel()
+	zsh := shell(t, "zsh")
+	d := newHarness(t)
+	home := filepath.Join(d.dir, "functions")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "_bursar"), []byte(d.ok("completion", "zsh")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(d.dir, "bursar")); err != nil {
+		t.Fatal(err)
+	}
+	const script = `zmodload zsh/zpty
+zpty terminal zsh -f -i
+zpty -w terminal "PS1=; PATH=$2:\$PATH; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D"
+zpty -w terminal "print re''ady"
+zpty -r terminal text '*ready*'
+zpty -n -w terminal $'bursar withdrawal app\t--dry\t\nprint en""ded\n'
+while zpty -r terminal text; do
+	print -r -- "$text"
+	[[ $text == *ended* ]] && break
+done
+zpty -d terminal`
+	out, err := d.bounded(zsh, "-f", "-c", script, "zsh", home, d.dir)
+	if completed := regexp.MustCompile(`withdrawal approve \W*--dry-run`); err != nil || !completed.MatchString(out) {
+		t.Errorf("zsh prints %q, %v, want that it completed approve and --dry-run", out, err)
+	}
+}
+
+// fish itself completes with the script that is installed, and shows what each word is for.
+func TestFishCompletes(t *testing.T) {
+	t.Parallel()
+	fish := shell(t, "fish")
+	d := newHarness(t)
+	script := filepath.Join(d.dir, "bursar.fish")
+	if err := os.WriteFile(script, []byte(d.ok("completion", "fish")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(d.dir, "bursar")); err != nil {
+		t.Fatal(err)
+	}
+	out, err := d.bounded(fish, "--no-config", "-c",
+		fmt.Sprintf(`source %s; set -p PATH %s; complete -C "bursar withdrawal "; complete -C "bursar withdrawal list --stat"`,
+			script, d.dir))
+	var got []string
+	for line := range strings.Lines(out) {
+		word, about, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if about == "" {
+			t.Errorf("fish offers %q, want with what it is for", line)
+		}
+		got = append(got, word)
+	}
+	if want := []string{"approve", "cancel", "list", "reject", "show", "--status"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("fish completes to %q, %v, want %q", got, err, want)
+	}
+}
+
+// shell returns the path of a shell that the tests install.
+func shell(t *testing.T, name string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs " + name)
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatalf("%v; `go run ./test -install shells` installs it", err)
+	}
+	return path
+}
+
+// bounded runs a program in the harness's folder, for some seconds at most.
+func (d *harness) bounded(name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(d.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir, c.Env = d.dir, append(d.environ(), "TERM=dumb")
+	out, err := c.CombinedOutput()
+	return string(out), err
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -116,5 +119,33 @@ func TestConfigCheckListsEveryMistake(t *testing.T) {
 	o = d.run("", "config", "check", "--json")
 	if o.code != exitUsage || !strings.Contains(o.out, `"valid":false`) || !strings.Contains(o.out, `bursar.yaml:5`) {
 		t.Errorf("config check --json exits with %d: %s, want 2 and the places of both mistakes", o.code, o.out)
+	}
+}
+
+// What root makes for the service's user belongs to it, file by file, and the folder that was there before does not.
+func TestInitGivesWhatItMakesToItsOwner(t *testing.T) {
+	encryptsAtFullStrength(t)
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		t.Skip("there is no user nobody here")
+	}
+	d := newEmptyHarness(t)
+	state := filepath.Join(d.dir, "state")
+	d.ok("init", "--yes", "--network", "regtest", "--state", state, "--owner", "nobody")
+	for _, name := range []string{"bursar.yaml", "passphrase", "state/seed.age", "state/bursar.db"} {
+		info, err := os.Stat(filepath.Join(d.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uid := fmt.Sprint(info.Sys().(*syscall.Stat_t).Uid); uid != nobody.Uid || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s belongs to %s with the mode %o, want nobody (%s) and 600", name, uid, info.Mode().Perm(), nobody.Uid)
+		}
+	}
+	if info, err := os.Stat(d.dir); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 {
+		t.Errorf("the folder of the configuration was given away, %v, want root's", err)
 	}
 }

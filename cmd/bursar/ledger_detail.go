@@ -52,14 +52,7 @@ func (x *export) valuedIn(code string) error {
 // details reads what is known about some lines, in one transaction.
 func (x *export) details(ctx context.Context, lines []store.Line) (k facts, err error) {
 	var deposits, withdrawals []bursar.ID
-	var entries []int64
-	seen := map[int64]bool{}
-	for _, l := range lines {
-		if seen[l.Entry] {
-			continue
-		}
-		seen[l.Entry] = true
-		entries = append(entries, l.Entry)
+	for _, l := range oneOfEach(lines) {
 		about := ledger.SubjectOf(l.Kind, l.Ref)
 		if !about.Deposit.IsZero() {
 			deposits = append(deposits, about.Deposit)
@@ -75,12 +68,35 @@ func (x *export) details(ctx context.Context, lines []store.Line) (k facts, err 
 		if k.withdrawals, err = tx.Withdrawals().Recorded(ctx, withdrawals); err != nil {
 			return err
 		}
-		if x.value.Code != "" && len(entries) > 0 {
-			k.rates, err = tx.EntryRates().Of(ctx, x.value.Code, entries)
-		}
+		k.rates, err = x.rates(ctx, tx, lines)
 		return err
 	})
 	return k, err
+}
+
+// rates returns the rates of the entries of some lines; none where no values are asked for.
+func (x *export) rates(ctx context.Context, tx *store.Tx, lines []store.Line) (
+	map[store.EntryAsset]bursar.PairRate, error) {
+	if x.value.Code == "" || len(lines) == 0 {
+		return nil, nil
+	}
+	var entries []int64
+	for _, l := range oneOfEach(lines) {
+		entries = append(entries, l.Entry)
+	}
+	return tx.EntryRates().Of(ctx, x.value.Code, entries)
+}
+
+// oneOfEach returns a line of each entry.
+func oneOfEach(lines []store.Line) (first []store.Line) {
+	seen := map[int64]bool{}
+	for _, l := range lines {
+		if !seen[l.Entry] {
+			seen[l.Entry] = true
+			first = append(first, l)
+		}
+	}
+	return first
 }
 
 // detail returns what a line is about.

@@ -19,8 +19,6 @@ func (cmd *ledgerExportCommand) formatted() error {
 	switch {
 	case cmd.Format == "" || cmd.Format == formatCSV || cmd.Format == formatJSON:
 		return nil
-	case isPlain(cmd.Format) && cmd.Value != "":
-		return wrong("--format %s has amounts and no values: leave out --value", cmd.Format)
 	case isPlain(cmd.Format):
 		if !cmd.All {
 			return wrong("--format %s is for the whole journal: use --all", cmd.Format)

@@ -32,6 +32,7 @@ type plainWriter struct {
 	sums     map[ledger.Key]ledger.Balance
 	postings []store.Line // of the entry that is being read
 	last     time.Time    // of the latest entry
+	prices   plainPrices
 	err      error
 }
 
@@ -42,11 +43,14 @@ func newPlainWriter(to io.Writer, format string, x *export) *plainWriter {
 		registry: x.currency,
 		known:    map[string]bool{},
 		sums:     map[ledger.Key]ledger.Balance{},
+		prices:   plainPrices{unit: x.value, last: map[bursar.CurrencyCode]bursar.Rate{}},
 	}
 }
 
-// plain writes the journal of a period: the balances before it, every entry, and the balances after it.
+// plain writes the journal of a period: the balances before it, every entry, and the balances after it. Where values are
+// asked for, each posting has the price of its amount in the entry, and each day the last price of a currency.
 func (x *export) plain(ctx context.Context, w *plainWriter) error {
+	w.declareFiat()
 	if !x.since.IsZero() {
 		err := x.each(ctx, store.LineQuery{Until: x.since}, func(_ context.Context, lines []store.Line) error {
 			return w.sum(lines)
@@ -56,7 +60,15 @@ func (x *export) plain(ctx context.Context, w *plainWriter) error {
 		}
 		w.opening(x.since)
 	}
-	err := x.each(ctx, store.LineQuery{Since: x.since, Until: x.until}, func(_ context.Context, lines []store.Line) error {
+	err := x.each(ctx, store.LineQuery{Since: x.since, Until: x.until}, func(ctx context.Context, lines []store.Line) error {
+		err := x.db.View(ctx, func(tx *store.Tx) error {
+			rates, err := x.rates(ctx, tx, lines)
+			w.prices.learn(rates)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 		for _, l := range lines {
 			w.put(l)
 		}
@@ -66,6 +78,7 @@ func (x *export) plain(ctx context.Context, w *plainWriter) error {
 		return err
 	}
 	w.entry()
+	w.daysPrices()
 	w.closing(x.until)
 	if err := w.out.Flush(); err != nil {
 		return err
@@ -97,13 +110,14 @@ func (w *plainWriter) entry() {
 		return
 	}
 	first := w.postings[0]
+	w.dayOf(first.At)
 	for _, l := range w.postings {
 		w.declare(l.Debit, l.Asset)
 		w.declare(l.Credit, l.Asset)
 	}
 	w.head(first.At, fmt.Sprint(first.Entry), string(first.Kind), string(first.Ref))
 	for _, l := range w.postings {
-		amount := w.amount(l.Asset, l.Amount, false)
+		amount := w.amount(l.Asset, l.Amount, false) + w.price(l)
 		w.line("  %s  %s", plainAccount(l.Debit), amount)
 		w.line("  %s  -%s", plainAccount(l.Credit), amount)
 	}

@@ -86,3 +86,60 @@ func TestTheJournalOfAMonthBeginsWithItsBalances(t *testing.T) {
 		"0193a6a0-0000-7000-8000-000000000000")
 	d.fails(exitUsage, "none of beancount", "ledger", "export", "--all", "--format", "quicken")
 }
+
+// TestTheJournalHasTheValuesOfItsTime has the programs read a journal with prices, balance it in the fiat currency too,
+// and say what the fees were worth when they were earned.
+func TestTheJournalHasTheValuesOfItsTime(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t)
+	d.valued()
+	for format, want := range map[string][]string{
+		formatBeancount: {"option \"operating_currency\" \"EUR\"\n", "  Income:Fees:Deposit  -0.01000000 BTC @ 50000.1 EUR\n",
+			"2025-12-27 price BTC  50000.1 EUR\n", "2026-01-04 price BTC  70000 EUR\n"},
+		formatHledger: {"commodity 1.00 \"EUR\"\n", "  Income:Fees:Deposit  -0.01000000 \"BTC\" @ 50000.1 \"EUR\"\n",
+			"P 2026-01-02 \"BTC\" 60000 \"EUR\"\n"},
+		formatLedger: {"commodity \"EUR\"\n  format 1000.00 \"EUR\"\n", "P 2026-01-02 \"BTC\" 60000 \"EUR\"\n"},
+	} {
+		text := d.ok("ledger", "export", "--all", "--format", format, "--value", "EUR", "--until", "2026-02-01")
+		for _, line := range want {
+			if !strings.Contains(text, line) {
+				t.Errorf("as %s the journal is\n%s\nwant %q in it", format, text, line)
+			}
+		}
+		if strings.Contains(text, "2026-01-05 price") || strings.Contains(text, "P 2026-01-05") {
+			t.Errorf("as %s the journal is\n%s\nwant no price of the day on which a deposit was taken back", format, text)
+		}
+		d.worthOfFees(format, text)
+	}
+	late := d.ok("ledger", "export", "--all", "--format", formatLedger, "--value", "EUR", "--since", "2026-02-01", "--until",
+		"2026-03-01")
+	if strings.Contains(late, " @ ") || !strings.Contains(late, "Income:Fees:Deposit  -0.00100000 \"BTC\"\n") {
+		t.Errorf("February is\n%s\nwant its entry, which has no rate, without a price", late)
+	}
+}
+
+// worthOfFees has the program of a format check a journal, and say what the deposit fees of valued were worth: 0.01 BTC
+// at 50000.1, and what was taken back at the price at which it had come.
+func (d *harness) worthOfFees(format, text string) {
+	d.Helper()
+	if testing.Short() {
+		return
+	}
+	file := filepath.Join(d.TempDir(), "journal."+format)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		d.Fatal(err)
+	}
+	questions := [][]string{append(referees[format], file)}
+	switch format {
+	case formatHledger:
+		questions = append(questions, []string{"hledger", "-f", file, "balance", "--cost", "Income:Fees:Deposit"})
+	case formatLedger:
+		questions = append(questions, []string{"ledger", "-f", file, "balance", "--basis", "Income:Fees:Deposit"})
+	}
+	for i, q := range questions {
+		said, err := exec.CommandContext(d.Context(), q[0], q[1:]...).CombinedOutput()
+		if err != nil || i > 0 && !strings.Contains(string(said), "-500.00") {
+			d.Errorf("%s says %s, %v, want fees of -500.00 EUR of\n%s", q, said, err, text)
+		}
+	}
+}

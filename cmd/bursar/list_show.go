@@ -16,11 +16,6 @@ type walletCommands struct {
 	Show walletShowCommand `cmd:"" help:"Show a wallet and its deposits."`
 }
 
-type chargeCommands struct {
-	List chargeListCommand `cmd:"" help:"List charges, newest first."`
-	Show chargeShowCommand `cmd:"" help:"Show a charge, its payments, and what it needs."`
-}
-
 type depositListCommand struct {
 	Account  bursar.ID           `type:"account" placeholder:"ACCOUNT" help:"Only those of this account: its ID or name."`
 	Status   string              `placeholder:"STATUS" help:"Only those that are pending, confirmed, orphaned or reversed."`

@@ -25,10 +25,13 @@ const forwardTime = 30 * time.Second
 
 type listenCommand struct {
 	remote
-	ForwardTo string   `placeholder:"URL" help:"Send each event there by POST, as a webhook is sent."`
-	Event     []string `placeholder:"NAME" help:"Only these events, such as paid, deposit or withdrawal."`
-	After     string   `placeholder:"ID" help:"Begin behind this event, or at this position; oldest: at the oldest. Default: with what comes from now on."`
-	JSON      bool     `name:"json" help:"Print each event as one line of JSON."`
+	ForwardTo string        `placeholder:"URL" help:"Send each event there by POST, as a webhook is sent."`
+	Event     []string      `placeholder:"NAME" help:"Only these events, such as paid, deposit or withdrawal."`
+	Since     time.Duration `xor:"from" placeholder:"TIME" help:"Begin with the events of this time before now, such as 1h."`
+	After     string        `xor:"from" placeholder:"ID" help:"Begin behind this event, or at this position; oldest: at the oldest. Default: with what comes from now on."`
+	JSON      bool          `name:"json" help:"Print each event as one line of JSON."`
+
+	from time.Time // earlier events are passed over; zero: none are
 }
 
 // Help returns what happens, and an example.
@@ -50,10 +53,14 @@ func (cmd *listenCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	q := client.FeedQuery{After: cmd.After, Wait: 20 * time.Second}
-	switch cmd.After {
-	case "":
+	switch {
+	case cmd.Since > 0:
+		cmd.from, q.After = time.Now().Add(-cmd.Since), ""
+	case cmd.Since < 0:
+		return wrong("--since must be a time such as 1h")
+	case cmd.After == "":
 		q.After = client.NewestEvents
-	case "oldest":
+	case cmd.After == "oldest":
 		q.After = ""
 	}
 	for {
@@ -84,7 +91,7 @@ func lasting(err error) bool {
 
 // take prints an event and forwards it. What the receiver answers is shown and changes nothing: the feed goes on.
 func (cmd *listenCommand) take(ctx context.Context, c *call, f *forwarder, e client.Event) error {
-	if len(cmd.Event) > 0 && !slices.Contains(cmd.Event, e.Event) {
+	if e.CreatedAt.Before(cmd.from) || len(cmd.Event) > 0 && !slices.Contains(cmd.Event, e.Event) {
 		return nil
 	}
 	answer := ""

@@ -43,7 +43,7 @@ func TestListenForwardsWhatTheServiceRecorded(t *testing.T) {
 	d.callsTheAPI(base)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	process := d.command(ctx, "listen", "--api", base, "--after", "oldest", "--forward-to", receiver.URL, "--event",
+	process := d.command(ctx, "listen", "--api", base, "--since", "1h", "--forward-to", receiver.URL, "--event",
 		"test")
 	out, err := process.StdoutPipe()
 	if err != nil {
@@ -77,6 +77,7 @@ func TestListenSaysWhatIsMissing(t *testing.T) {
 		"BURSAR_API_KEY": {"listen"},
 		"--forward-to":   {"listen", "--forward-to", "ftp://x"},
 		"BaseURL":        {"listen", "--api", "x"},
+		"--since must":   {"listen", "--since", "-1h"},
 	} {
 		if want != "BURSAR_API_KEY" {
 			d.env = append(d.env, "BURSAR_API_KEY=bk_x")

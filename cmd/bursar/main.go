@@ -60,7 +60,7 @@ type commands struct {
 	Find         findCommand          `cmd:"" help:"Say what has an ID, hash, address, reference or amount, and where its money is."`
 	Deposit      depositCommands      `cmd:"" help:"List deposits, and show where their money is."`
 	Wallet       walletCommands       `cmd:"" help:"List and show wallets."`
-	Charge       chargeCommands       `cmd:"" help:"List and show charges."`
+	Charge       chargeCommands       `cmd:"" help:"Make, list, show, resolve and refund charges."`
 	Withdrawal   withdrawalCommands   `cmd:"" help:"List, approve, reject and cancel withdrawals."`
 	Approval     approvalCommands     `cmd:"" help:"List payments that wait for approvals, and add approvals."`
 	Outgoing     outgoingCommands     `cmd:"" help:"Show, resolve and abandon outgoing transactions."`
@@ -80,9 +80,11 @@ type commands struct {
 	Restore      restoreCommand       `cmd:"" help:"Replace the database with a backup."`
 	API          apiCommand           `cmd:"" name:"api" help:"Call the HTTP API with an API key."`
 	Listen       listenCommand        `cmd:"" help:"Print an account's events as they come, and forward them to a receiver of yours."`
+	Logs         logsCommands         `cmd:"" help:"Show what was asked of the API, and what became of it."`
 	Trigger      triggerCommand       `cmd:"" help:"Have an event happen in a sandbox, by what causes it."`
 	Profile      profileCommands      `cmd:"" help:"Name services and their API keys, for the commands that call them."`
 	Whoami       whoamiCommand        `cmd:"" help:"Show which account an API key is of."`
+	Status       statusCommand        `cmd:"" help:"Show whether a service is ready and takes an API key."`
 	Docs         docsCommand          `cmd:"" help:"Print the documentation, and search it."`
 	Help         helpCommand          `cmd:"" help:"Explain a command or a topic."`
 	Completion   completionCommand    `cmd:"" help:"Print the script with which a shell completes commands, flags and values."`
@@ -147,15 +149,20 @@ func (c *call) execute(ctx context.Context, parsed *kong.Context, args []string)
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err := parsed.Run(c, &c.Call)
 	if c.rehearses && errors.Is(err, errRehearsed) {
-		return c.rehearsed(selected)
+		return c.rehearsed(selected, err)
 	}
 	return errors.Join(err, c.Finish())
 }
 
-// rehearsed says that every check passed.
-func (c *call) rehearsed(selected any) error {
-	if j, is := selected.(interface{ InJSON() bool }); is && j.InJSON() {
-		return c.PrintJSON(actFacts{"dryRun": true, "message": errRehearsed.Error()})
+// rehearsed says that every check passed, and what would come of it where that is known.
+func (c *call) rehearsed(selected any, ended error) error {
+	facts, message := actFacts{"dryRun": true}, errRehearsed.Error()
+	if f := (foreseen{}); errors.As(ended, &f) {
+		facts["outcome"], message = f.outcome, f.Error()
 	}
-	return c.Say("%s", errRehearsed)
+	if j, is := selected.(interface{ InJSON() bool }); is && j.InJSON() {
+		facts["message"] = message
+		return c.PrintJSON(facts)
+	}
+	return c.Say("%s", message)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -117,7 +118,7 @@ type outgoingResolveCommand struct {
 // Help returns an example.
 func (outgoingResolveCommand) Help() string {
 	return "Asks the nodes first and uses what one of them proves. Only if none keeps the history is your statement " +
-		"used. If you declare that it was never paid, its withdrawals are paid again: look up each of its transactions in " +
+		"used. --dry-run says which outcome it would have. If you declare that it was never paid, its withdrawals are paid again: look up each of its transactions in " +
 		"two explorers first.\n\nExample:\n\n    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --rpc " +
 		"https://archive.example\n    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --never-paid --reason " +
 		"'absent in two explorers; its last ledger is past'"
@@ -143,10 +144,13 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 		Reason:    cmd.Reason,
 		Actor:     cmd.Name(),
 	})
+	if c.rehearses && errors.Is(err, errRehearsed) {
+		return foreseen{what}
+	}
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}
-	return c.Done(actFacts{"outgoingID": cmd.ID}, "outgoing transaction %s: %s", cmd.ID, what)
+	return c.Done(actFacts{"outgoingID": cmd.ID, "outcome": what}, "outgoing transaction %s: %s", cmd.ID, what)
 }
 
 // through returns the configuration with every chain asking only the given node. Only the transaction's own chain is

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,12 +51,21 @@ func TestEveryCodeIsRead(t *testing.T) {
 		save(t, name, svg)
 		args = append(args, name)
 	}
+	for i, text := range texts {
+		lines, err := qr.Lines(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(folder, fmt.Sprintf("terminal%02d.png", i))
+		write(t, name, terminal(lines))
+		args = append(args, name)
+	}
 	out, err := exec.CommandContext(t.Context(), "zbarimg", args...).Output()
 	if err != nil {
 		t.Fatalf("zbarimg: %v", err)
 	}
 	got := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if want := strings.Join(texts, "\n"); strings.Join(got, "\n") != want {
+	if want := strings.Join(slices.Concat(texts, texts), "\n"); strings.Join(got, "\n") != want {
 		t.Errorf("zbarimg reads\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
@@ -82,6 +92,30 @@ func save(t *testing.T, name, svg string) {
 			}
 		}
 	}
+	write(t, name, picture)
+}
+
+// terminal draws characters as a dark terminal does, each eight pixels high and four wide.
+func terminal(lines []string) *image.Gray {
+	const scale = 4
+	picture := image.NewGray(image.Rect(0, 0, len([]rune(lines[0]))*scale, len(lines)*2*scale))
+	for y, line := range lines {
+		for x, block := range []rune(line) {
+			for dy := range 2 * scale {
+				upper := dy < scale
+				if block == '█' || block == '▀' && upper || block == '▄' && !upper {
+					for dx := range scale {
+						picture.SetGray(x*scale+dx, y*2*scale+dy, color.Gray{255})
+					}
+				}
+			}
+		}
+	}
+	return picture
+}
+
+func write(t *testing.T, name string, picture image.Image) {
+	t.Helper()
 	file, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,10 @@
 package clients
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,16 +12,17 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar/docs"
+	"github.com/bursar/bursar/test/pins"
 )
 
-// TestGenerators has programs of others read the description of the API: redocly 2.77.0 finds nothing to complain
-// about, and the clients that hey-api 0.95.0 and oapi-codegen 2.8.2 make of it compile and talk to the service. They
-// are not among the libraries of the other tests, to spare every run of them 57 MB and half a minute.
+// TestGenerators has programs of others read the description of the API: redocly finds nothing to complain about, and
+// the clients that hey-api and oapi-codegen make of it compile and talk to the service. Their versions are in the lock
+// file of the folder generators, and in test/pins.
 func TestGenerators(t *testing.T) {
-	libraries := os.Getenv("BURSAR_GENERATORS")
-	if libraries == "" {
-		t.Skip("BURSAR_GENERATORS does not name a folder with the generators: docs/clients.md says how to get them")
+	if testing.Short() {
+		t.Skip("it needs generators of clients")
 	}
+	libraries := generators(t)
 	t.Setenv("REDOCLY_TELEMETRY", "off")
 	served, err := docs.Render()
 	if err != nil {
@@ -54,13 +57,71 @@ func TestGenerators(t *testing.T) {
 			"charge":   "0.50000000",
 			"balance":  map[string]any{"BTC": "0.00000000"},
 		})
-	talks(t, run(t, generatedGo(t, served.JSON), "go", "run", ".", s.API, s.APIKey, hook.URL), map[string]any{
+	talks(t, run(t, generatedGo(t, served.JSON), "go", "run", "-gcflags=-N -l", ".", s.API, s.APIKey, hook.URL), map[string]any{
 		"metadata": "generated",
 		"refused":  []any{404.0, "not_found"},
 	})
 }
 
-// generatedGo has oapi-codegen 2.8.2 write a client, and returns the folder of a program that uses it. It needs a
+// generators is the folder with what the lock file of the folder generators names.
+func generators(t *testing.T) string {
+	t.Helper()
+	libraries := installed(t, "BURSAR_GENERATORS", "generators")
+	locked, err := os.ReadFile(filepath.Join("generators", "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := os.ReadFile(filepath.Join(libraries, "package-lock.json")); !bytes.Equal(found, locked) {
+		t.Fatalf("%s has no generators, or others, %v; run go run ./test -install generators", libraries, err)
+	}
+	return libraries
+}
+
+// The whole PHP client works on PHP 7.4, the oldest that it is for: it passes its tests and signs the orders of the
+// shared vectors, compiled to WebAssembly, since systems of today have it no more.
+func TestThePHPClientOnTheOldestPHP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs PHP 7.4 in WebAssembly")
+	}
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.Symlink(filepath.Join(generators(t), "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(filepath.Join("javascript", "php74.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "php74.mjs"), program, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	clients, err := filepath.Abs(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := run(t, folder, "node", "php74.mjs", clients)
+	var pass, all int
+	_, counts, _ := strings.Cut(said, "redirects and cut answers\n")
+	if _, err := fmt.Sscanf(counts, "%d of %d tests pass", &pass, &all); err != nil || pass < 10 || pass != all ||
+		!strings.HasPrefix(said, "PHP 7.4.") {
+		t.Errorf("PHP 7.4 says %q, %v, want that every test passes", said, err)
+	}
+}
+
+// installed is where go run ./test installs something, or the place that a variable names.
+func installed(t *testing.T, variable, name string) string {
+	t.Helper()
+	if named := os.Getenv(variable); named != "" {
+		return named
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(cache, "bursar-nodes", name)
+}
+
+// generatedGo has oapi-codegen write a client, and returns the folder of a program that uses it. It needs a
 // suffix for its types of responses, and the description without webhooks: it leaves out the types of their headers.
 func generatedGo(t *testing.T, description []byte) (folder string) {
 	t.Helper()
@@ -74,15 +135,20 @@ func generatedGo(t *testing.T, description []byte) (folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.ReadFile(filepath.Join("testdata", "generated.go.txt"))
-	if err != nil {
-		t.Fatal(err)
+	testdata := map[string]string{}
+	for _, name := range []string{"generated.go.txt", "generated.mod.txt", "generated.sum.txt"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		testdata[name] = string(text)
 	}
 	for name, text := range map[string]string{
-		"go.mod":       "module generated\n\ngo 1.25\n",
-		"go.work":      "go 1.25\n\nuse .\n",
+		"go.mod":       testdata["generated.mod.txt"],
+		"go.sum":       testdata["generated.sum.txt"],
+		"go.work":      "go 1.26.0\n\nuse .\n",
 		"openapi.json": string(rest),
-		"main.go":      string(program),
+		"main.go":      testdata["generated.go.txt"],
 		"settings.yaml": "package: gen\ngenerate: {models: true, client: true}\noutput: gen/gen.go\n" +
 			"output-options: {response-type-suffix: Reply}\n",
 		"gen/doc.go": "// Package gen is generated.\npackage gen\n",
@@ -92,9 +158,8 @@ func generatedGo(t *testing.T, description []byte) (folder string) {
 			t.Fatal(err)
 		}
 	}
-	run(t, folder, "go", "run", "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2", "-config",
-		"settings.yaml", "openapi.json")
-	run(t, folder, "go", "mod", "tidy")
+	program := installed(t, "BURSAR_OAPI_CODEGEN", filepath.Join("oapi-codegen-"+pins.OapiCodegen, "oapi-codegen"))
+	run(t, folder, program, "-config", "settings.yaml", "openapi.json")
 	return folder
 }
 

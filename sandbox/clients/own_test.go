@@ -45,6 +45,7 @@ func TestOurClients(t *testing.T) {
 		t.Parallel()
 		run(t, filepath.Join(own, "woocommerce"), "php", "test.php")
 	})
+	takesWebhooks(t, filepath.Join(folder, "dist"))
 	t.Run("scenario", func(t *testing.T) {
 		t.Parallel()
 		playScenario(t, filepath.Join(folder, "dist"))

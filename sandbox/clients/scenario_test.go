@@ -78,6 +78,7 @@ func playScenario(t *testing.T, dist string) {
 			(&performance{s, begin(t, c), map[string]string{"hook": hook.URL}}).play(t)
 		})
 	}
+	playExamples(t, s, dist)
 }
 
 // performance is the scenario played by one client.

@@ -33,6 +33,7 @@ func Run(t *testing.T) {
 		{"postings at the same time lose nothing", concurrentPosting},
 		{"a statement lists what it is asked for", statements},
 		{"an entry has the rate of its time", entryRates},
+		{"requests are logged and forgotten", requestLog},
 		{"a transfer's deposit is found by its withdrawal", transfers},
 		{"a batch commits the good and refuses the bad", batches},
 		{"a lease fences off the old leader", leases},

@@ -2,8 +2,8 @@
 // name: the one place where such a version is raised. TestVersionsStandHereAlone keeps others out of the sources.
 //
 // What comes from npm has a lock file with digests as well (test/npm; a test compares the versions), the client
-// libraries have only that (sandbox/clients/javascript), and the Go that builds releases is in release/toolchain.txt,
-// which scripts read too.
+// libraries and the generators of clients have only that (sandbox/clients/javascript and generators), and the Go that
+// builds releases is in release/toolchain.txt, which scripts read too.
 package pins
 
 // Programs and libraries in the cache folder, by the version that is installed. Their folders are named after it.
@@ -15,4 +15,5 @@ const (
 	Hardhat     = "2.26.3" // from npm
 	Litestream  = "0.5.18" // built with Go
 	LiteSVM     = "1.5.0"  // from npm
+	OapiCodegen = "2.8.2"  // built with Go
 )

@@ -13,9 +13,9 @@ import (
 
 // pinned finds a version where something is installed or looked for: "anvil-1.7.1", "hardhat@2.26.3", and a text that
 // is the version of one of these programs.
-var pinned = regexp.MustCompile(`(?i)(anvil|bitcoind|etcd|golangci-lint|govulncheck|hardhat|litestream|litesvm)` +
+var pinned = regexp.MustCompile(`(?i)(anvil|bitcoind|etcd|golangci-lint|govulncheck|hardhat|litestream|litesvm|oapi-codegen)` +
 	`[-@ ]v?\d+\.\d+|^v?(` + strings.ReplaceAll(strings.Join([]string{Anvil, Bitcoind, Golangci, Govulncheck, Hardhat,
-	Litestream, LiteSVM}, "|"), ".", `\.`) + `)$`)
+	Litestream, LiteSVM, OapiCodegen}, "|"), ".", `\.`) + `)$`)
 
 // folders are those whose sources install, look for or build something.
 var folders = []string{"test", "release", "sandbox", "chain/evm/evmtest", "chain/bitcoin/bitcoindtest",

@@ -35,6 +35,7 @@ final class Client extends Caller
         'listDestinations' => 'destinations',
         'listAllDeposits' => 'deposits',
         'listDeliveries' => 'webhooks',
+        'listRequests' => 'requests',
     ];
 
     /**
@@ -684,6 +685,19 @@ final class Client extends Caller
     public function listDeliveries(array $values = []): array
     {
         return $this->call('listDeliveries', $values);
+    }
+
+    /**
+     * Lists what was asked with the account's keys; status is one such as 422, or a class such as 4xx.
+     *
+     * @param array{
+     *     status?: string, path?: string, requestID?: string, limit?: int, cursor?: string,
+     * } $values
+     * @return array<string, mixed>
+     */
+    public function listRequests(array $values = []): array
+    {
+        return $this->call('listRequests', $values);
     }
 
     /**

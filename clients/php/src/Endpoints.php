@@ -72,6 +72,7 @@ final class Endpoints
             'status', 'currency', 'hashID', 'address', 'from', 'to', 'limit', 'cursor',
         ]],
         'search' => ['GET', 'account/search', false, ['q']],
+        'listRequests' => ['GET', 'account/requests', false, ['status', 'path', 'requestID', 'limit', 'cursor']],
         'listEvents' => ['GET', 'account/events', false, ['after', 'type', 'event', 'wait', 'limit']],
         'listDeliveries' => ['GET', 'account/webhooks', false, ['status', 'event', 'from', 'to', 'limit', 'cursor']],
         'redeliver' => ['POST', 'account/webhooks/redeliver', false, ['eventID', 'since']],

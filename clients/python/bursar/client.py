@@ -677,6 +677,19 @@ class Client(Caller):
         """Finds what has exactly a text: "wallets", "charges", "deposits" and "withdrawals"."""
         return self._call("GET", "account/search", {"q": q})
 
+    def list_requests(
+        self,
+        *,
+        status: Optional[str] = None,
+        path: Optional[str] = None,
+        requestID: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> Page:
+        """Lists what was asked with the account's keys; status is one such as "422", or a class such as "4xx"."""
+        values = {"status": status, "path": path, "requestID": requestID, "limit": limit, "cursor": cursor}
+        return self._page("account/requests", "requests", values)
+
     def list_events(
         self,
         *,
