@@ -14,6 +14,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/docs/site"
 )
 
 // apiConfig returns what the client API consists of, without payers' pages.
@@ -84,6 +85,10 @@ func (s *Service) adminServer() (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	documents := api.Documents(s.apiConfig())
+	for _, path := range documentPaths {
+		mux.Handle("GET "+path, documents)
+	}
 	mux.Handle("/console", pages)
 	mux.Handle("/console/", pages)
 	mux.Handle("/admin/v1/", pages)
@@ -93,6 +98,9 @@ func (s *Service) adminServer() (*http.Server, error) {
 	}
 	return api.Server(guard.before(mux), s.log), nil
 }
+
+// documentPaths are what the admin address serves of the documentation, the search included: links of alarms lead there.
+var documentPaths = []string{"/docs", site.Root, "/openapi.json", "/llms.txt"}
 
 // addProfiles serves the process's profiles, as `go tool pprof` reads them. A profile shows what the process does and
 // holds, so it is off unless the operator configures it.
