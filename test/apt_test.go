@@ -76,6 +76,7 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"softhsm":       func(f *fake) { f.has("softhsm2-util", "pkcs11-tool") },
 		"packaging":     func(f *fake) { f.has("rpmbuild", "skopeo", "systemd-sysusers", "minisign") },
 		"accounting":    func(f *fake) { f.has("bean-check", "hledger", "ledger") },
+		"proxies":       func(f *fake) { f.has("nginx", "caddy", "haproxy") },
 		"php":           func(f *fake) { f.has("php") },
 		"pgbackrest":    func(f *fake) { f.has("pgbackrest") },
 		"patroni":       func(f *fake) { f.has("patroni", "python3") },
