@@ -41,7 +41,7 @@ zcat -f /usr/share/man/man1/bursar.1 | grep -c '^.SS "bursar ' | sed 's/^/comman
 $BURSAR account create --name shop >/dev/null
 
 mkfifo log
-ulimit -l unlimited
+ulimit -l unlimited || export BURSAR_SIGNER_LOCK_MEMORY=preferred # where not even root may, as in a container
 start() {
 	$BURSAR serve 2>log &
 	process=$!

@@ -14,10 +14,10 @@ var (
 	fencedBlock   = regexp.MustCompile("(?ms)^ *```(?:sh)?\n(.*?)^ *```")
 	indentedLine  = regexp.MustCompile(`(?m)^ {4,}(\S.*)$`)
 	inlineCommand = regexp.MustCompile("`(bursar [^`]+)`")
-	// typed is a line that runs the command: behind variables, as another user, or from a folder.
-	typed = regexp.MustCompile(`^(?:[A-Z_]+=\S+ +)*(?:setpriv (?:--\S+ +)+)?(?:\./)?bursar +(.*)$`)
-	until = regexp.MustCompile(`\s+(?:\||>|<|&&|;|#)(?:\s.*)?$`) // what a shell does with it
-	words = regexp.MustCompile(`"([^"]*)"|'([^']*)'|(\S+)`)
+	// typedLine is a line that runs the command: behind variables, as another user, or from a folder.
+	typedLine = regexp.MustCompile(`^(?:[A-Z_]+=\S+ +)*(?:setpriv (?:--\S+ +)+)?(?:\./)?bursar +(.*)$`)
+	until     = regexp.MustCompile(`\s+(?:\||>|<|&&|;|#)(?:\s.*)?$`) // what a shell does with it
+	words     = regexp.MustCompile(`"([^"]*)"|'([^']*)'|(\S+)`)
 )
 
 // stands are values in the places of words that documents write in capitals. Other such words are IDs.
@@ -77,7 +77,7 @@ func TestDocumentedCommandLinesAreComplete(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		for _, line := range documentedLines(path, string(text)) {
-			m := typed.FindStringSubmatch(strings.TrimSpace(line))
+			m := typedLine.FindStringSubmatch(strings.TrimSpace(line))
 			if m == nil {
 				continue
 			}
