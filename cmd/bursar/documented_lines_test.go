@@ -70,8 +70,15 @@ func documentedLines(path, text string) (lines []string) {
 // no argument or flag that it requires is missing, and no value is one that it refuses.
 func TestDocumentedCommandLinesAreComplete(t *testing.T) {
 	t.Parallel()
+	var into commands
+	c := &call{}
+	c.Stdout, c.Stderr = io.Discard, io.Discard
+	parser, err := newParser(c, &into, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := 0
-	err := filepath.WalkDir("../../docs", func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir("../../docs", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".md") || strings.Contains(path, "/decisions/") {
 			return err
 		}
@@ -85,13 +92,6 @@ func TestDocumentedCommandLinesAreComplete(t *testing.T) {
 			var args []string
 			for _, w := range words.FindAllStringSubmatch(until.ReplaceAllString(m[1], ""), -1) {
 				args = append(args, filled(w[1]+w[2]+w[3]))
-			}
-			var into commands
-			c := &call{}
-			c.Stdout, c.Stderr = io.Discard, io.Discard
-			parser, err := newParser(c, &into, func(int) {})
-			if err != nil {
-				return err
 			}
 			if _, err := parser.Parse(args); err != nil && !strings.Contains(line, "…") {
 				t.Errorf("%s: %s: %v (parsed as %q), want a command that is complete", path, line, err, args)
