@@ -6,7 +6,7 @@
  * Requires PHP: 7.4
  * Requires Plugins: woocommerce
  * WC requires at least: 7.1
- * WC tested up to: 9.9
+ * WC tested up to: 11.0
  * License: Apache-2.0
  * Text Domain: bursar
  */
