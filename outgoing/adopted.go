@@ -2,7 +2,6 @@ package outgoing
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -178,150 +176,4 @@ func ownResources(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resour
 		id, owned := owners[resource]
 		return owned && id != p.ID
 	}), err
-}
-
-// requestAgain returns the request for another version of an adopted transaction, or the reason why there can be none.
-// A version is possible only if the books know everything that the transaction pays to others.
-func (s *Sender) requestAgain(
-	ctx context.Context, p bursar.OutgoingTx,
-) (request chain.TxRequest, why string, err error) {
-	if request, err = DecodeRequest(p); err != nil {
-		return request, "", err
-	}
-	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		x, err := tx.ExternalSpends().Behind(ctx, p.ID)
-		switch {
-		case err != nil && !errors.Is(err, store.ErrNotFound):
-			return err
-		case x.Status == store.ExternalUnclear:
-			why = "no operator has resolved what it paid: see `bursar recovery status`"
-		case x.Status == store.ExternalSettled || x.Booked != "":
-			why = "it pays something that no request asked for"
-		case len(request.Payments) == 0:
-			why = "it pays nobody"
-		}
-		if why != "" || request.Kind != chain.KindWithdrawal {
-			return nil
-		}
-		orders, err := tx.Outgoing().OrdersPaid(ctx, p.ID)
-		if err != nil {
-			return err
-		}
-		owed := make([]chain.Payment, 0, len(orders))
-		for _, o := range orders {
-			currency, err := s.Registry.Get(o.Currency)
-			if err != nil {
-				return err
-			}
-			owed = append(owed, chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount})
-		}
-		if !samePayments(owed, request.Payments) {
-			why = "its payments differ from those that were requested"
-		}
-		return nil
-	})
-	return request, why, err
-}
-
-// samePayments reports whether two lists hold the same payments, in any order.
-func samePayments(a, b []chain.Payment) bool {
-	count := map[chain.Payment]int{}
-	for _, p := range a {
-		count[p]++
-	}
-	for _, p := range b {
-		count[p]--
-	}
-	for _, n := range count {
-		if n != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// makeAgain builds, signs, stores and sends the first version of an adopted transaction whose bytes are known, with the
-// reservations of the adopted version. Transactions that were built on the adopted version's change cannot be included
-// beside this version, and end when it is final.
-func (s *Sender) makeAgain(
-	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, request chain.TxRequest,
-) error {
-	request, unsigned, err := s.bumpFor(ctx, lease, state, p, request)
-	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
-		return s.topUp(ctx, lease, p, gas)
-	}
-	if err != nil {
-		return err
-	}
-	if len(unsigned.Reservations) == 0 {
-		return &WaitError{Reason: "its block was reorged out and its bytes are not known; another version is built once " +
-			"the transactions with lower nonces are included"}
-	}
-	proven, err := s.evidence(ctx, p, request, unsigned)
-	if err != nil {
-		return fmt.Errorf("build another version: %w", err)
-	}
-	p, err = s.reserveAgain(ctx, passage{p, request, stepBump, lease}, unsigned)
-	if err != nil || p.Height > 0 {
-		return err
-	}
-	if s.Marks != nil {
-		if err := s.Marks.Sign(ctx, lease, p.ID); err != nil {
-			return fmt.Errorf("count the signature: %w", err)
-		}
-	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), proven)
-	if err == nil {
-		p, err = s.store(ctx, passage{p, request, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
-	}
-	if err != nil {
-		if s.Marks != nil && !errors.Is(err, store.ErrLeaseLost) {
-			s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
-		}
-		return fmt.Errorf("build another version: %w", err)
-	}
-	if p.TxID != signed.TxID {
-		return nil // it was included again while this version was signed
-	}
-	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())
-	})
-	if err != nil {
-		return err
-	}
-	s.Log.Warn("adopted transaction was reorged out: another version is sent", "outgoing", p.ID, "chain", p.Chain, "hash",
-		signed.TxID, "fee", s.native(unsigned.Fee))
-	return s.Chain.Broadcast(ctx, signed)
-}
-
-// reserveAgain records the next version of an adopted transaction and reserves its resources, before it is signed.
-func (s *Sender) reserveAgain(ctx context.Context, a passage, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
-	text, err := encodeUnsigned(unsigned)
-	if err != nil {
-		return a.outgoingTx, err
-	}
-	completed, err := json.Marshal(withoutChoices(a.request))
-	if err != nil {
-		return a.outgoingTx, fmt.Errorf("encode transaction request: %w", err)
-	}
-	return s.change(ctx, a.lease, a.outgoingTx, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if now.Height > 0 {
-			return nil
-		}
-		if err := s.gate(ctx, tx, passage{now, a.request, a.step, a.lease}); err != nil {
-			return err
-		}
-		if err := s.budget(ctx, tx, now, a.request, unsigned.Fee); err != nil {
-			return err
-		}
-		if err := tx.Reservations().Reserve(ctx, now, unsigned.Reservations); err != nil {
-			return err
-		}
-		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
-			return err
-		}
-		// The error stays until the version is stored: only a step that ends otherwise records another one.
-		now.Unsigned = text
-		return tx.Outgoing().SetStatus(ctx, now, now.Status)
-	})
 }

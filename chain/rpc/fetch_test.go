@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -131,87 +130,6 @@ func TestFetchHidesLatency(t *testing.T) {
 	})
 }
 
-func TestFetchIsBounded(t *testing.T) {
-	for name, tc := range map[string]struct {
-		cfg  Config
-		size int
-		most int
-	}{
-		"fetchers":    {Config{Fetchers: 3}, 0, 3},
-		"one":         {Config{Fetchers: 1}, 0, 1},
-		"connections": {Config{MaxConns: 6}, 0, 6},
-		"memory":      {Config{MaxHeld: 1 << 20}, 100 << 10, 10},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond}, size: tc.size}
-			c := farmClient(t, f, tc.cfg)
-			fetchAll(t, c, 100, 0)
-			if f.most != tc.most {
-				t.Errorf("%s: %d at a time, want %d", name, f.most, tc.most)
-			}
-			fetchAll(t, c, 100, 0)
-			if f.most != tc.most {
-				t.Errorf("%s: %d at a time, want %d", name, f.most, tc.most)
-			}
-		})
-	}
-}
-
-// Where more at a time does not make it faster, the node is not overrun: a queue makes every answer late.
-func TestFetchDoesNotOverrunANode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &farm{latency: map[string]time.Duration{"a.example": 100 * time.Millisecond},
-			slots: map[string]chan struct{}{"a.example": make(chan struct{}, 2)}}
-		c := farmClient(t, f, Config{})
-		fetchAll(t, c, 100, 0)
-		f.most = 0
-		if took := fetchAll(t, c, 200, 0); took > 11*time.Second || f.most > 10 {
-			t.Errorf("200 items took %v with %d at a time", took, f.most)
-		}
-		f.slots = nil // it became faster, which is noticed
-		f.most = 0
-		fetchAll(t, c, 400, 0)
-		if f.most < 16 {
-			t.Errorf("%d at a time for a node that became faster", f.most)
-		}
-	})
-}
-
-// A node that refuses what is more than it can take is asked for half as many next time, and the blocks keep coming.
-func TestFetchBacksOffWhereItFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond}, full: 8}
-		c := farmClient(t, f, Config{})
-		got := 0
-		for range 20 {
-			if s, err := c.Pin(t.Context()); err == nil {
-				items, _ := Fetch(t.Context(), s, 40, 0, getItem)
-				got += len(items)
-			}
-			<-time.After(2 * time.Second)
-		}
-		if got < 20*7 {
-			t.Errorf("%d items in 20 rounds", got)
-		}
-		if limit := c.Stats()[0].Fetching; limit > 12 {
-			t.Errorf("%d at a time for a node that takes 8", limit)
-		}
-	})
-}
-
-func TestFetchKeepsToAQuota(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond}}
-		c := farmClient(t, f, Config{Quota: Quota{PerSecond: 10}})
-		if took := fetchAll(t, c, 100, 0); took < 9*time.Second || took > 14*time.Second {
-			t.Errorf("100 items at 10 a second took %v", took)
-		}
-		if f.most > 10 {
-			t.Errorf("%d at a time", f.most)
-		}
-	})
-}
-
 // While catching up all endpoints that are up and high enough help, and a slow one does not make it slower.
 func TestFetchUsesOtherEndpoints(t *testing.T) {
 	fetching := func(t *testing.T, cfg Config, latencies []time.Duration, heights []uint64, n int) (*farm, time.Duration) {
@@ -295,47 +213,6 @@ func TestFetchAsksAgainWhatFailedElsewhere(t *testing.T) {
 	}
 }
 
-// The results end at the first item that failed; an error that is not the first item's is met again by the next read.
-func TestFetchEndsAtTheFirstFailure(t *testing.T) {
-	for _, bad := range []int{0, 7, 39} {
-		synctest.Test(t, func(t *testing.T) {
-			f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond},
-				ill: func(_ string, item int) (*http.Response, error) {
-					if item == bad || item == bad+3 {
-						return response(`{"id":null,"error":{"code":-32600,"message":"x"}}`, false), nil
-					}
-					return nil, nil
-				}}
-			c := farmClient(t, f, Config{})
-			got, err := Fetch(t.Context(), pinned(t, c), 40, 0, getItem)
-			var answer *Error
-			if len(got) != bad || (bad == 0) != errors.As(err, &answer) || bad > 0 && err != nil {
-				t.Errorf("item %d is bad: %d items, %v", bad, len(got), err)
-			}
-			if f.now != 0 {
-				t.Errorf("%d are still under way, want 0", f.now)
-			}
-		})
-	}
-}
-
-func TestFetchEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &farm{latency: map[string]time.Duration{"a.example": time.Hour}}
-		c := farmClient(t, f, Config{Timeout: 2 * time.Hour})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		start := time.Now()
-		got, err := Fetch(ctx, pinned(t, c), 40, 0, getItem)
-		if len(got) != 0 || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second || f.now != 0 {
-			t.Errorf("%d items, %v after %v, %d under way", len(got), err, time.Since(start), f.now)
-		}
-		if got, err := Fetch(t.Context(), pinned(t, c), 0, 0, getItem); len(got) != 0 || err != nil {
-			t.Errorf("nothing: %v, %v", got, err)
-		}
-	})
-}
-
 func TestWindowFollowsTheSizeOfAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &farm{latency: map[string]time.Duration{"a.example": time.Millisecond}, size: 1 << 20}
@@ -406,28 +283,5 @@ func BenchmarkFetch(b *testing.B) {
 		}); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// A block that no adapter foresaw may make reading it panic. That is an error of the one chain: the goroutine is
-// Fetch's own, so that nobody else could catch it, and the process with all other chains would end.
-func TestAPanicInFetchIsAnError(t *testing.T) {
-	f := &farm{latency: map[string]time.Duration{"a.example": 0}}
-	got, err := Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 3, 0,
-		func(ctx context.Context, s *Session, i int) (int, error) {
-			if i == 1 {
-				panic("an unforeseen block")
-			}
-			return i, nil
-		})
-	if err != nil || len(got) != 1 {
-		t.Errorf("%d items, %v, want 1", len(got), err)
-	}
-	_, err = Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 1, 0,
-		func(context.Context, *Session, int) (int, error) {
-			panic("an unforeseen block")
-		})
-	if err == nil || !strings.Contains(err.Error(), "an unforeseen block") {
-		t.Errorf("error %v", err)
 	}
 }

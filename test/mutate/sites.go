@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"go/ast"
-	"go/format"
 	"go/parser"
 	"go/token"
 	"os"
@@ -240,63 +238,6 @@ func (f *finder) inside(s ast.Stmt, errorOnly bool) {
 	})
 }
 
-// expressions visits an expression and, through function literals, the statements inside it.
-func (f *finder) expressions(e ast.Expr) {
-	ast.Inspect(e, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			f.block(n.Body, onlyError(n.Type))
-			return false
-		case *ast.BinaryExpr:
-			f.binary(n)
-		case *ast.Ident:
-			f.constant(n)
-		case *ast.KeyValueExpr:
-			f.expressions(n.Value)
-			return false
-		case *ast.ArrayType, *ast.MapType, *ast.StructType, *ast.FuncType, *ast.InterfaceType:
-			return false
-		}
-		return true
-	})
-}
-
-func (f *finder) constant(n *ast.Ident) {
-	switch n.Name {
-	case "true":
-		f.add("false", n, "(!mutantOn(#) && ", ")")
-	case "false":
-		f.add("true", n, "(mutantOn(#) || ", ")")
-	}
-}
-
-func (f *finder) binary(n *ast.BinaryExpr) {
-	x, y := f.text(n.X), f.text(n.Y)
-	switch n.Op {
-	case token.LOR:
-		f.add("and", n, "mutantOr(#, ", ")")
-		f.between(n, ", func() bool { return (", ") }")
-	case token.LAND:
-		f.add("or", n, "mutantAnd(#, ", ")")
-		f.between(n, ", func() bool { return (", ") }")
-	case token.EQL, token.NEQ:
-		f.add("not", n, "((", ") != mutantOn(#))")
-	case token.LSS, token.GTR:
-		f.add("or equal", n, "((", ") || mutantOn(#) && "+x+" == "+y+")")
-	case token.LEQ, token.GEQ:
-		f.add("not equal", n, "((", ") && !(mutantOn(#) && "+x+" == "+y+"))")
-	}
-}
-
-// between replaces the operator of a binary expression by a separator and closes the second operand.
-func (f *finder) between(n *ast.BinaryExpr, separator, end string) {
-	last := &f.sites[len(f.sites)-1]
-	depth := last.edit[0].depth
-	last.edit = append(last.edit, edit{at: f.offset(n.OpPos), text: separator + "/*", depth: depth},
-		edit{at: f.offset(n.OpPos) + len(n.Op.String()), text: "*/ ", depth: depth, close: true},
-		edit{at: f.offset(n.End()), text: end, depth: depth + 1, close: true})
-}
-
 func calls(c *ast.CallExpr, name string) bool {
 	id, is := c.Fun.(*ast.Ident)
 	return is && id.Name == name
@@ -309,42 +250,4 @@ func blank(s *ast.AssignStmt) bool {
 		}
 	}
 	return true
-}
-
-// rewrite inserts the sites' edits into a file.
-func rewrite(src []byte, sites []site) ([]byte, error) {
-	var edits []edit
-	for _, s := range sites {
-		for _, e := range s.edit {
-			e.text = strings.ReplaceAll(e.text, "#", fmt.Sprint(s.id))
-			edits = append(edits, e)
-		}
-	}
-	sort.SliceStable(edits, func(i, j int) bool { return before(edits[i], edits[j]) })
-	var out bytes.Buffer
-	at := 0
-	for _, e := range edits {
-		out.Write(src[at:e.at])
-		out.WriteString(e.text)
-		at = e.at
-	}
-	out.Write(src[at:])
-	if _, err := format.Source(out.Bytes()); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
-// before orders edits: an edit that closes comes before one that opens at the same place; of two that close, the
-// inner comes first; of two that open, the outer.
-func before(a, b edit) bool {
-	switch {
-	case a.at != b.at:
-		return a.at < b.at
-	case a.close != b.close:
-		return a.close
-	case a.close:
-		return a.depth > b.depth
-	}
-	return a.depth < b.depth
 }
