@@ -118,7 +118,8 @@ func (n *Notifier) waiting(
 			return nil, err
 		}
 		for _, o := range withdrawals {
-			add(Approvals, "approvals", "withdrawal", "for your approval", "bursar withdrawal list", n.ApprovalsAfter, o)
+			add(Approvals, "approvals", "withdrawal", "for your approval", "bursar withdrawal list --status pending_approval",
+				n.ApprovalsAfter, o)
 		}
 		proposals, err := tx.Queues().OverdueProposals(ctx, before)
 		if err != nil {
