@@ -62,7 +62,7 @@ func (n *Notifier) compose(id string, list []event, lost int64, now time.Time) M
 		add(Alarms, "Older than a day: %s still open, %d closed: `bursar alarm list`", number(opened, "alarm"), closed)
 	}
 	if lost > 0 {
-		add(Alarms, "Before this, %s could not be delivered within a day and will not come: `bursar alarm list` shows what is open",
+		add(Alarms, "Before this, %s could not be delivered within a day and will not come: `bursar alarm list`",
 			number(int(lost), "message"))
 	}
 	m.Text = textOf(m.Notices)

@@ -16,9 +16,9 @@ var (
 	expected   = regexp.MustCompile(`\s{2,}# ("[^"]+":.*|[a-z_]+)$`) // what the answer contains, as the tutorial says
 )
 
-// TestTheTutorials runs every command of the tutorials, and of the document on charges, one after the other, against one
-// sandbox. What a reader copies from an answer into a variable is taken from the answer before; what a comment says about
-// an answer is waited for.
+// TestTheTutorials runs every command of the tutorials, and of the document on charges, one after the other, against
+// one sandbox. What a reader copies from an answer into a variable is taken from the answer before; what a comment says
+// about an answer is waited for.
 func TestTheTutorials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs curl and a whole sandbox: left out by -short")

@@ -99,7 +99,7 @@ func (s *Service) adminServer() (*http.Server, error) {
 	return api.Server(guard.before(mux), s.log), nil
 }
 
-// documentPaths are what the admin address serves of the documentation, the search included: links of alarms lead there.
+// documentPaths are what the admin address serves of the documentation, the search included: alarms link to them.
 var documentPaths = []string{"/docs", site.Root, "/openapi.json", "/llms.txt"}
 
 // addProfiles serves the process's profiles, as `go tool pprof` reads them. A profile shows what the process does and

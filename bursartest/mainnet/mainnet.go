@@ -25,9 +25,9 @@ import (
 //go:embed nodes.json
 var recorded []byte
 
-// answer is what a node says to a request: the method of a JSON-RPC call, or the path of another one, and behind a space
-// its parameters with sorted names. A request fits that begins with what stands before the first * of Ask and has what
-// stands between the others.
+// answer is what a node says to a request: the method of a JSON-RPC call, or the path of another one, and behind a
+// space its parameters with sorted names. A request fits that begins with what is before the first * of Ask and has
+// what is between the others.
 type answer struct {
 	Ask    string
 	Result any

@@ -25,8 +25,8 @@ var (
 // stands are values in the places of words that documents write in capitals. Other such words are IDs.
 var stands = map[string]string{"NAME": "shop", "FILE": "file", "TEXT": "text", "CHAIN": "bitcoin", "CODE": "BTC",
 	"AMOUNT": "1", "ADDRESS": "address", "TIME": "2026-01-31T00:00:00Z", "URL": "http://127.0.0.1:1", "HEIGHT": "100",
-	"NUMBER": "1", "ITEM": "1", "HASH": "hash", "EVENT": "deposit", "ROLE": "viewer", "DIR": "folder", "KIND": "unattributed",
-	"VERSION": "1", "PERSON": "Ada"}
+	"NUMBER": "1", "ITEM": "1", "HASH": "hash", "EVENT": "deposit", "ROLE": "viewer", "DIR": "folder",
+	"KIND": "unattributed", "VERSION": "1", "PERSON": "Ada"}
 
 var placeholder = regexp.MustCompile(`^[A-Z]{2,}$`)
 
@@ -51,7 +51,7 @@ func isCurrency(word string) bool {
 	return strings.Contains(" BTC LTC ETH BNB MATIC SOL XRP TRX USDT USDC EUR USD CODE ", " "+word+" ")
 }
 
-// documentedLines returns what a document has typed into a shell; of runbooks also what stands in a sentence, since it is
+// documentedLines returns what a document has typed into a shell; of runbooks also what is in a sentence, since it is
 // copied from there at night.
 func documentedLines(path, text string) (lines []string) {
 	for _, block := range fencedBlock.FindAllStringSubmatch(text, -1) {

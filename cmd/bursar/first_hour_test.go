@@ -35,7 +35,7 @@ func typedIn(t *testing.T, document string) (lines []string) {
 const firstHourPage = "../../docs/operations/first-hour.md"
 
 // The first hour, as docs/operations/first-hour.md has it: every command of bursar there is run by the real program, in
-// the order of the page and against a node of each chain (bursartest/mainnet), and at its end doctor finds nothing and a
+// the order of the page and against a node of each chain (bursartest/mainnet). At its end doctor finds nothing and a
 // shop has its first address. `go test -v` shows the times of the page. release/install_test.go does the same with the
 // package of Debian.
 func TestTheFirstHour(t *testing.T) {

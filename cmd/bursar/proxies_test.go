@@ -19,7 +19,7 @@ import (
 	"github.com/bursar/bursar/tlsfile/tlstest"
 )
 
-// documentedProxy is how a text of docs/operations/proxies.md is run: as it stands there, but for the port, the files of
+// documentedProxy is how a text of docs/operations/proxies.md is run: as it is there, but for the port, the files of
 // certificates, the service's address, and what belongs around it on a machine.
 type documentedProxy struct {
 	fence   string // of the block in the document
@@ -93,7 +93,8 @@ func TestTheDocumentedProxies(t *testing.T) {
 	}
 	authority := tlstest.New(t)
 	authority.Issue("pay")
-	shared := proxied{authority: authority, bundle: filepath.Join(d.dir, "bundle.pem"), service: d.serving(), key: near.APIKey}
+	shared := proxied{authority: authority, bundle: filepath.Join(d.dir, "bundle.pem"), service: d.serving(),
+		key: near.APIKey}
 	var both []byte
 	for _, file := range []string{"pay.pem", "pay.key"} {
 		text, err := os.ReadFile(authority.Path(file))
@@ -213,7 +214,8 @@ func (p *proxied) gets(from, method, path, body string, header map[string]string
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if err != nil || answer.StatusCode != status {
-		p.Errorf("%s %s from %s %v: %d %.200s, %v, want %d", method, path, from, header, answer.StatusCode, text, err, status)
+		p.Errorf("%s %s from %s %v: %d %.200s, %v, want %d", method, path, from, header, answer.StatusCode, text, err,
+			status)
 	}
 	return string(text)
 }
