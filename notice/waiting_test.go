@@ -36,8 +36,8 @@ func TestWhatWaitsTooLongIsAnnounced(t *testing.T) {
 		h.after(2 * time.Minute)
 		text := h.box.taken
 		h.gets("an approval after an hour", "approvals wait")
-		if len(text) != 1 || !strings.Contains(text[0].Text, "WAITING 1 withdrawal for your approval on bitcoin for more than "+
-			"60 minutes, the oldest since 2026-11-01 00:00 UTC") || strings.Contains(text[0].Text, "secret") {
+		if len(text) != 1 || !strings.Contains(text[0].Text, "WAITING 1 withdrawal for your approval on bitcoin for more "+
+			"than 60 minutes, the oldest since 2026-11-01 00:00 UTC") || strings.Contains(text[0].Text, "secret") {
 			h.Errorf("the message is %+v, want how many wait and since when, and nothing of the customer", text)
 		}
 		h.requests(3, bursar.WithdrawalPendingApproval)

@@ -110,7 +110,8 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 		"/var/lib/bursar bursar:bursar 700", "/etc/bursar root:bursar 750", "/etc/bursar/bursar.yaml root:bursar 640",
 		`{"status":"ok"}`, "upgraded to 1.2.4", "network: mainnet", "shop", "removed", "is kept", "bursar.db", "seed.age",
 		"made /etc/bursar/bursar.yaml bursar 600", "made /etc/bursar/passphrase bursar 600",
-		"made /var/lib/bursar/seed.age bursar 600", "made /var/lib/bursar/bursar.db bursar 600", "The configuration is valid: mainnet, chains: 8",
+		"made /var/lib/bursar/seed.age bursar 600", "made /var/lib/bursar/bursar.db bursar 600",
+		"The configuration is valid: mainnet, chains: 8",
 		"completed to reconcile", "commands in the manual: 1",
 		"/etc/bursar-signer/signer.yaml root:bursar-signer 640", "the signer reads", "the service does not",
 	} {
