@@ -114,6 +114,7 @@ var mayImport = map[string][]string{
 	"service":              nil, // wiring: everything
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory
+	"bursartest/mainnet":   {},
 	"bursartest/replicas":  nil,
 	"bursartest/clocktest": {},
 	"simulation":           nil,

@@ -41,3 +41,14 @@ func (a *api) guide(r *http.Request, header http.Header) (store.Answer, error) {
 	header.Set("Referrer-Policy", "no-referrer")
 	return store.Answer{Status: http.StatusOK, Body: page.Body}, nil
 }
+
+// Documents returns the handler of /docs with the pages below it, /openapi.json and /llms.txt alone, as New serves
+// them, for an address of operators. It needs the database no more than they do.
+func Documents(c Config) http.Handler {
+	all := New(c)
+	mux := http.NewServeMux()
+	for _, pattern := range []string{"GET /docs", "GET " + site.Root, "GET /openapi.json", "GET /llms.txt"} {
+		mux.Handle(pattern, all)
+	}
+	return mux
+}

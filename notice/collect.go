@@ -76,17 +76,20 @@ func (n *Notifier) ofAlarm(a store.UnnoticedAlarm) event {
 		on = " on " + string(a.Chain)
 	}
 	if a.ResolvedAt.IsZero() {
-		e.line.Text = line("ALARM %s%s since %s (alarm %d): %s", a.Kind, on, moment(a.At), a.Number, a.Message)
+		what := "ALARM"
+		if e.line.Grave {
+			what = "URGENT ALARM"
+		}
+		e.line.Text = line("%s %s%s since %s (alarm %d): %s", what, a.Kind, on, moment(a.At), a.Number, a.Message)
 		return e
 	}
 	e.at, e.line.State, e.line.Grave = a.ResolvedAt, "closed", false
-	lasted := a.ResolvedAt.Sub(a.At).Round(time.Second)
 	what := "CLOSED"
 	if a.IsNew() {
 		what = "OPENED AND CLOSED"
 	}
-	e.line.Text = line("%s %s%s at %s, after %s (alarm %d): %s", what, a.Kind, on, moment(a.ResolvedAt), lasted, a.Number,
-		a.Message)
+	e.line.Text = line("%s %s%s at %s, after %s (alarm %d). It said: %s", what, a.Kind, on, moment(a.ResolvedAt),
+		span(a.ResolvedAt.Sub(a.At)), a.Number, a.Message)
 	return e
 }
 
@@ -94,7 +97,7 @@ func (n *Notifier) ofAlarm(a store.UnnoticedAlarm) event {
 func (n *Notifier) waiting(
 	ctx context.Context, tx *store.Tx, r Receiver, row store.NoticeReceiver,
 ) (list []event, err error) {
-	add := func(kind Kind, queue, what, command string, after time.Duration, o store.Overdue) {
+	add := func(kind Kind, queue, what, wants, command string, after time.Duration, o store.Overdue) {
 		key := strings.TrimSpace(queue + " " + string(o.Chain))
 		if o.Count == 0 || !o.Newest.After(row.Waiting[key]) {
 			return
@@ -105,8 +108,8 @@ func (n *Notifier) waiting(
 		}
 		list = append(list, event{at: o.Newest.Add(after), queue: key, newest: o.Newest, line: Line{Kind: kind,
 			State: "waiting", Chain: string(o.Chain), Since: o.Oldest, Runbook: n.Link + "/docs/runbooks#" + string(kind),
-			Text: line("WAITING %d %s%s for more than %s, the oldest since %s: `%s`", o.Count, what, on, after,
-				moment(o.Oldest), command)}})
+			Text: line("WAITING %s %s%s for more than %s, the oldest since %s: `%s`", number(int(o.Count), what),
+				wants, on, span(after), moment(o.Oldest), command)}})
 	}
 	if r.wants(Approvals) && n.ApprovalsAfter > 0 {
 		before := tx.Now().Add(-n.ApprovalsAfter)
@@ -115,13 +118,15 @@ func (n *Notifier) waiting(
 			return nil, err
 		}
 		for _, o := range withdrawals {
-			add(Approvals, "approvals", "withdrawals for approval", "bursar withdrawal list", n.ApprovalsAfter, o)
+			add(Approvals, "approvals", "withdrawal", "for your approval", "bursar withdrawal list --status pending_approval",
+				n.ApprovalsAfter, o)
 		}
 		proposals, err := tx.Queues().OverdueProposals(ctx, before)
 		if err != nil {
 			return nil, err
 		}
-		add(Approvals, "proposals", "proposals for approval", "bursar docs operations/proposals", n.ApprovalsAfter, proposals)
+		add(Approvals, "proposals", "proposal", "for your approval", "bursar docs operations/proposals", n.ApprovalsAfter,
+			proposals)
 	}
 	if r.wants(Withdrawals) && n.WithdrawalsAfter > 0 {
 		overdue, err := tx.Queues().OverdueWithdrawals(ctx, tx.Now().Add(-n.WithdrawalsAfter))
@@ -129,7 +134,7 @@ func (n *Notifier) waiting(
 			return nil, err
 		}
 		for _, o := range overdue {
-			add(Withdrawals, "withdrawals", "withdrawals to be paid", "bursar doctor", n.WithdrawalsAfter, o)
+			add(Withdrawals, "withdrawals", "withdrawal", "to be paid", "bursar doctor", n.WithdrawalsAfter, o)
 		}
 	}
 	return list, nil
@@ -154,10 +159,10 @@ func (n *Notifier) statement(ctx context.Context) *Line {
 	})
 	if err != nil {
 		n.Log.Warn("solvency verdict for a notice not available", "error", err)
-		l.Text = "NOT KNOWN whether everything that is owed is held: see the log, and run `bursar doctor`"
+		l.Text = "SOLVENCY NOT KNOWN: the comparison of what is owed and held failed. See the log, and run `bursar doctor`"
 		return &l
 	}
-	l.Text = "NOT SOLVENT: run `bursar doctor`"
+	l.Text = "NOT SOLVENT: less is held than owed. Pay nothing out, and run `bursar doctor`"
 	if s.Solvent {
 		l.State, l.Grave, l.Text = "solvent", false, "SOLVENT: everything that is owed is held"
 	}

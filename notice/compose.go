@@ -56,13 +56,14 @@ func (n *Notifier) compose(id string, list []event, lost int64, now time.Time) M
 		m.Notices = append(m.Notices, Line{Kind: kind, Text: line(format, args...)})
 	}
 	if more := len(shown) - maxLines; more > 0 {
-		add(Alarms, "%d more: `bursar alarm list`", more)
+		add(Alarms, "%d more are not shown: `bursar alarm list`", more)
 	}
 	if opened+closed > 0 {
-		add(Alarms, "more than a day ago %d alarms opened that are open, and %d closed: `bursar alarm list`", opened, closed)
+		add(Alarms, "Older than a day: %s still open, %d closed: `bursar alarm list`", number(opened, "alarm"), closed)
 	}
 	if lost > 0 {
-		add(Alarms, "%d messages before this one were not taken for a day each, and given up: `bursar alarm list`", lost)
+		add(Alarms, "Before this, %s could not be delivered within a day and will not come: `bursar alarm list`",
+			number(int(lost), "message"))
 	}
 	m.Text = textOf(m.Notices)
 	return m
@@ -83,38 +84,82 @@ func rank(e event) int {
 	return 4
 }
 
-// summary is the subject of events.
-func summary(list []event) string {
-	if len(list) == 1 {
-		e := list[0].line
-		switch {
-		case e.Kind == Alarms && e.Chain != "":
-			return fmt.Sprintf("alarm %s %s on %s", e.Alarm, e.State, e.Chain)
-		case e.Kind == Alarms:
-			return fmt.Sprintf("alarm %s %s", e.Alarm, e.State)
-		}
-		return e.State
+// number counts things in words.
+func number(n int, what string) string {
+	if n != 1 {
+		what += "s"
 	}
-	counts := map[string]int{}
-	for _, e := range list {
-		counts[e.line.State]++
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// summary is the subject of events: often all that is read of them at night.
+func summary(list []event) string {
+	urgent := ""
+	if slices.ContainsFunc(list, func(e event) bool { return e.line.Grave }) {
+		urgent = "URGENT: "
+	}
+	if len(list) == 1 && list[0].line.Kind == Alarms {
+		e := list[0].line
+		on := ""
+		if e.Chain != "" {
+			on = " on " + e.Chain
+		}
+		return fmt.Sprintf("%salarm %s %s%s", urgent, e.Alarm, e.State, on)
 	}
 	var parts []string
-	for _, p := range []struct{ state, one, many string }{
-		{"insolvent", "insolvent", ""},
-		{"opened", "1 alarm opened", "%d alarms opened"},
-		{"closed", "1 alarm closed", "%d alarms closed"},
-		{"waiting", "payments wait", "payments wait"},
-		{"solvent", "solvent", ""},
+	for _, p := range []struct {
+		state, says string
+		counted     bool
+	}{
+		{"insolvent", "NOT SOLVENT", false},
+		{"opened", "alarm", true},
+		{"closed", "alarm", true},
+		{"waiting", "", false},
+		{"solvent", "solvent", false},
 	} {
-		switch c := counts[p.state]; {
-		case c == 1:
-			parts = append(parts, p.one)
-		case c > 1:
-			parts = append(parts, strings.ReplaceAll(p.many, "%d", fmt.Sprint(c)))
+		of := slices.DeleteFunc(slices.Clone(list), func(e event) bool { return e.line.State != p.state })
+		switch {
+		case len(of) == 0:
+		case p.counted:
+			parts = append(parts, fmt.Sprintf("%s %s (%s)", number(len(of), p.says), p.state, kindsOf(of)))
+		case p.state == "waiting":
+			parts = append(parts, waits(of)...)
+		default:
+			parts = append(parts, p.says)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return urgent + strings.Join(parts, ", ")
+}
+
+// waits names what waits, once.
+func waits(list []event) (parts []string) {
+	for _, p := range []struct {
+		kind Kind
+		says string
+	}{{Approvals, "approvals wait"}, {Withdrawals, "payments wait"}} {
+		if slices.ContainsFunc(list, func(e event) bool { return e.line.Kind == p.kind }) {
+			parts = append(parts, p.says)
+		}
+	}
+	return parts
+}
+
+// maxKinds is how many kinds of alarm a subject names.
+const maxKinds = 3
+
+// kindsOf names the kinds of alarms, the grave ones first.
+func kindsOf(list []event) string {
+	slices.SortStableFunc(list, func(a, b event) int { return rank(a) - rank(b) })
+	var kinds []string
+	for _, e := range list {
+		if !slices.Contains(kinds, e.line.Alarm) {
+			kinds = append(kinds, e.line.Alarm)
+		}
+	}
+	if len(kinds) > maxKinds {
+		kinds = append(kinds[:maxKinds], "…")
+	}
+	return strings.Join(kinds, ", ")
 }
 
 // note records that a receiver knows of events, in its row and in the list of alarms.

@@ -103,6 +103,24 @@ func line(format string, args ...any) string {
 // moment is how a time is written for people.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
+// span is how long something took, for people: in the unit that matters, and the next smaller one.
+func span(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	switch {
+	case d < 2*time.Minute:
+		return number(int(d/time.Second), "second")
+	case d < 2*time.Hour:
+		return number(int(d/time.Minute), "minute")
+	case d < 48*time.Hour:
+		text := number(int(d/time.Hour), "hour")
+		if rest := d % time.Hour / time.Minute; rest > 0 {
+			text += " " + number(int(rest), "minute")
+		}
+		return text
+	}
+	return number(int(d/(24*time.Hour)), "day")
+}
+
 // textOf returns lines as people read them, each with the link to its runbook below.
 func textOf(lines []Line) string {
 	var b strings.Builder

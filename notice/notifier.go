@@ -136,12 +136,18 @@ func (n *Notifier) due(ctx context.Context, r Receiver) (due bool, statement *Li
 		if err != nil || n.rests(row, tx.Now()) {
 			return err
 		}
-		if row.Message != "" {
-			due = true
-			return nil
+		var ahead bool
+		row, ahead = straightened(row, tx.Now())
+		waits, err := r.holdsBack(row, tx.Now())
+		if err != nil || ahead || row.Message != "" && !waits {
+			due = err == nil
+			return err
 		}
 		if n.isSoon(row, tx.Now()) {
 			return nil // so nothing is compared or computed for a message that is not sent yet
+		}
+		if due = row.Held != "" && !r.isQuiet(tx.Now()); due {
+			return nil
 		}
 		if _, solvency = n.solvencyDue(r, row, tx.Now()); r.isQuiet(tx.Now()) {
 			solvency = false // alarms say what is grave
@@ -173,14 +179,16 @@ func (n *Notifier) claim(ctx context.Context, r Receiver, statement *Line) (c *c
 		if err != nil || n.rests(row, tx.Now()) {
 			return err
 		}
-		if row.Message == "" {
-			if err := n.take(ctx, tx, r, &row, id, statement); err != nil || row.Message == "" {
-				return err
+		row, ahead := straightened(row, tx.Now())
+		if err := n.next(ctx, tx, r, &row, id, statement); err != nil || row.Message == "" {
+			if err == nil && ahead {
+				err = tx.Notices().Put(ctx, row)
 			}
+			return err
 		}
-		var m Message
-		if err := json.Unmarshal([]byte(row.Message), &m); err != nil {
-			return fmt.Errorf("the recorded message to %s: %w", r.Name, err)
+		m, err := recorded(r.Name, row.Message)
+		if err != nil {
+			return err
 		}
 		row.Attempts++
 		row.NextAt = tx.Now().Add(claimedFor)

@@ -165,12 +165,12 @@ func TestSeveralAlarmsAreOneMessageAndGraveOnesDoNotWait(t *testing.T) {
 		h.gets("within the digest")
 		h.raise("external_spend", "a")
 		h.step()
-		h.gets("a grave one, with what waits", "3 alarms opened")
+		h.gets("a grave one, with what waits", "URGENT: 3 alarms opened (external_spend, funds_low)")
 		h.raise("cold_spend", "b")
 		h.after(30 * time.Second)
 		h.gets("another grave one, too soon")
 		h.after(30 * time.Second)
-		h.gets("and after a minute", "alarm cold_spend opened on bitcoin")
+		h.gets("and after a minute", "URGENT: alarm cold_spend opened on bitcoin")
 	})
 }
 
@@ -184,12 +184,12 @@ func TestQuietHoursPassGraveOnesOnly(t *testing.T) {
 		h.raise("funds_low", "BTC")
 		h.raise("signer_frozen", "")
 		h.after(time.Minute)
-		h.gets("in quiet hours", "alarm signer_frozen opened on bitcoin")
+		h.gets("in quiet hours", "URGENT: alarm signer_frozen opened on bitcoin")
 		h.resolve("signer_frozen", "")
 		h.after(5*time.Hour + 58*time.Minute)
 		h.gets("a minute before they end")
 		h.after(time.Minute)
-		h.gets("when they end", "1 alarm opened, 1 alarm closed")
+		h.gets("when they end", "1 alarm opened (funds_low), 1 alarm closed (signer_frozen)")
 	})
 }
 
@@ -200,7 +200,7 @@ func TestAReceiverGetsItsKindsOnly(t *testing.T) {
 		h.raise("funds_low", "BTC")
 		h.raise("uncovered", "BTC")
 		h.after(2 * time.Hour)
-		h.gets("of two alarms", "alarm uncovered opened on bitcoin")
+		h.gets("of two alarms", "URGENT: alarm uncovered opened on bitcoin")
 		h.after(2 * time.Hour)
 		h.gets("nothing more")
 	})
@@ -218,7 +218,7 @@ func TestOldAlarmsAreOneLine(t *testing.T) {
 		if len(h.box.taken) != 1 || len(h.box.taken[0].Notices) != 2 {
 			h.Fatalf("the receiver got %+v, want one message of two lines", h.box.taken)
 		}
-		want := "more than a day ago 50 alarms opened that are open, and 0 closed: `bursar alarm list`"
+		want := "Older than a day: 50 alarms still open, 0 closed: `bursar alarm list`"
 		if got := h.box.taken[0].Notices[1].Text; got != want {
 			h.Errorf("the line is %q, want %q", got, want)
 		}
@@ -305,7 +305,7 @@ func TestAMessageIsGivenUpAfterADay(t *testing.T) {
 		if len(h.box.taken) != 1 {
 			h.Fatalf("the receiver got %+v, want one message", h.box.taken)
 		}
-		want := "1 messages before this one were not taken for a day each, and given up: `bursar alarm list`"
+		want := "Before this, 1 message could not be delivered within a day and will not come"
 		if !strings.Contains(h.box.taken[0].Text, want) {
 			h.Errorf("the message is %q, want in it %q", h.box.taken[0].Text, want)
 		}
@@ -335,7 +335,7 @@ func TestAPanicIsAnError(t *testing.T) {
 		if err := h.notifier.Run(running); !errors.Is(err, context.Canceled) {
 			h.Errorf("the notifier ends with %v, want %v", err, context.Canceled)
 		}
-		h.gets("before the panic", "alarm external_spend opened on bitcoin")
+		h.gets("before the panic", "URGENT: alarm external_spend opened on bitcoin")
 	})
 }
 
@@ -354,7 +354,7 @@ func TestOneProcessSends(t *testing.T) {
 		if _, err := other.Step(ctx, h.receiver); err != nil {
 			h.Fatal(err)
 		}
-		h.gets("both processes", "alarm external_spend opened on bitcoin")
+		h.gets("both processes", "URGENT: alarm external_spend opened on bitcoin")
 	})
 }
 

@@ -35,16 +35,16 @@ func TestWhatWaitsTooLongIsAnnounced(t *testing.T) {
 		h.gets("before an hour")
 		h.after(2 * time.Minute)
 		text := h.box.taken
-		h.gets("an approval after an hour", "waiting")
-		if len(text) != 1 || !strings.Contains(text[0].Text, "WAITING 1 withdrawals for approval on bitcoin for more than "+
-			"1h0m0s, the oldest since 2026-11-01 00:00 UTC") || strings.Contains(text[0].Text, "secret") {
+		h.gets("an approval after an hour", "approvals wait")
+		if len(text) != 1 || !strings.Contains(text[0].Text, "WAITING 1 withdrawal for your approval on bitcoin for more "+
+			"than 60 minutes, the oldest since 2026-11-01 00:00 UTC") || strings.Contains(text[0].Text, "secret") {
 			h.Errorf("the message is %+v, want how many wait and since when, and nothing of the customer", text)
 		}
 		h.requests(3, bursar.WithdrawalPendingApproval)
 		h.after(30 * time.Minute)
 		h.gets("another one, not yet")
 		h.after(32 * time.Minute)
-		h.gets("another one, with the payment that waits for two hours", "payments wait")
+		h.gets("another one, with the payment that waits for two hours", "approvals wait, payments wait")
 		h.after(24 * time.Hour)
 		h.gets("nothing more")
 	})
@@ -58,7 +58,7 @@ func TestProposalsThatWaitAreAnnounced(t *testing.T) {
 				ExpiresAt: tx.Now().Add(24 * time.Hour)})
 		})
 		h.after(62 * time.Minute)
-		h.gets("after an hour", "waiting")
+		h.gets("after an hour", "approvals wait")
 	})
 }
 
@@ -80,9 +80,9 @@ func TestSolvencyIsSaidOnceADay(t *testing.T) {
 		h.gets("an hour before the next")
 		h.said.Solvent = false
 		h.after(time.Hour)
-		h.gets("the next day", "insolvent")
+		h.gets("the next day", "URGENT: NOT SOLVENT")
 		h.after(3*24*time.Hour + time.Hour) // it did not run for three days
-		h.gets("one line after three days", "insolvent")
+		h.gets("one line after three days", "URGENT: NOT SOLVENT")
 	})
 }
 
@@ -98,7 +98,7 @@ func TestTheVerdictIsComputedWhenItIsSent(t *testing.T) {
 		h.clock.Advance(59*time.Minute + 30*time.Second)
 		h.raise("uncovered", "BTC")
 		h.step()
-		h.gets("what is grave", "alarm uncovered opened on bitcoin")
+		h.gets("what is grave", "URGENT: alarm uncovered opened on bitcoin")
 		for range 3 {
 			h.after(10 * time.Second)
 		}

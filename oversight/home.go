@@ -97,7 +97,7 @@ func (r *reading) addAlarms(ctx context.Context, s *Sheet) error {
 		t.Rows = append(t.Rows, []Cell{at(a.At), {Text: a.Kind, Tone: Bad}, text(string(a.Chain)), text(a.Message),
 			number(a.Number), text(bursar.RunbookPath(a.Kind))})
 	}
-	t.Note = "The paths of what to do are those of the API's address."
+	t.Note = "The paths of what to do are pages of this address."
 	if len(open) == mostAlarms {
 		t.Note += " These are the newest alarms; `bursar alarm list` shows all."
 	}

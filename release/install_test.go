@@ -4,9 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/bursar/bursar/bursartest/mainnet"
 )
 
 // root makes a root of its own over that of this machine, in which everything can be changed and nothing stays, and
@@ -30,16 +33,15 @@ BURSAR='setpriv --reuid bursar --regid bursar --init-groups env -C /var/lib/burs
 export DEBIAN_FRONTEND=noninteractive
 dpkg -i packages/bursar_1.0.0~rc.1_*.deb
 stat -c '%n %U:%G %a' /var/lib/bursar /etc/bursar /etc/bursar/bursar.yaml /usr/bin/bursar
-bursar init --config /etc/bursar/bursar.yaml --state /var/lib/bursar --owner bursar --network regtest \
-	--listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --yes >/dev/null
+FIRST HOUR
 stat -c 'made %n %U %a' /etc/bursar/* /var/lib/bursar/*
-$BURSAR doctor >/dev/null && echo doctor is content
 bash -c '. /usr/share/bash-completion/completions/bursar
 	COMP_WORDS=(bursar reconc) COMP_CWORD=1; _bursar; echo completed to ${COMPREPLY[@]}'
 zcat -f /usr/share/man/man1/bursar.1 | grep -c '^.SS "bursar ' | sed 's/^/commands in the manual: /'
 $BURSAR account create --name shop >/dev/null
 
 mkfifo log
+ulimit -l unlimited || export BURSAR_SIGNER_LOCK_MEMORY=preferred # where not even root may, as in a container
 start() {
 	$BURSAR serve 2>log &
 	process=$!
@@ -95,7 +97,8 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 			}
 		}
 	}
-	c := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", root, "sh", t.TempDir(), out, life)
+	script := strings.Replace(life, "FIRST HOUR\n", firstHour(t), 1)
+	c := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", root, "sh", t.TempDir(), out, script)
 	text, err := c.CombinedOutput()
 	if c.ProcessState != nil && c.ProcessState.ExitCode() == 77 {
 		t.Skipf("this machine lets nobody mount an overlay: %s", text)
@@ -108,9 +111,10 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 	}
 	for _, want := range []string{
 		"/var/lib/bursar bursar:bursar 700", "/etc/bursar root:bursar 750", "/etc/bursar/bursar.yaml root:bursar 640",
-		`{"status":"ok"}`, "upgraded to 1.0.0", "network: regtest", "shop", "removed", "is kept", "bursar.db", "seed.age",
+		`{"status":"ok"}`, "upgraded to 1.0.0", "network: mainnet", "shop", "removed", "is kept", "bursar.db", "seed.age",
 		"made /etc/bursar/bursar.yaml bursar 600", "made /etc/bursar/passphrase bursar 600",
-		"made /var/lib/bursar/seed.age bursar 600", "made /var/lib/bursar/bursar.db bursar 600", "doctor is content",
+		"made /var/lib/bursar/seed.age bursar 600", "made /var/lib/bursar/bursar.db bursar 600",
+		"The configuration is valid: mainnet, chains: 8",
 		"completed to reconcile", "commands in the manual: 1",
 		"/etc/bursar-signer/signer.yaml root:bursar-signer 640", "the signer reads", "the service does not",
 	} {
@@ -118,4 +122,34 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 			t.Errorf("the output is\n%s\nwant %q in it", text, want)
 		}
 	}
+	for _, line := range regexp.MustCompile(`(?m)^.* (failed|warning) .*$`).FindAllString(string(text), -1) {
+		if !strings.HasPrefix(line, "notices ") && !strings.HasPrefix(line, "policy of people ") {
+			t.Errorf("doctor finds %s, want nothing but what only persons can do", line)
+		}
+	}
+}
+
+// firstHour returns the commands of docs/operations/first-hour.md up to doctor, as they are typed there, with a node of
+// each chain. cmd/bursar runs the others.
+func firstHour(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/operations/first-hour.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(string(text), "## 2.")
+	page, _, _ = strings.Cut(page, "## 5.")
+	page = strings.ReplaceAll(page, "--owner bursar", "--owner bursar --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0")
+	var script strings.Builder
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		script.WriteString(block[1])
+	}
+	commands := script.String()
+	for chain, url := range mainnet.Nodes(t) {
+		commands = regexp.MustCompile("--chain "+chain+`=\S+`).ReplaceAllLiteralString(commands, "--chain "+chain+"="+url)
+	}
+	if strings.Count(commands, "bursar ") < 3 || !strings.Contains(commands, " doctor ") {
+		t.Fatalf("the page has the commands\n%s\nwant init, config check and doctor", commands)
+	}
+	return commands
 }

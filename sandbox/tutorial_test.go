@@ -16,8 +16,9 @@ var (
 	expected   = regexp.MustCompile(`\s{2,}# ("[^"]+":.*|[a-z_]+)$`) // what the answer contains, as the tutorial says
 )
 
-// TestTheTutorials runs every command of the tutorials, one after the other, against one sandbox. What a reader copies
-// from an answer into a variable is taken from the answer before; what a comment says about an answer is waited for.
+// TestTheTutorials runs every command of the tutorials, and of the document on charges, one after the other, against
+// one sandbox. What a reader copies from an answer into a variable is taken from the answer before; what a comment says
+// about an answer is waited for.
 func TestTheTutorials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs curl and a whole sandbox: left out by -short")
@@ -26,7 +27,7 @@ func TestTheTutorials(t *testing.T) {
 		t.Fatal("this test needs curl: run go run ./test -install curl, or leave such tests out with -short")
 	}
 	t.Parallel()
-	line, end := begin(t, "--json", "--chains", "bitcoin")
+	line, end := begin(t, "--json", "--chains", "bitcoin,tron")
 	t.Cleanup(func() {
 		if err := end(); err != nil {
 			t.Errorf("the sandbox ended with %v", err)
@@ -37,20 +38,49 @@ func TestTheTutorials(t *testing.T) {
 		given: map[string]string{"API": f.API, "CONTROL": f.Control, "KEY": f.APIKey, "SECRET": f.APISecret}}
 	for _, name := range []string{"first-payment", "first-payout"} {
 		r.name = name
-		text, err := os.ReadFile("../docs/" + name + ".md")
-		if err != nil {
-			t.Fatal(err)
+		for _, command := range documented(t, name) {
+			r.types(command)
 		}
-		for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
-			for command := range strings.SplitSeq(strings.ReplaceAll(block[1], "\\\n", ""), "\n") {
-				if command != "" {
-					r.types(command)
-				}
+	}
+	r.charges()
+	if r.typed < 25 {
+		t.Errorf("the documents have %d commands, want at least 25", r.typed)
+	}
+}
+
+// documented returns what a document has typed into a shell.
+func documented(t *testing.T, name string) (commands []string) {
+	t.Helper()
+	text, err := os.ReadFile("../docs/" + name + ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+		for command := range strings.SplitSeq(strings.ReplaceAll(block[1], "\\\n", ""), "\n") {
+			if command != "" {
+				commands = append(commands, command)
 			}
 		}
 	}
-	if r.typed < 15 {
-		t.Errorf("the tutorials have %d commands, want at least 15", r.typed)
+	return commands
+}
+
+// charges runs the commands of docs/charges.md. The charge that they refund, which received too much, is made before.
+func (r *reader) charges() {
+	r.Helper()
+	r.name = "charges"
+	for _, command := range documented(r.T, r.name) {
+		if strings.Contains(command, "charge/refund") {
+			for _, before := range []string{
+				`curl -s $API/api/v1/charge -H "X-API-KEY: $KEY" -d currency=BTC -d amount=0.01 -d webhook=$HOOK`, `CHARGE=it`,
+				`curl -s $CONTROL/test/charge/pay -d '{"chargeID":"'$CHARGE'","how":"over"}'`,
+				`curl -s "$API/api/v1/charge?chargeID=$CHARGE" -H "X-API-KEY: $KEY"    # "status":"paid"`, `DEPOSIT=its`,
+				`curl -s $CONTROL/address -d '{"currency":"BTC"}'`, `ADDRESS=of somebody else`,
+			} {
+				r.types(before)
+			}
+		}
+		r.types(command)
 	}
 }
 
@@ -65,7 +95,8 @@ type reader struct {
 }
 
 // fields are where in an answer the value of a variable is.
-var fields = map[string]string{"WALLET": "walletID", "ADDRESS": "address", "CHARGE": "chargeID"}
+var fields = map[string]string{"WALLET": "walletID", "ADDRESS": "address", "CHARGE": "chargeID",
+	"DEPOSIT": "depositID"}
 
 func (r *reader) types(command string) {
 	r.Helper()

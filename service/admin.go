@@ -14,6 +14,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/docs/site"
 )
 
 // apiConfig returns what the client API consists of, without payers' pages.
@@ -88,6 +89,10 @@ func (s *Service) adminServer() (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	documents := api.Documents(s.apiConfig())
+	for _, path := range documentPaths {
+		mux.Handle("GET "+path, documents)
+	}
 	mux.Handle("/console", pages)
 	mux.Handle("/console/", pages)
 	mux.Handle("/admin/v1/", pages)
@@ -105,6 +110,9 @@ func (s *Service) named(handler http.Handler) http.Handler {
 		handler.ServeHTTP(w, r)
 	})
 }
+
+// documentPaths are what the admin address serves of the documentation, the search included: alarms link to them.
+var documentPaths = []string{"/docs", site.Root, "/openapi.json", "/llms.txt"}
 
 // addProfiles serves the process's profiles, as `go tool pprof` reads them. A profile shows what the process does and
 // holds, so it is off unless the operator configures it.

@@ -78,7 +78,7 @@ func (g *adminGuard) before(next http.Handler) http.Handler {
 		switch {
 		case !g.named(r.Host):
 			http.Error(w, "this address is not served under that name: add it to admin.hosts", http.StatusMisdirectedRequest)
-		case r.URL.Path == "/healthz" || g.password == nil || signsIn(r.URL.Path):
+		case r.URL.Path == "/healthz" || g.password == nil || signsIn(r.URL.Path) || isDocument(r.URL.Path):
 			next.ServeHTTP(w, r)
 		default:
 			g.ask(w, r, next)
@@ -89,6 +89,13 @@ func (g *adminGuard) before(next http.Handler) http.Handler {
 // signsIn reports whether a path is of the console, which has its own sign-in.
 func signsIn(path string) bool {
 	return path == "/console" || strings.HasPrefix(path, "/console/") || strings.HasPrefix(path, "/admin/v1/")
+}
+
+// isDocument reports whether a path is of the documentation, which the API serves to anyone.
+func isDocument(path string) bool {
+	return slices.ContainsFunc(documentPaths, func(p string) bool {
+		return path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p)
+	})
 }
 
 // ask lets a request with the password pass. Anyone who has to wait is not told whether a password is right. A browser

@@ -56,6 +56,12 @@ func TestTheAdminServer(t *testing.T) {
 		strings.Contains(page, s.Hot(bursar.Bitcoin).Base) {
 		t.Errorf("the first page is not that to sign in alone:\n%s", page)
 	}
+	for path, want := range map[string]string{"/docs": "Create", "/docs/runbooks": "funds_low", "/llms.txt": "runbooks",
+		"/docs/search?q=funds_low": "/docs/runbooks#funds_low", "/openapi.json": `"openapi"`} {
+		if page := get(t, s.Address("admin")+path); !strings.Contains(page, want) {
+			t.Errorf("the admin address serves at %s %.200q, want %q in it", path, page, want)
+		}
+	}
 	if chains := get(t, s.Address("admin")+"/chains"); !strings.Contains(chains, s.Hot(bursar.Bitcoin).Base) {
 		t.Errorf("the chains are %s", chains)
 	}

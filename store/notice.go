@@ -16,6 +16,7 @@ type NoticeReceiver struct {
 	Name         string
 	BegunAt      time.Time // alarms that were closed before are not announced
 	Message      string    // that is being sent, as JSON; empty: none
+	Held         string    // a message that waits for the end of quiet hours, as JSON; empty: none
 	ComposedAt   time.Time // of the last message
 	Attempts     int64     // to send the message; an outcome is recorded by its number
 	NextAt       time.Time // before which nobody else tries
@@ -32,6 +33,7 @@ var receiverColumns = columnsOf([]column[NoticeReceiver]{
 	{"name", func(r *NoticeReceiver) any { return &r.Name }},
 	{"begun_at", func(r *NoticeReceiver) any { return instant{&r.BegunAt} }},
 	{"message", func(r *NoticeReceiver) any { return &r.Message }},
+	{"held", func(r *NoticeReceiver) any { return &r.Held }},
 	{"composed_at", func(r *NoticeReceiver) any { return instant{&r.ComposedAt} }},
 	{"attempts", func(r *NoticeReceiver) any { return &r.Attempts }},
 	{"next_at", func(r *NoticeReceiver) any { return instant{&r.NextAt} }},
@@ -95,14 +97,16 @@ func (tx Notices) Lock(ctx context.Context, name string) (NoticeReceiver, error)
 		`FROM notice_receivers WHERE name = $1`+tx.forUpdate(), name)
 }
 
-// Put writes everything about a receiver but when it began. The transaction has locked it.
+// Put writes everything about a receiver. The transaction has locked it.
 func (tx Notices) Put(ctx context.Context, r NoticeReceiver) error {
 	waiting, err := newest{&r.Waiting}.text()
 	if err != nil {
 		return err
 	}
 	query, args := values{
+		{"begun_at", micros(r.BegunAt)},
 		{"message", r.Message},
+		{"held", r.Held},
 		{"composed_at", micros(r.ComposedAt)},
 		{"attempts", r.Attempts},
 		{"next_at", micros(r.NextAt)},

@@ -710,7 +710,7 @@ CREATE TABLE notice_receivers (
   lost          BIGINT NOT NULL DEFAULT 0,   -- messages that were given up since the last one that was sent
   solvency_at   BIGINT NOT NULL DEFAULT 0,   -- the last moment for which a line of solvency is in a message
   waiting       TEXT NOT NULL DEFAULT ''     -- of each queue the newest that was announced, as JSON
-);
+, held TEXT NOT NULL DEFAULT '');
 
 CREATE TABLE noticed_alarms (
   receiver  TEXT NOT NULL REFERENCES notice_receivers(name),

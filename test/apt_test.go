@@ -103,6 +103,7 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"packaging":     func(f *fake) { f.has("rpmbuild", "skopeo", "systemd-sysusers", "minisign", "docker-compose") },
 		"shells":        func(f *fake) { f.has("zsh", "fish") },
 		"accounting":    func(f *fake) { f.has("bean-check", "hledger", "ledger") },
+		"proxies":       func(f *fake) { f.has("nginx", "caddy", "haproxy") },
 		"php":           func(f *fake) { f.has("php") },
 		"pgbackrest":    func(f *fake) { f.has("pgbackrest") },
 		"patroni":       func(f *fake) { f.has("patroni", "python3") },

@@ -204,3 +204,16 @@ func smtpd(m machine, a *apt) step {
 	return debianPackages{apt: a, name: "smtpd", packages: []string{"python3", "python3-aiosmtpd"},
 		present: func(ctx context.Context) bool { return m.works(ctx, "/usr/bin/python3", "-c", "import aiosmtpd") }}
 }
+
+// proxies are the reverse proxies of docs/operations/proxies.md. Debian starts two of them; the tests use their own.
+func proxies(m machine, a *apt) step {
+	packages := []string{"nginx", "caddy", "haproxy"}
+	return debianPackages{apt: a, name: "proxies", packages: packages, present: func(context.Context) bool {
+		for _, program := range []string{"nginx", "caddy", "haproxy"} {
+			if m.path(program) == "" && len(m.glob("/usr/sbin/"+program)) == 0 { // off the path of users
+				return false
+			}
+		}
+		return true
+	}}
+}

@@ -76,7 +76,7 @@ func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "clients": "nodejs clients",
 		"hardhat": "nodejs hardhat", "pgbackrest": "postgresql pgbackrest", "patroni": "postgresql patroni",
 		"all": "postgresql curl openssh nodejs litecoind pyzmq electrum zbar smtpd bitcoind anvil hardhat clients litesvm " +
-			"age swtpm softhsm chromium packaging shells accounting php " +
+			"age swtpm softhsm chromium packaging shells accounting php proxies " +
 			"pgbackrest patroni etcd litestream golangci-lint govulncheck generators oapi-codegen",
 	} {
 		chosen, err := choose(all, name)

@@ -6,7 +6,7 @@
  * Requires PHP: 7.4
  * Requires Plugins: woocommerce
  * WC requires at least: 7.1
- * WC tested up to: 9.9
+ * WC tested up to: 11.0
  * License: Apache-2.0
  * Text Domain: bursar
  */
@@ -39,7 +39,8 @@ add_filter('woocommerce_payment_gateways', static function (array $gateways): ar
     return $gateways;
 });
 
-add_action('woocommerce_api_' . Gateway::ID, static function (): void {
+// Gateway::ID, which cannot be named here: WordPress loads this file before WooCommerce, whose class Gateway extends.
+add_action('woocommerce_api_bursar', static function (): void {
     $body = (string) file_get_contents('php://input', false, null, 0, Webhooks::MAX_BODY + 1);
     status_header((new Webhooks(Settings::load()))->receive($_SERVER, $body));
     exit;

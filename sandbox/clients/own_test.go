@@ -44,6 +44,7 @@ func TestOurClients(t *testing.T) {
 	t.Run("WooCommerce", func(t *testing.T) {
 		t.Parallel()
 		run(t, filepath.Join(own, "woocommerce"), "php", "test.php")
+		run(t, filepath.Join(own, "woocommerce"), "php", "test/load.php")
 	})
 	takesWebhooks(t, filepath.Join(folder, "dist"))
 	t.Run("scenario", func(t *testing.T) {
