@@ -149,7 +149,8 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 	t.Parallel()
 	c := newScript(t, storetest.Reused(t), func(c *api.Config) { c.Beat = 20 * time.Millisecond })
 	c.sum("order")
-	key, err := c.accounts.NewKey(t.Context(), account.Grant{Account: c.id("mine"), Scopes: []bursar.Scope{bursar.ScopeRead}})
+	key, err := c.accounts.NewKey(t.Context(), account.Grant{Account: c.id("mine"),
+		Scopes: []bursar.Scope{bursar.ScopeRead}})
 	if err != nil {
 		t.Fatal(err)
 	}

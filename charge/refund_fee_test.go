@@ -85,8 +85,8 @@ func TestRefundsWhoseFeeThePayerCannotBear(t *testing.T) {
 	})
 }
 
-// What is left by a fee is paid from the smallest withdrawal on; a fee whose share of the whole refund is all of it leaves
-// nothing, although a smaller payment with a smaller fee would.
+// What is left by a fee is paid from the smallest withdrawal on; a fee whose share of the whole refund is all of it
+// leaves nothing, although a smaller payment with a smaller fee would.
 func TestTheRestThatAFeeLeaves(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, r *harness) {

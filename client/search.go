@@ -27,7 +27,8 @@ func (c *Client) AllDeposits(f DepositFilter) func(context.Context, Page) (List[
 	}
 }
 
-// DepositsOf returns a list of some deposits of a wallet, to call or to range over with All. Address selects nothing more.
+// DepositsOf returns a list of some deposits of a wallet, to call or to range over with All. Address selects nothing
+// more.
 func (c *Client) DepositsOf(walletID string, f DepositFilter) func(context.Context, Page) (List[Deposit], error) {
 	values := set(map[string]string{"walletID": walletID, "status": f.Status, "currency": f.Currency, "hashID": f.HashID,
 		"from": moment(f.From), "to": moment(f.To)})

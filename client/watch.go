@@ -13,8 +13,8 @@ type Watched struct {
 	Seen   string `json:"seen"` // names its state
 }
 
-// WatchCharge returns a charge as soon as its state is not the one that seen names, or after wait, in whole seconds up to
-// 25. An empty seen, and a wait of less than a second, return it at once. The error is NotFound for a charge that is
+// WatchCharge returns a charge as soon as its state is not the one that seen names, or after wait, in whole seconds up
+// to 25. An empty seen, and a wait of less than a second, return it at once. The error is NotFound for a charge that is
 // unknown or another account's, and RateLimited where too many requests of the account wait.
 func (c *Client) WatchCharge(ctx context.Context, chargeID, seen string, wait time.Duration) (Watched, error) {
 	values := set(map[string]string{"chargeID": chargeID, "seen": seen})

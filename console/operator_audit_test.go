@@ -63,7 +63,8 @@ func TestTheAuditOfTheAdminAPI(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		o.Do(func(tx *store.Tx) error {
 			for _, name := range []string{"Ada", "Bob", "Ada"} {
-				act := operator.Act{Person: operator.Person{ID: bursar.ID{9}, Name: name}, Verb: "people.change", Object: "person 1"}
+				act := operator.Act{Person: operator.Person{ID: bursar.ID{9}, Name: name}, Verb: "people.change",
+					Object: "person 1"}
 				if err := operator.Record(context.Background(), tx, act); err != nil {
 					return err
 				}
@@ -107,7 +108,8 @@ func TestTheAuditOfTheAdminAPI(t *testing.T) {
 			}
 		}
 		o.console.who = func(*http.Request) (operator.Person, operator.Session, error) {
-			return operator.Person{ID: bursar.ID{9}, Name: "Ada", Roles: []operator.Role{operator.Viewer}}, operator.Session{}, nil
+			return operator.Person{ID: bursar.ID{9}, Name: "Ada", Roles: []operator.Role{operator.Viewer}},
+				operator.Session{}, nil
 		}
 		if w := got(o.T, o.console, "/admin/v1/operator/audit"); w.Code != http.StatusForbidden ||
 			!strings.Contains(w.Body.String(), "audit.read") {

@@ -114,7 +114,8 @@ func (c *Console) show(w http.ResponseWriter, v *visit, p page, data any) {
 	}
 	var text bytes.Buffer
 	if err := c.views[p.name()].ExecuteTemplate(&text, "layout.html", l); err != nil {
-		c.Log.Error("a page of the console failed", "request", v.request.Header.Get(requestHeader), "path", v.request.URL.Path, "error", err)
+		c.Log.Error("a page of the console failed", "request", v.request.Header.Get(requestHeader), "path",
+			v.request.URL.Path, "error", err)
 		http.Error(w, "this page cannot be shown now; the log says why", http.StatusServiceUnavailable)
 		return
 	}

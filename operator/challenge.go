@@ -19,8 +19,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A challenge to sign in proves itself: it is the ceremony's ID, which is random, the second in which it ends, and a MAC
-// of both. Nothing is stored when one is given out, so nobody who begins any number of sign-ins takes a place from
+// A challenge to sign in proves itself: it is the ceremony's ID, which is random, the second in which it ends, and a
+// MAC of both. Nothing is stored when one is given out, so nobody who begins any number of sign-ins takes a place from
 // anybody. One that a person answered is noted until it ends, and counts once.
 const (
 	challengeEnd  = 16 // where its end is written, behind the ID
@@ -83,8 +83,8 @@ func (s *Service) BeginSignIn(ctx context.Context) (Challenge, error) {
 	return Challenge{id, options.Response}, nil
 }
 
-// answered returns what the answer to a challenge to sign in is judged by, and when the challenge ends. ErrRefused where
-// it is of another ceremony, over, or none of ours.
+// answered returns what the answer to a challenge to sign in is judged by, and when the challenge ends. ErrRefused
+// where it is of another ceremony, over, or none of ours.
 func (s *Service) answered(
 	ctx context.Context, id bursar.ID, parsed *protocol.ParsedCredentialAssertionData,
 ) (data webauthn.SessionData, end time.Time, err error) {
@@ -108,8 +108,8 @@ func (s *Service) answered(
 	}, end, nil
 }
 
-// signed judges the answer to a challenge to sign in, and uses the challenge up: of two transactions with one answer, one
-// gets the person.
+// signed judges the answer to a challenge to sign in, and uses the challenge up: of two transactions with one answer,
+// one gets the person.
 func (s *Service) signed(ctx context.Context, tx *store.Tx, id bursar.ID, data webauthn.SessionData, end time.Time,
 	parsed *protocol.ParsedCredentialAssertionData) (user, error) {
 	u, err := s.judge(ctx, tx, data, parsed)

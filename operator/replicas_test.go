@@ -51,7 +51,8 @@ func TestAnotherReplicaTakesTheAnswer(t *testing.T) {
 	})
 }
 
-// A challenge to sign in may be answered for five minutes, once, however many others are begun: they are stored nowhere.
+// A challenge to sign in may be answered for five minutes, once, however many others are begun: they are stored
+// nowhere.
 func TestNobodyKeepsAPersonFromSigningIn(t *testing.T) {
 	t.Parallel()
 	clock := clocktest.New()

@@ -52,8 +52,8 @@ func (f accountFilter) has(a bursar.Account) bool {
 // accountsOnce is how many accounts one page looks at.
 const accountsOnce = 20_000
 
-// someAccounts returns up to a page of the accounts behind one that a filter selects. It looks at a bounded number: next
-// is the one behind which another page continues, zero at the end.
+// someAccounts returns up to a page of the accounts behind one that a filter selects. It looks at a bounded number:
+// next is the one behind which another page continues, zero at the end.
 func (r *reading) someAccounts(ctx context.Context, f accountFilter, after bursar.ID, page int) (list []bursar.Account,
 	next bursar.ID, err error) {
 	for looked := 0; looked < accountsOnce; looked += mostRows {

@@ -121,10 +121,10 @@ var haltColumns = columnsOf([]column[Halt]{
 })
 
 // Put records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its
-// time and its first reason. An operator's halt has a ref of its own for each person and reason, so that each of two has
-// to be ended. The same one again is one halt, of the newer time: what was going to end the older one does not end it. The halt of an account freezes it, and keeps it locked until
-// the transaction ends, frozen before or not, so that nobody lifts the freeze beside its cause; ErrNotFound where there
-// is no such account.
+// time and its first reason. An operator's halt has a ref of its own for each person and reason, so that each of two
+// has to be ended. The same one again is one halt, of the newer time: what was going to end the older one does not end
+// it. The halt of an account freezes it, and keeps it locked until the transaction ends, frozen before or not, so that
+// nobody lifts the freeze beside its cause; ErrNotFound where there is no such account.
 func (tx Halts) Put(ctx context.Context, h Halt) error {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return err

@@ -27,7 +27,7 @@ import (
 var started = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
 // patience is for a browser on a busy machine.
-const patience = 12 * time.Minute
+const patience = 9 * time.Minute
 
 // payer is a browser on the pages of charges in memory. One browser plays all.
 type payer struct {
