@@ -1,8 +1,8 @@
 // Package pins holds the version of everything that the tests and the sandbox use and that Go's module files do not
 // name: the one place where such a version is raised. TestVersionsStandHereAlone keeps others out of the sources.
 //
-// Node packages with many dependencies have a lock file instead (sandbox/clients/javascript and generators), and the Go that builds
-// releases is in release/toolchain.txt, which scripts read too.
+// Node packages with many dependencies have a lock file instead (sandbox/clients/javascript and generators), and the Go
+// that builds releases is in release/toolchain.txt, which scripts read too.
 package pins
 
 // Programs and libraries in the cache folder, by the version that is installed. Their folders are named after it.
