@@ -56,7 +56,8 @@ func TestDefaultsOfAccess(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "limits:\nproxies: []\nwithdrawals: {}")
 	if cfg.Limits != (config.Limits{}) || cfg.Proxies != nil || cfg.ClientNetworks != nil ||
-		cfg.ProxyHeader != config.XForwardedFor || cfg.Withdrawals.DestinationHold != 24*time.Hour || cfg.RequestLog != 168*time.Hour {
+		cfg.ProxyHeader != config.XForwardedFor || cfg.Withdrawals.DestinationHold != 24*time.Hour ||
+		cfg.RequestLog != 168*time.Hour {
 		t.Errorf("the defaults are %+v", cfg)
 	}
 	if off := parse(t, "request_log: off"); off.RequestLog != 0 {

@@ -31,7 +31,8 @@ inside() { setpriv --no-new-privs chroot --userspec=65532:65532 "$root" "$progra
 touch "$root/usr/bin/x" 2>/dev/null || echo nobody writes there
 export BURSAR_PASSPHRASE=only-for-a-test
 config=/var/lib/bursar/bursar.yaml
-inside init --config $config --state /var/lib/bursar --network regtest --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --yes >/dev/null
+inside init --config $config --state /var/lib/bursar --network regtest --listen 127.0.0.1:0 \
+	--admin-listen 127.0.0.1:0 --yes >/dev/null
 inside --config $config account create --name shop >/dev/null
 inside status --ready --api http://127.0.0.1:1 2>/dev/null || echo unhealthy before it runs
 mkfifo "$root/tmp/log"
@@ -45,7 +46,8 @@ while [ -z "$address" ] && read -r line <&3; do
 done
 cat <&3 >/dev/null &
 inside status --ready --api "$address"
-sed -n 's/^Uid:\t\([0-9]*\).*/it runs as \1/p; s/^CapEff:\t/its capabilities are /p; s/^NoNewPrivs:\t/no new privileges: /p' /proc/$process/status
+sed -n 's/^Uid:\t\([0-9]*\).*/it runs as \1/p
+	s/^CapEff:\t/its capabilities are /p; s/^NoNewPrivs:\t/no new privileges: /p' /proc/$process/status
 kill "$process"; wait "$process" && echo it ended well
 `
 

@@ -60,8 +60,8 @@ func TestTheDigestsAreSigned(t *testing.T) {
 	}
 }
 
-// A key of SSH signs too, from its file or by the agent, and ssh-keygen verifies it as docs/operations/releases.md says:
-// for these digests, this signer and this purpose alone.
+// A key of SSH signs too, from its file or by the agent, and ssh-keygen verifies it as docs/operations/releases.md
+// says: for these digests, this signer and this purpose alone.
 func TestTheDigestsAreSignedByAKeyOfSSH(t *testing.T) {
 	t.Parallel()
 	need(t, "ssh-keygen", "ssh-agent", "ssh-add")
@@ -79,8 +79,8 @@ func TestTheDigestsAreSignedByAKeyOfSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	verify := func(purpose string) error {
-		c := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", in("signers"), "-I", "releases@bursar", "-n",
-			purpose, "-s", in(sumsFile+".sig"))
+		c := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", in("signers"), "-I", "releases@bursar",
+			"-n", purpose, "-s", in(sumsFile+".sig"))
 		sums, err := os.Open(in(sumsFile))
 		if err != nil {
 			t.Fatal(err)
@@ -96,8 +96,8 @@ func TestTheDigestsAreSignedByAKeyOfSSH(t *testing.T) {
 	if err := os.Remove(in(sumsFile + ".sig")); err != nil {
 		t.Fatal(err)
 	}
-	agent := prints(t, "ssh-agent", "sh", "-c", `ssh-add -q "$1" && rm "$1" && ssh-keygen -Y sign -n "$3" -f "$1.pub" "$2"`, "sh",
-		in("ours"), in(sumsFile), sshNamespace)
+	agent := prints(t, "ssh-agent", "sh", "-c", `ssh-add -q "$1" && rm "$1" &&
+		ssh-keygen -Y sign -n "$3" -f "$1.pub" "$2"`, "sh", in("ours"), in(sumsFile), sshNamespace)
 	if err := verify(sshNamespace); err != nil {
 		t.Errorf("signed by the agent: %v: %s, want that it verifies", err, agent)
 	}
@@ -109,7 +109,8 @@ func TestTheDigestsAreSignedByAKeyOfSSH(t *testing.T) {
 	}
 }
 
-// The version of a candidate is below that of its release for both package managers, and the program itself says its tag.
+// The version of a candidate is below that of its release for both package managers, which take it of the
+// tag.
 func TestTheVersionIsThatOfTheTag(t *testing.T) {
 	t.Parallel()
 	need(t, "git")

@@ -35,7 +35,8 @@ func TestOneAccountDoesNotFillTheLog(t *testing.T) {
 	noisy, quiet := bursar.ID{1}, bursar.ID{2}
 	at := l.DB.Now()
 	for n := range 1000 {
-		l.Note(store.LoggedRequest{ID: bursar.ID{1, byte(n >> 8), byte(n)}, At: at, Account: noisy, Method: "GET", Status: 200})
+		l.Note(store.LoggedRequest{ID: bursar.ID{1, byte(n >> 8), byte(n)}, At: at, Account: noisy, Method: "GET",
+			Status: 200})
 	}
 	l.Note(store.LoggedRequest{ID: bursar.ID{9}, At: at, Account: quiet, Method: "GET", Status: 200})
 	l.Note(store.LoggedRequest{ID: bursar.ID{8}, At: at, Account: noisy, Method: "GET", Status: 404, Code: "not_found"})

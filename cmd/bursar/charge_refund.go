@@ -86,8 +86,8 @@ func (cmd *chargeRefundCommand) rehearse(ctx context.Context, c *call, service *
 	}
 	facts := actFacts{"dryRun": true, "depositID": paid.DepositID, "currency": paid.Currency, "amount": amount,
 		"refundable": paid.Refundable, "fee": quote.Fee, "address": cmd.Address}
-	text := fmt.Sprintf("%s%s %s of payment %s would be paid to %s, fee %s, borne by the %s; nothing was changed", most, amount,
-		paid.Currency, paid.DepositID, cmd.Address, quote.Fee, cmd.Fee)
+	text := fmt.Sprintf("%s%s %s of payment %s would be paid to %s, fee %s, borne by the %s; nothing was changed", most,
+		amount, paid.Currency, paid.DepositID, cmd.Address, quote.Fee, cmd.Fee)
 	if cmd.JSON { // what changes nothing is not prepared
 		facts["message"] = text
 		return c.PrintJSON(facts)

@@ -59,7 +59,8 @@ func TestAChargeByCommand(t *testing.T) {
 	d.fails(exitFailed, "this charge has no page", at("charge", "open", "order 7")...)
 	d.fails(exitFailed, "has no payments", at("charge", "resolve", "order 7", "accept")...)
 	d.fails(exitUsage, "nothing is asked for", at("charge", "create", "BTC", "--webhook", "https://shop.example/hook")...)
-	if o := d.at("no\n", at("charge", "cancel", "order 7")...); o.code != exitFailed || !strings.Contains(o.err, "cannot be undone") {
+	if o := d.at("no\n", at("charge", "cancel", "order 7")...); o.code != exitFailed ||
+		!strings.Contains(o.err, "cannot be undone") {
 		t.Errorf("cancel exits with %d: %s, want 1 after no", o.code, o.err)
 	}
 	if out := d.ok(at("charge", "cancel", "order 7")...); !strings.Contains(out, "is cancelled") {
@@ -102,7 +103,8 @@ func TestARefundByCommand(t *testing.T) {
 		Fee, DepositID string
 		Message        string
 	}](d, append(refund, "--dry-run", "--json")...)
-	if !says.DryRun || says.Fee != "0.0001" || says.DepositID != "d2" || !strings.Contains(says.Message, "at most 0.02000000") {
+	if !says.DryRun || says.Fee != "0.0001" || says.DepositID != "d2" ||
+		!strings.Contains(says.Message, "at most 0.02000000") {
 		t.Errorf("--dry-run says %+v, want the payment that waits, at most 0.02, and its fee", says)
 	}
 	if o := d.at("", refund...); o.code != exitFailed || !strings.Contains(o.err, "nothing was changed") {
@@ -114,7 +116,8 @@ func TestARefundByCommand(t *testing.T) {
 	out := d.ok(refund...)
 	want := `/api/v1/charge/refund {"address":"bc1qpayer","chargeID":"` + id + `","depositID":"d2","fee":"merchant",` +
 		`"part":"over","rate":"then"}`
-	if got := asked[len(asked)-1]; got != want || !strings.Contains(out, "withdrawal w1 of 0.02 BTC to bc1qpayer is queued") {
+	if got := asked[len(asked)-1]; got != want ||
+		!strings.Contains(out, "withdrawal w1 of 0.02 BTC to bc1qpayer is queued") {
 		t.Errorf("asked was %s, and printed %q; want %s and the withdrawal", got, out, want)
 	}
 	d.ok("charge", "resolve", id, "credit", "--deposit", "d1", "--api", service.URL)

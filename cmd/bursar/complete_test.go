@@ -115,8 +115,8 @@ func TestHelpExplainsTopics(t *testing.T) {
 	d.fails(exitFailed, "there is no command, no document", "help", "zzzz")
 }
 
-// zsh itself completes with the script that is installed: its own completion, in a terminal, offers the commands below a
-// word and finishes one. The module zsh/zpty is that terminal.
+// zsh itself completes with the script that is installed: its own completion, in a terminal, finishes a command and a
+// flag. The module zsh/zpty is that terminal.
 func TestZshCompletes(t *testing.T) {
 	t.Parallel()
 	zsh := shell(t, "zsh")
@@ -171,7 +171,8 @@ func TestFishCompletes(t *testing.T) {
 		}
 		got = append(got, word)
 	}
-	if want := []string{"approve", "cancel", "list", "reject", "show", "--status"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"approve", "cancel", "list", "reject", "show", "--status"}; err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("fish completes to %q, %v, want %q", got, err, want)
 	}
 }

@@ -47,8 +47,8 @@ func newPlainWriter(to io.Writer, format string, x *export) *plainWriter {
 	}
 }
 
-// plain writes the journal of a period: the balances before it, every entry, and the balances after it. Where values are
-// asked for, each posting has the price of its amount in the entry, and each day the last price of a currency.
+// plain writes the journal of a period: the balances before it, every entry, and the balances after it. Where values
+// are asked for, each posting has the price of its amount in the entry, and each day the last price of a currency.
 func (x *export) plain(ctx context.Context, w *plainWriter) error {
 	w.declareFiat()
 	if !x.since.IsZero() {
@@ -60,7 +60,8 @@ func (x *export) plain(ctx context.Context, w *plainWriter) error {
 		}
 		w.opening(x.since)
 	}
-	err := x.each(ctx, store.LineQuery{Since: x.since, Until: x.until}, func(ctx context.Context, lines []store.Line) error {
+	period := store.LineQuery{Since: x.since, Until: x.until}
+	err := x.each(ctx, period, func(ctx context.Context, lines []store.Line) error {
 		err := x.db.View(ctx, func(tx *store.Tx) error {
 			rates, err := x.rates(ctx, tx, lines)
 			w.prices.learn(rates)

@@ -111,8 +111,8 @@ func TestTheJournalHasTheValuesOfItsTime(t *testing.T) {
 		}
 		d.worthOfFees(format, text)
 	}
-	late := d.ok("ledger", "export", "--all", "--format", formatLedger, "--value", "EUR", "--since", "2026-02-01", "--until",
-		"2026-03-01")
+	late := d.ok("ledger", "export", "--all", "--format", formatLedger, "--value", "EUR", "--since", "2026-02-01",
+		"--until", "2026-03-01")
 	if strings.Contains(late, " @ ") || !strings.Contains(late, "Income:Fees:Deposit  -0.00100000 \"BTC\"\n") {
 		t.Errorf("February is\n%s\nwant its entry, which has no rate, without a price", late)
 	}

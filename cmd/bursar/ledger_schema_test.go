@@ -18,13 +18,14 @@ func TestAStatementIsValidByTheSchema(t *testing.T) {
 	}
 	d := newSeededHarness(t)
 	account := d.valued().String()
-	text := d.ok("ledger", "export", "--account", account, "--value", "EUR", "--format", "camt.053", "--since", "2026-01-01",
-		"--until", "2026-02-01")
+	text := d.ok("ledger", "export", "--account", account, "--value", "EUR", "--format", "camt.053", "--since",
+		"2026-01-01", "--until", "2026-02-01")
 	file := filepath.Join(t.TempDir(), "statement.xml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	said, err := exec.CommandContext(t.Context(), "xmllint", "--noout", "--nonet", "--schema", schema, file).CombinedOutput()
+	c := exec.CommandContext(t.Context(), "xmllint", "--noout", "--nonet", "--schema", schema, file)
+	said, err := c.CombinedOutput()
 	if err != nil {
 		t.Errorf("xmllint says %s, %v, want that it is valid:\n%s", said, err, text)
 	}

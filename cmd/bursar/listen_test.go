@@ -77,7 +77,7 @@ func TestListenSaysWhatIsMissing(t *testing.T) {
 		"BURSAR_API_KEY": {"listen"},
 		"--forward-to":   {"listen", "--forward-to", "ftp://x"},
 		"BaseURL":        {"listen", "--api", "x"},
-		"--since must":   {"listen", "--since", "-1h"},
+		"--since must":   {"listen", "--since=-1h"},
 	} {
 		if want != "BURSAR_API_KEY" {
 			d.env = append(d.env, "BURSAR_API_KEY=bk_x")

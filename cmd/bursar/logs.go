@@ -30,10 +30,10 @@ type logsTailCommand struct {
 
 // Help returns whose requests are shown, and an example.
 func (logsTailCommand) Help() string {
-	return "Reads the database of the configuration, with the requests of all accounts. With --api or --profile it asks the " +
-		"service for those of the key's account. The log has neither parameters nor headers, nor from where a request came. " +
-		"It is written every second and kept for as long as request_log says. LEFT-OUT counts requests that are not in it.\n\n" +
-		"Example:\n\n    bursar logs tail --account shop --status 4xx\n    bursar logs tail --profile test"
+	return "Reads the database of the configuration, with the requests of all accounts. With --api or --profile it asks " +
+		"the service for those of the key's account. The log has neither parameters nor headers, nor from where a request " +
+		"came. It is written every second and kept for as long as request_log says. \"left out\" counts requests that are " +
+		"not in it.\n\nExample:\n\n    bursar logs tail --account shop --status 4xx\n    bursar logs tail --profile test"
 }
 
 // logPace is how often new requests are looked for, logLate how much later than a newer one a request may appear: each
@@ -259,6 +259,6 @@ func (cmd *logsTailCommand) print(c *call, l logged) error {
 	if l.LeftOut > 0 {
 		left = fmt.Sprintf(" left out %d", l.LeftOut)
 	}
-	return c.Say("%s  %d %-4s %-28s %5d ms  %s%s %s%s", moment(l.At), l.Status, l.Method, path, l.Millis, l.RequestID, whose,
-		l.Code, left)
+	return c.Say("%s  %d %-4s %-28s %5d ms  %s%s %s%s", moment(l.At), l.Status, l.Method, path, l.Millis, l.RequestID,
+		whose, l.Code, left)
 }

@@ -118,7 +118,8 @@ type outgoingResolveCommand struct {
 // Help returns an example.
 func (outgoingResolveCommand) Help() string {
 	return "Asks the nodes first and uses what one of them proves. Only if none keeps the history is your statement " +
-		"used. --dry-run says which outcome it would have. If you declare that it was never paid, its withdrawals are paid again: look up each of its transactions in " +
+		"used. --dry-run says which outcome it would " +
+		"have. If you declare that it was never paid, its withdrawals are paid again: look up each of its transactions in " +
 		"two explorers first.\n\nExample:\n\n    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --rpc " +
 		"https://archive.example\n    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --never-paid --reason " +
 		"'absent in two explorers; its last ledger is past'"

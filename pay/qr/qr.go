@@ -28,8 +28,8 @@ func encode(text string) (*qr.Code, error) {
 	return code, nil
 }
 
-// Lines returns a code in characters for a terminal, two modules above each other in one. Light modules are ink, so that
-// the code can be read where letters are lighter than what is behind them. The error is that of SVG.
+// Lines returns a code in characters for a terminal, two modules above each other in one. Light modules are ink, so
+// that the code can be read where letters are lighter than what is behind them. The error is that of SVG.
 func Lines(text string) ([]string, error) {
 	code, err := encode(text)
 	if err != nil {

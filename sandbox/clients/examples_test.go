@@ -52,7 +52,7 @@ func playExamples(t *testing.T, s *sandbox, dist string) {
 			if !found {
 				t.Fatalf("the example prints %q, %v, want where to pay", first, err)
 			}
-			s.control(t, "/pay", map[string]any{"currency": "BTC", "address": address, "amount": "0.5"}, nil)
+			s.control(t, "/pay", map[string]any{"currency": "BTC", "address": address, "amount": "0.5"}, new(any))
 			rest, err := io.ReadAll(text)
 			if want := "paid 0.50000000\nbalance 0.50000000\n"; err != nil || string(rest) != want {
 				t.Errorf("the example prints %q, %v, want %q", rest, err, want)
