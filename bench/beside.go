@@ -62,7 +62,8 @@ func (v versions) open(ctx context.Context) (func(), error) {
 	return closing, nil
 }
 
-// compare drives both with one kind of request, in turns, twice at least, and says what all rounds together took of each.
+// compare drives both with one kind of request, in turns, twice at least, and says what all rounds together took of
+// each.
 func (v versions) compare(ctx context.Context, one subject, n int) error {
 	var sums [2]spent
 	for turn := range 2 * max(2, v[0].rounds) {
