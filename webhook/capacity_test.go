@@ -30,8 +30,8 @@ func TestAReceiverThatAnswersKeepsWhatIsLeasedToIt(t *testing.T) {
 			t.Errorf("room for %d, and %d are held; want room for %d and %d held", got, k.held, free, waiting)
 		}
 		k.fill(1, "a", free)
-		if got, want := k.awaitCapacity(t.Context(), batch), batch/leastOfBatch; got != want {
-			t.Errorf("room for %d after a moment in which nothing was sent, want %d", got, want)
+		if got, want := k.awaitCapacity(t.Context(), batch), batch/leastOfBatch; got < want || got >= batch/2 {
+			t.Errorf("room for %d after a moment in which nothing was sent, want at least %d and less than half", got, want)
 		}
 	})
 }
