@@ -76,9 +76,9 @@ func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 	return tx, nil
 }
 
-// lastBlock refuses a transaction whose last block is further from the one at which its bundle was made than blocks come
-// in Lifetime, however fast, or that is behind it. A machine without a network cannot know which block is the newest:
-// Describe shows what the bundle says of that.
+// lastBlock refuses a transaction whose last block is further from the one at which its bundle was made than blocks
+// come in Lifetime, however fast, or that is behind it. A machine without a network cannot know which block is the
+// newest: Describe shows what the bundle says of that.
 func lastBlock(b Bundle, tx chain.ColdTx) error {
 	switch {
 	case tx.Last == 0:

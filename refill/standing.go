@@ -26,9 +26,9 @@ const (
 const untilFinal = time.Hour
 
 // Standing returns what became of a refill: StandingOf, and replaced where the chain's node says that what the refill
-// would use up is used up, and the books, which have come as far, have no transaction that did it. So it is where blocks
-// do not show what a transaction uses up: the nonces of Solana, and of a Safe. The node's error comes with what the
-// books say.
+// would use up is used up, and the books, which have come as far, have no transaction that did it. So it is where
+// blocks do not show what a transaction uses up: the nonces of Solana, and of a Safe. The node's error comes with
+// what the books say.
 func (s *Service) Standing(ctx context.Context, r store.Refill) (Standing, error) {
 	from := func() (got Standing, err error) {
 		return got, s.DB.View(ctx, func(tx *store.Tx) error {

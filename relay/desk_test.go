@@ -62,7 +62,8 @@ func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
 		Rules: []roster.Rule{
 			{ID: "small", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Each: bursar.Units(1e6)},
 			{ID: "large", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Need: 2, Role: roster.RoleApprover},
-			{ID: "ours", For: []string{roster.KindConsolidation, roster.KindGasTopUp, roster.KindSweep}, To: roster.ToOwn}}}, now}
+			{ID: "ours", For: []string{roster.KindConsolidation, roster.KindGasTopUp, roster.KindSweep}, To: roster.ToOwn}}},
+		now}
 	for i, name := range []string{"ann", "bob"} {
 		key, err := sshsig.NewKey(keyOf(t, byte(i+1)).PublicKey())
 		r.Must(err)

@@ -21,15 +21,16 @@ func TestTheLastWordOfAPerson(t *testing.T) {
 		want int // of said
 		weak int // how many are named as too weak
 	}{
-		"the later yes":                {[]Vote{said(yes, KeySSH, 0), said(yes, KeyPasskey, 1)}, 1, 0},
-		"a yes by SSH after a no":      {[]Vote{said(no, KeySSH, 0), said(yes, KeySSH, 1)}, 1, 0},
-		"of another kind of SSH":       {[]Vote{said(no, KeyHardware, 0), said(yes, KeySSH, 1)}, 1, 0},
-		"over a no by a passkey":       {[]Vote{said(no, KeyPasskey, 0), said(yes, KeyHardware, 1)}, 1, 0},
-		"by the same passkey":          {[]Vote{said(no, KeyPasskey, 0), said(yes, KeyPasskey, 1)}, 1, 0},
-		"a passkey after a no by SSH":  {[]Vote{said(no, KeySSH, 0), said(yes, KeyPasskey, 1)}, 0, 1},
-		"after one by a security key":  {[]Vote{said(no, KeyHardware, 0), said(yes, KeyPasskey, 1)}, 0, 1},
-		"of the same second":           {[]Vote{said(yes, KeySSH, 0), said(no, KeyPasskey, 0)}, 1, 0},
-		"two nos and a passkey":        {[]Vote{said(no, KeyPasskey, 1), said(no, KeySSH, 0), said(yes, KeyPasskey, 2)}, 1, 1},
+		"the later yes":               {[]Vote{said(yes, KeySSH, 0), said(yes, KeyPasskey, 1)}, 1, 0},
+		"a yes by SSH after a no":     {[]Vote{said(no, KeySSH, 0), said(yes, KeySSH, 1)}, 1, 0},
+		"of another kind of SSH":      {[]Vote{said(no, KeyHardware, 0), said(yes, KeySSH, 1)}, 1, 0},
+		"over a no by a passkey":      {[]Vote{said(no, KeyPasskey, 0), said(yes, KeyHardware, 1)}, 1, 0},
+		"by the same passkey":         {[]Vote{said(no, KeyPasskey, 0), said(yes, KeyPasskey, 1)}, 1, 0},
+		"a passkey after a no by SSH": {[]Vote{said(no, KeySSH, 0), said(yes, KeyPasskey, 1)}, 0, 1},
+		"after one by a security key": {[]Vote{said(no, KeyHardware, 0), said(yes, KeyPasskey, 1)}, 0, 1},
+		"of the same second":          {[]Vote{said(yes, KeySSH, 0), said(no, KeyPasskey, 0)}, 1, 0},
+		"two nos and a passkey": {[]Vote{said(no, KeyPasskey, 1), said(no, KeySSH, 0), said(yes, KeyPasskey, 2)}, 1,
+			1},
 		"one of two lifted":            {[]Vote{said(no, KeySSH, 0), said(yes, KeySSH, 1), said(no, KeyPasskey, 2)}, 2, 0},
 		"both lifted, each by its own": {[]Vote{said(no, KeySSH, 0), said(yes, KeySSH, 1), said(yes, KeyPasskey, 2)}, 2, 0},
 	} {
