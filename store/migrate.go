@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"regexp"
 	"strings"
 	"time"
 
@@ -112,11 +111,9 @@ const haltsEverywhere = 11
 // migrationLock is an arbitrary number that only this service's migrations lock.
 const migrationLock int64 = 0x627572736172
 
-// sqliteText serves the migrations with the one word that the two databases spell differently, without the one that
-// SQLite, which has one writer, does not know, and without what drops a constraint, which SQLite cannot.
+// sqliteText serves the migrations with the one word that the two databases spell differently, and without the one that
+// SQLite, which has one writer, does not know.
 type sqliteText struct{ fs.FS }
-
-var dropsConstraint = regexp.MustCompile(`(?m)^ALTER TABLE \w+ DROP CONSTRAINT IF EXISTS \w+;$`)
 
 func (t sqliteText) Open(name string) (fs.File, error) {
 	file, err := t.FS.Open(name)
@@ -127,7 +124,6 @@ func (t sqliteText) Open(name string) (fs.File, error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
-	text = dropsConstraint.ReplaceAll(text, []byte("SELECT 1;")) // a migration has statements
 	return &textFile{
 		Reader: strings.NewReader(strings.NewReplacer("BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY",
 			" CONCURRENTLY", "").Replace(string(text))),
