@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,144 +15,11 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
-	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/sim"
-	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/operator"
-	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
-	"github.com/bursar/bursar/webhook"
-	"github.com/bursar/bursar/withdrawal"
 )
-
-// office is a console with the acts of a service, whose account has withdrawals that wait for approval.
-type office struct {
-	*testing.T
-	*bursartest.OneChain
-	console *Console
-	people  map[bursar.ID]operator.Person
-	here    operator.Person // who sends requests
-}
-
-// everyRole is of somebody who may do everything.
-var everyRole = operator.Roles()
-
-func newOffice(t *testing.T, db *store.DB) *office {
-	o := &office{T: t, people: map[bursar.ID]operator.Person{},
-		OneChain: bursartest.NewOneChain(t, db, sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
-	o.Currency.ApprovalAbove = bursar.Units(1000)
-	o.Reconfigure()
-	for i, name := range []string{"Ann", "Bob"} {
-		id := bursar.ID{0: 7, 15: byte(i)}
-		o.people[id] = operator.Person{ID: id, Name: name, Roles: everyRole}
-	}
-	o.here = o.people[bursar.ID{0: 7}]
-	o.console = opened(t, db)
-	o.console.Registry = o.Registry
-	o.console.who = func(*http.Request) (operator.Person, operator.Session, error) {
-		return o.here, operator.Session{ID: bursar.ID{8}}, nil
-	}
-	acts := Acts{
-		Withdrawals:    o.Withdrawals,
-		Accounts:       account.NewService(db, o.IDs),
-		TestDeliveries: &webhook.TestDeliveries{DB: db, IDs: o.IDs, Receivers: netpolicy.Receivers{}},
-		Proposals: &proposal.Service{DB: db, IDs: o.IDs, Log: o.console.Log,
-			Kinds: map[string]proposal.Kind{"resume.all": {Propose: "chain.resume", Approve: "chain.resume",
-				Check: func(_ context.Context, p store.Proposal) (store.Proposal, error) {
-					p.Object = "all"
-					return p, nil
-				},
-				Execute: func(ctx context.Context, p store.Proposal, done proposal.Done) error {
-					return db.Do(ctx, func(tx *store.Tx) error {
-						if _, err := tx.Halts().Lift(ctx, store.HaltAll, store.HaltByOperator, ""); err != nil {
-							return err
-						}
-						return done(ctx, tx, "ended")
-					})
-				}}}},
-	}
-	o.console.Acts = acts
-	Judge(acts.Proposals, o.console.People)
-	o.Do(func(tx *store.Tx) error {
-		for _, p := range o.people {
-			var roles []string
-			for _, r := range p.Roles {
-				roles = append(roles, string(r))
-			}
-			key := keyOf(p.ID)
-			err := tx.People().Insert(context.Background(), store.Person{ID: p.ID, Name: p.Name, Roles: roles,
-				CreatedAt: tx.Now()})
-			if err == nil {
-				err = tx.People().AddPasskey(context.Background(), key.stored(p.ID))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return o
-}
-
-// waiting is a withdrawal that waits for approval.
-func (o *office) waiting() bursar.Withdrawal {
-	o.T.Helper()
-	o.Credit(o.OneChain.Accounts[0], "COIN", 1_000_000)
-	w, err := o.withdraw(o.OneChain.Accounts[0])
-	o.Must(err)
-	return w
-}
-
-func (o *office) token() string { return o.IDs.Next().String() }
-
-// sends has the person send the form of an act, with a token of its own unless it has one.
-func (o *office) sends(name string, fields ...string) *httptest.ResponseRecorder {
-	o.T.Helper()
-	form := url.Values{"token": {o.token()}, "reason": {"because"}, "confirm": {"yes"}}
-	for i := 0; i+1 < len(fields); i += 2 {
-		form.Set(fields[i], fields[i+1])
-	}
-	return posted(o.T, o.console, base+"/do/"+name, form.Encode())
-}
-
-func (o *office) status(id bursar.ID) (status bursar.WithdrawalStatus) {
-	o.T.Helper()
-	o.View(func(tx *store.Tx) error {
-		found, err := tx.Withdrawals().Recorded(context.Background(), []bursar.ID{id})
-		status = found[id].Status
-		return err
-	})
-	return status
-}
-
-// acts returns what was recorded, newest first.
-func (o *office) acts() (list []store.Act) {
-	o.T.Helper()
-	o.View(func(tx *store.Tx) (err error) {
-		list, err = tx.Acts().List(context.Background(), store.ActFilter{}, store.Page{Limit: 100})
-		return err
-	})
-	return list
-}
-
-func (o *office) answers(what string, w *httptest.ResponseRecorder, status int, texts ...string) {
-	o.T.Helper()
-	if w.Code != status {
-		o.T.Errorf("%s: answered %d, want %d: %s", what, w.Code, status, w.Body)
-	}
-	for _, text := range texts {
-		if !strings.Contains(w.Body.String(), text) {
-			o.T.Errorf("%s: the answer lacks %q: %s", what, text, w.Body)
-		}
-	}
-}
-
-func eachOffice(t *testing.T, test func(o *office)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) { test(newOffice(t, db)) })
-}
 
 // A withdrawal is rejected once, however often the form is sent, and the act is recorded with it.
 func TestAFormActsOnce(t *testing.T) {
@@ -225,58 +91,6 @@ func TestAnActOnAnotherAccount(t *testing.T) {
 		o.answers("of their own account", o.sends("key.revoke", "object", issued.KeyID.String()), http.StatusSeeOther)
 		o.answers("of their own account", o.sends("withdrawal.reject", "object", strings.ToUpper(waiting.ID.String())),
 			http.StatusSeeOther)
-	})
-}
-
-// The list and the page have the proposals of the person's accounts alone, however many others there are, and an
-// approval or a rejection of another one says no more than that there is none.
-func TestProposalsOfOtherAccounts(t *testing.T) {
-	eachOffice(t, func(o *office) {
-		shop, other := o.OneChain.Accounts[0], o.OneChain.Accounts[1]
-		propose := func(n int, account bursar.ID) store.Proposal {
-			p := store.Proposal{ID: o.IDs.Next(), Verb: "resume.all", Object: strconv.Itoa(n), AccountID: account,
-				Token: o.IDs.Next(), Hash: []byte{1}, PersonID: bursar.ID{1}, CreatedAt: o.DB.Now(),
-				ExpiresAt: o.DB.Now().Add(proposal.Life)}
-			o.Do(func(tx *store.Tx) error { return tx.Proposals().Insert(context.Background(), p) })
-			return p
-		}
-		own := propose(0, shop)
-		theirs := propose(1, other)
-		for n := range mostProposals {
-			propose(n+2, other)
-		}
-		o.here.Accounts = []bursar.ID{shop}
-		var list []proposalView
-		o.Must(json.Unmarshal(got(o.T, o.console, apiBase+"/proposals").Body.Bytes(), &list))
-		if len(list) != 1 || list[0].ID != own.ID.String() {
-			o.T.Errorf("listed are %d proposals, want the one of the account", len(list))
-		}
-		at := base + "/proposals/" + theirs.ID.String()
-		o.answers("the page", got(o.T, o.console, at), http.StatusNotFound)
-		o.answers("an approval", posted(o.T, o.console, at+"/approve", "hash=00"), http.StatusNotFound)
-		o.answers("a rejection", posted(o.T, o.console, at+"/reject", "reason=no"), http.StatusNotFound)
-	})
-}
-
-// What the pages of people and of proposals show is exported, for a spreadsheet, to who may see the page.
-func TestPeopleAndProposalsAreExported(t *testing.T) {
-	eachOffice(t, func(o *office) {
-		o.answers("the halt", o.sends("halt", "object", "all"), http.StatusSeeOther)
-		o.answers("the proposal", o.sends("resume.all", "reason", "=1+1"), http.StatusSeeOther)
-		for path, want := range map[string][]string{
-			"/people.csv":    {"id,name,roles,", ",Ann,viewer auditor support operator approver admin,"},
-			"/proposals.csv": {"id,created,verb,", ",resume.all,all,", ",'=1+1,Ann,1,pending,"},
-			"/audit.csv":     {"number,at,actor,", ",Ann,", ",chain.halt,all,"},
-		} {
-			w := got(o.T, o.console, base+path)
-			o.answers(path, w, http.StatusOK, want...)
-			if kind := w.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/csv") {
-				o.T.Errorf("%s is %q, want CSV", path, kind)
-			}
-		}
-		o.answers("other statuses", got(o.T, o.console, base+"/proposals.csv?status=void"), http.StatusOK, "id,created")
-		o.here.Roles = []operator.Role{operator.Viewer}
-		o.answers("a viewer", got(o.T, o.console, base+"/people.csv"), http.StatusForbidden, "people.change")
 	})
 }
 
@@ -461,65 +275,6 @@ func TestEveryFormSaysWhatWillHappen(t *testing.T) {
 	if len(o.acts()) != 0 {
 		t.Errorf("recorded are %v, want nothing by reading", o.acts())
 	}
-}
-
-// One proposes and another approves, over the text that was shown; who proposed is refused beside the form.
-func TestAProposalIsApprovedByAnother(t *testing.T) {
-	eachOffice(t, func(o *office) {
-		o.answers("the halt", o.sends("halt", "object", "all"), http.StatusSeeOther)
-		w := o.sends("resume.all")
-		o.answers("the proposal", w, http.StatusSeeOther)
-		at := w.Header().Get("Location")
-		api := apiBase + strings.TrimPrefix(at, base)
-		o.answers("the list", got(o.T, o.console, base+"/proposals"), http.StatusOK, at)
-		var shown proposalView
-		o.Must(json.Unmarshal(got(o.T, o.console, api).Body.Bytes(), &shown))
-		signed := func(by operator.Person, change func(*touch)) string {
-			return url.Values{"hash": {shown.Hash}, "evidence": {keyOf(by.ID).signs(shown.Challenge, change)}}.Encode()
-		}
-		hash := signed(o.here, nil)
-		o.answers("who proposed", posted(o.T, o.console, at+"/approve", hash), http.StatusUnprocessableEntity,
-			"who proposed it cannot approve it")
-		o.here = o.people[bursar.ID{0: 7, 15: 1}]
-		o.answers("the page", got(o.T, o.console, at), http.StatusOK, "bursar-proposal/1", "/approve", shown.Hash,
-			"no signature that the signer verifies")
-		for what, forged := range map[string]string{
-			"no assertion": "hash=" + shown.Hash, "of another person": hash,
-			"of another challenge": signed(o.here, func(t *touch) { t.challenge = strings.Repeat("A", 43) }),
-			"of another site":      signed(o.here, func(t *touch) { t.origin = "https://evil.example" }),
-			"of another host":      signed(o.here, func(t *touch) { t.host = "evil.example" }),
-			"of another ceremony":  signed(o.here, func(t *touch) { t.kind = "webauthn.create" }),
-			"not verified":         signed(o.here, func(t *touch) { t.flags = present }),
-			"not touched":          signed(o.here, func(t *touch) { t.flags = verified }),
-			"altered":              signed(o.here, func(t *touch) { t.spoilt = true }),
-		} {
-			o.answers(what, posted(o.T, o.console, at+"/approve", forged), http.StatusUnprocessableEntity, "does not count")
-		}
-		hash = signed(o.here, nil)
-		o.answers("another text", posted(o.T, o.console, at+"/approve", "hash=00"), http.StatusUnprocessableEntity,
-			"not the one that was shown")
-		o.answers("the other", posted(o.T, o.console, at+"/approve", hash), http.StatusSeeOther)
-		o.answers("afterwards", got(o.T, o.console, at), http.StatusOK, "executed", "ended")
-		o.answers("a late rejection", posted(o.T, o.console, at+"/reject", "reason=no"), http.StatusUnprocessableEntity,
-			"has ended")
-		list := o.acts()
-		if len(list) != 4 || list[0].Actor != "bursar" || list[1].Actor != "Bob" || list[2].Actor != "Ann" ||
-			list[1].Became != "approved" || list[0].Became != "executed" || list[1].Session.IsZero() {
-			o.T.Errorf("recorded are %+v, want the halt, the proposal, the approval and the end", list)
-		}
-		o.View(func(tx *store.Tx) error {
-			halts, err := tx.Halts().List(context.Background())
-			if len(halts) != 0 {
-				o.T.Errorf("halted are %v, want nothing", halts)
-			}
-			return err
-		})
-	})
-}
-
-func (o *office) withdraw(from bursar.ID) (bursar.Withdrawal, error) {
-	return o.Withdrawals.Request(context.Background(), withdrawal.Request{Account: from, Currency: "COIN", Amount: "0.001",
-		Address: o.Chain.Named("buyer")})
 }
 
 // A link to a form names the object: what a shell would run never stands in the command that is there to be copied.

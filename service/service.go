@@ -6,7 +6,6 @@
 package service
 
 import (
-	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -23,16 +22,12 @@ import (
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/notice"
 	"github.com/bursar/bursar/operator/proposal"
-	"github.com/bursar/bursar/outgoing"
-	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/relay"
 	"github.com/bursar/bursar/requestlog"
 	"github.com/bursar/bursar/screening"
-	"github.com/bursar/bursar/service/follower"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/sweep"
 	"github.com/bursar/bursar/treasury"
 	"github.com/bursar/bursar/unattributed"
 	"github.com/bursar/bursar/wallet"
@@ -84,21 +79,6 @@ type Service struct {
 	addresses map[bursar.Family]*follow.Addresses
 	sides     []side
 	close     []func() error
-}
-
-// worker holds the workers of one chain while this process holds its lease.
-type worker struct {
-	chain    chain.Chain
-	hot      chain.Source
-	old      []chain.Source // the hot wallets of earlier epochs, oldest first
-	follower follower.Followed
-	sender   *outgoing.Sender
-	sweeper  *sweep.Sweeper
-	keep     *reconcile.Keep
-	screener *screening.Screener // nil: nothing is screened
-	blocks   chan struct{}       // wakes the follower
-	push     []*subscription
-	payouts  chan struct{} // wakes the sender
 }
 
 // New assembles a service and starts nothing.
@@ -186,107 +166,6 @@ func (s *Service) hotOf(c chain.Chain, e chain.Epoch) (chain.Source, error) {
 	return chain.Source{Key: key, Base: address.Base, Pub: hex.EncodeToString(pub)}, err
 }
 
-func (s *Service) addWorker(part ChainPart) error {
-	capabilities := part.Chain.Capabilities()
-	if err := s.checkQuorum(part.Chain); err != nil {
-		return err
-	}
-	_, s.suspended.waiting[capabilities.ID] = part.Chain.(chain.AssetChecker)
-	hot, old, err := s.hotsOf(part.Chain)
-	if err != nil {
-		return err
-	}
-	cold, err := coldOf(part.Chain, part.Cold, hot.Base)
-	if err != nil {
-		return err
-	}
-	w := &worker{
-		chain: part.Chain,
-		hot:   hot, old: old,
-		blocks:  make(chan struct{}, 1),
-		payouts: make(chan struct{}, 1),
-	}
-	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
-	w.follower = follower.Follow(follower.Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs,
-		Log: log, Hot: w.hot.Base, OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Cold: cold,
-		Old: old, Epoch: hot.Key.Epoch(),
-		Addresses: s.addressesOf(capabilities.Family), Screened: s.parts.Screening != nil})
-	w.follower.Start, w.follower.Wake = part.Start, w.blocks
-	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
-	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
-	w.follower.Deposits.Prices = s.parts.Prices
-	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
-	_, absent := s.parts.Signer.(absentSigner)
-	w.sender = &outgoing.Sender{
-		DB:               s.DB,
-		Chain:            part.Chain,
-		Signer:           s.parts.Signer,
-		Registry:         s.Registry,
-		IDs:              s.IDs,
-		Log:              log,
-		Hot:              w.hot,
-		Old:              w.old,
-		MaxFee:           part.MaxFee,
-		Cold:             cold,
-		Pace:             pace,
-		Wake:             w.payouts,
-		Settled:          s.Deliverer.Wake,
-		Suspended:        s.Suspended,
-		Books:            s.Auditor,
-		Unsignable:       absent,
-		GasFromCustomers: part.GasFromCustomers,
-		Orders:           s.orders,
-	}
-	w.sweeper = &sweep.Sweeper{
-		DB:        s.DB,
-		Chain:     part.Chain,
-		Registry:  s.Registry,
-		IDs:       s.IDs,
-		Log:       log,
-		Hot:       w.hot,
-		Old:       w.old,
-		MaxFee:    part.MaxFee,
-		Pace:      pace,
-		Suspended: s.Suspended,
-		Rates:     s.parts.Rates,
-	}
-	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
-	s.addScreener(w, log, pace)
-	s.workers[capabilities.ID] = w
-	s.order = append(s.order, capabilities.ID)
-	return nil
-}
-
-// reconciler compares the books with the chain of a worker.
-func (s *Service) reconciler(w *worker) reconcile.Reconciler {
-	return reconcile.Reconciler{
-		DB:       s.DB,
-		Chain:    w.chain,
-		Registry: s.Registry,
-		Hot:      w.hot.Base,
-		Old:      basesOf(w.old),
-		Cold:     bursar.ColdBases(w.sender.Cold),
-	}
-}
-
-// checkQuorum refuses a credit quorum that the configured nodes can never reach.
-func (s *Service) checkQuorum(c chain.Chain) error {
-	hosts := map[string]bool{}
-	reader, able := c.(chain.EndpointReader)
-	if able {
-		for _, e := range reader.Endpoints() {
-			hosts[e.Host] = true
-		}
-	}
-	for _, currency := range s.Registry.On(c.Capabilities().ID) {
-		if wanted := currency.CreditQuorum.Endpoints; wanted > 1 && wanted > len(hosts) {
-			return fmt.Errorf("credit_quorum of %s requires %d endpoints of different hosts, but rpc has %d", currency.Code,
-				wanted, len(hosts))
-		}
-	}
-	return nil
-}
-
 // operatorAddress returns where operator funds are received: the hot wallet's address, unless customers' wallets share
 // it. In that case a transfer without a memo may be anybody's, and is unattributed.
 func operatorAddress(hot chain.Source, capabilities chain.Capabilities) string {
@@ -302,49 +181,6 @@ func hint(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
-}
-
-func (s *Service) addNouns() {
-	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{},
-		map[bursar.ChainID]string{}
-	chains := map[bursar.ChainID]unattributed.ChainContext{}
-	for id, w := range s.workers {
-		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
-		chains[id] = unattributed.ChainContext{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
-	}
-	s.Unattributed = &unattributed.Service{
-		DB:       s.DB,
-		Chains:   chains,
-		Registry: s.Registry,
-		IDs:      s.IDs,
-		Log:      s.log,
-		Resolved: s.decided,
-		Behind:   s.behind,
-	}
-	s.Accounts = account.NewService(s.DB, s.IDs)
-	s.parts.Seams.accounts(s.Accounts)
-	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.receivers())
-	s.Wallets.Suspended, s.Wallets.Cold = s.refuses, map[string]bool{}
-	for _, base := range bursar.ColdBases(s.ColdWallets()) {
-		s.Wallets.Cold[base] = true
-	}
-	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, Receivers: s.parts.receivers()}
-	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
-		Leave:     outgoing.Leave,
-		DB:        s.DB,
-		Chains:    payChains,
-		Hot:       hot,
-		Registry:  s.Registry,
-		IDs:       s.IDs,
-		Rates:     s.parts.Rates,
-		Log:       s.log,
-		Suspended: s.refuses,
-		Behind:    s.behind,
-		Taken:     func(id bursar.ChainID) { hint(s.workers[id].payouts) },
-		Announced: s.Deliverer.WakeFor,
-		Prices:    s.parts.Prices,
-	})
-	s.Charges = s.newCharges()
 }
 
 // decided wakes the workers that carry out a resolution or an approval.

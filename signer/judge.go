@@ -1,19 +1,14 @@
 package signer
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
 )
@@ -239,93 +234,4 @@ func common(a, b []string) (both []string) {
 		}
 	}
 	return both
-}
-
-// signedDetail is the log's entry of an unsigned transaction that may be signed.
-type signedDetail struct {
-	Chain    bursar.ChainID  `json:"chain"`
-	Kind     chain.Kind      `json:"kind"`
-	Outgoing bursar.ID       `json:"outgoing"`
-	Flow     int64           `json:"flow"`
-	Digest   string          `json:"digest"` // SHA-256 of the unsigned transaction's bytes
-	Fee      bursar.Amount   `json:"fee"`
-	Payments []chain.Payment `json:"payments"`
-	Allowed  []allowedOrder  `json:"allowed,omitempty"` // where a policy is installed
-	Ordered  []signedOrder   `json:"ordered,omitempty"` // by clients, with keys
-}
-
-// allowedOrder is what the policy that people signed says of an order.
-type allowedOrder struct {
-	Order  bursar.ID `json:"order"`
-	Hash   string    `json:"hash"` // SHA-256 of its text
-	Policy int64     `json:"policy"`
-	Rule   string    `json:"rule"`
-	By     []string  `json:"by,omitempty"` // who approved it
-}
-
-// write remembers a transaction that passed every rule. It gives a new flow its ID.
-func write(
-	ctx context.Context, tx memory.Tx, c *check, f *memory.Flow, agreed agreement, unknown []memory.UTXO,
-	digest memory.Digest, now time.Time,
-) (entry memory.Entry, err error) {
-	id := c.policy.Capabilities.ID
-	for _, u := range unknown {
-		if err := tx.AddUTXO(ctx, id, u); err != nil {
-			return entry, err
-		}
-	}
-	if f.ID == 0 {
-		f.ID, err = tx.AddFlow(ctx, *f)
-	} else {
-		err = tx.UpdateFlow(ctx, *f)
-	}
-	if err != nil {
-		return entry, err
-	}
-	if err := tx.AddSigned(ctx, f.ID, id, digest, now); err != nil {
-		return entry, err
-	}
-	if _, err := tx.Forget(ctx, now.Add(-keptFor), forgetAtOnce); err != nil {
-		return entry, err
-	}
-	if err := agreed.write(ctx, tx, f.ID, now); err != nil {
-		return entry, err
-	}
-	if err := tx.SetHighWater(ctx, now); err != nil {
-		return entry, err
-	}
-	text, err := json.Marshal(signedDetail{id, c.request.Kind, c.request.ID, f.ID, hex.EncodeToString(digest[:]),
-		c.contents.Fee, c.contents.Payments, allowed(agreed.grants), signedOrders(agreed.orders)})
-	if err != nil {
-		return entry, err
-	}
-	return tx.Append(ctx, now, memory.KindSigned, string(text))
-}
-
-// notSetBack refuses to sign with a memory that is older than what a service has seen of it.
-//
-// The attack: anyone who restores an older copy of the state file, in good faith too, makes the signer forget what it
-// signed since, and with that what its windows hold and what UTXOs are worth.
-func (j *judge) notSetBack(ctx context.Context, tx memory.Tx, c *check) error {
-	j.logMu.Lock()
-	known := j.known
-	j.logMu.Unlock()
-	if known.Number == 0 {
-		return nil
-	}
-	entry, found, err := tx.Entry(ctx, known.Number)
-	if err != nil {
-		return err
-	}
-	hash, err := hex.DecodeString(known.Hash)
-	if found && err == nil && bytes.Equal(hash, entry.Hash[:]) {
-		return nil
-	}
-	newest, err := tx.Head(ctx)
-	if err != nil {
-		return err
-	}
-	return c.refuse(ReasonSetBack, "the service has seen entry %d of the signer's log, and the state file does not hold "+
-		"it: it ends at %d and is an older copy. Find out who set it back, then `bursar signer begin-again`",
-		known.Number, newest.Number)
 }

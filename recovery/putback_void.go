@@ -1,0 +1,110 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// voids returns the signed outgoing transaction that a forgotten one was to replace, and what both use; nothing if
+// there is none. A transaction that pays ourselves with the inputs of another one has no other purpose.
+func (k Book) voids(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
+) (first bursar.ID, shared []string, err error) {
+	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
+		return first, nil, nil
+	}
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, unsigned.Reservations)
+	if err != nil {
+		return first, nil, err
+	}
+	for _, resource := range unsigned.Reservations {
+		id, owned := owners[resource]
+		if !owned || !first.IsZero() && id != first {
+			continue
+		}
+		first, shared = id, append(shared, resource)
+	}
+	if len(shared) == 0 {
+		return first, nil, nil
+	}
+	other, err := tx.Outgoing().Get(ctx, first)
+	if err != nil || other.Status != bursar.OutgoingSigned && other.Status != bursar.OutgoingSent {
+		return first, nil, err
+	}
+	moved, err := tx.Reservations().MovedFrom(ctx, first)
+	if err != nil || len(moved) > 0 {
+		return first, nil, err
+	}
+	return first, shared, nil
+}
+
+// askWhatItPaid asks an operator to explain the payments of a transaction whose withdrawals are missing from the
+// database. It is settled once that is done.
+func (k Book) askWhatItPaid(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled,
+) error {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Request, &request); err != nil {
+		return fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
+	}
+	resources, err := json.Marshal(unsigned.Reservations)
+	if err != nil {
+		return err
+	}
+	payments, err := json.Marshal(request.Payments)
+	if err != nil {
+		return err
+	}
+	list := make([]string, len(missing))
+	for i, j := range missing {
+		list[i] = k.name(j)
+	}
+	why := "its payments are missing from the database: " + strings.Join(list, "; ")
+	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{
+		Chain:        p.Chain,
+		TxID:         p.TxID,
+		Base:         p.Base,
+		MadeAt:       tx.Now(),
+		Fee:          unsigned.Fee,
+		Reservations: resources,
+		Payments:     payments,
+		OutgoingID:   p.ID,
+		Status:       store.ExternalUnclear,
+		Reason:       why,
+	})
+	if err != nil {
+		return err
+	}
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmUnclear, Ref: p.TxID, Message: fmt.Sprintf(
+		"transaction %s was signed before the database was restored, and is sent again: %s; explain it with `bursar "+
+			"recovery status` and `bursar recovery adopt`",
+		p.TxID, why)})
+}
+
+// name describes a forgotten withdrawal or refund: "withdrawal … of account …, 0.6 BTC to bc1…".
+func (k Book) name(j journaled) string {
+	paid := fmt.Sprintf("%s to %s", k.Registry.Text(j.Currency, j.Amount), j.Address)
+	if !j.Deposit.IsZero() {
+		return fmt.Sprintf("refund %s of deposit %s, %s", j.ID, j.Deposit, paid)
+	}
+	return fmt.Sprintf("withdrawal %s of account %s, %s", j.ID, j.Account, paid)
+}
+
+// ResolveUnpaid closes the question what a transaction paid that can never be included: it has paid nobody.
+func ResolveUnpaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
+	if err != nil || x.Status != store.ExternalUnclear || x.Height > 0 {
+		return ignoreNone(err)
+	}
+	x.Status, x.Reason = store.ExternalSettled, "it can never be included and has paid nobody"
+	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
+		return err
+	}
+	return tx.Alarms().Resolve(ctx, AlarmUnclear, x.TxID)
+}

@@ -1,0 +1,126 @@
+package people
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// approvers are the persons who approved an order, by role, and the kinds of their keys.
+type approvers struct {
+	yes  map[string][]string
+	with map[string]roster.KeyKind
+}
+
+// rule returns an allow by its ID.
+func (j *judging) rule(id string) roster.Rule {
+	for _, r := range j.policy.Rules {
+		if r.ID == id && !r.Deny {
+			return r
+		}
+	}
+	return roster.Rule{}
+}
+
+// refused returns the refusal of an order, with why approvals of it do not count.
+func (j *judging) refused(
+	o approval.Order, a roster.Answer, digest memory.Digest, payment int64, by approvers, problems []error,
+) error {
+	r := &Refusal{Rule: Rule(a.Lacks), Detail: fmt.Sprintf("order %s: %s", o.ID, a.Detail)}
+	if a.Lacks == roster.Approved {
+		if payment > 1 {
+			r.Detail += fmt.Sprintf("; this would be payment %d of the order, which needs approvals of that number", payment)
+		}
+		for _, p := range problems {
+			r.Detail += "; " + p.Error()
+		}
+	}
+	for _, id := range a.Holds {
+		rule := j.rule(id)
+		r.Holds = append(r.Holds, Held{digest, j.heldAs(id, payment), rule.Counted(by.yes[rule.Role], by.with)})
+	}
+	return r
+}
+
+// heldAs names a rule of this version as it is tightened, and a payment: another version may demand other people, those
+// whose approvals began the hold may be gone, and each payment of an order has a hold of its own.
+func (j *judging) heldAs(rule string, payment int64) string {
+	return fmt.Sprintf("%s/%s/%d", j.policy.By(), rule, payment)
+}
+
+// listed reports whether an order pays a destination that was signed, past its hold.
+func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
+	list, err := j.tx.Destinations(ctx, o.Chain, o.To.Base)
+	if err != nil {
+		return false, err
+	}
+	for _, one := range list {
+		d, err := approval.ParseDestination(one.Text)
+		if err != nil {
+			return false, err
+		}
+		if d.Covers(o) && !j.Now.Before(one.From) && j.Now.Before(one.Until) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// own judges a movement of our own money.
+func (j *judging) own(ctx context.Context, g *Grants) error {
+	p := j.Request.Payments[0]
+	digest := memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s %s", j.Request.Kind, j.Chain,
+		p.Contract, p.Amount, p.Address)))
+	flows, err := j.tx.Granted(ctx, digest)
+	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
+		return err
+	}
+	a, err := j.ask(ctx, digest, 0, roster.Question{Kind: string(j.Request.Kind), Chain: j.Chain, Contract: p.Contract,
+		To: p.Address, Units: p.Amount})
+	if err != nil {
+		return err
+	}
+	if !a.Allowed {
+		return refuse(Rule(a.Lacks), "%s", a.Detail)
+	}
+	g.List = append(g.List, Granted{Order: digest, ID: j.Request.ID, Rule: a.Rule, Worth: a.Worth})
+	return nil
+}
+
+// ask asks the policy, with what is remembered. A window counts as full until it has passed since a cold start.
+func (j *judging) ask(
+	ctx context.Context, digest memory.Digest, payment int64, q roster.Question,
+) (a roster.Answer, err error) {
+	q.Now = j.Now
+	q.Since = func(rule string) time.Time {
+		since, failed := j.tx.HeldSince(ctx, digest, j.heldAs(rule, payment))
+		err = errors.Join(err, failed)
+		return since
+	}
+	q.Used = func(rule string, from time.Time) bursar.Amount {
+		if from.Before(j.State.ColdSince) {
+			return mostWorth
+		}
+		worth, failed := j.tx.WorthSince(ctx, rule, from)
+		err = errors.Join(err, failed)
+		if worth, failed = worth.Add(j.used[rule]); failed != nil {
+			return mostWorth
+		}
+		return worth
+	}
+	a = j.policy.Judge(q)
+	if a.Allowed {
+		if j.used[a.Rule], err = j.used[a.Rule].Add(a.Worth); err != nil {
+			return a, refuse(Rule(roster.InWindow), "the orders are worth more than can be counted")
+		}
+	}
+	return a, err
+}
