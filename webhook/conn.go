@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"syscall"
 	"time"
 )
@@ -28,7 +29,7 @@ type conn struct {
 func (c *conn) bind(ctx context.Context) (unbind func() bool) {
 	deadline, _ := ctx.Deadline()
 	_ = c.SetDeadline(deadline) // the zero time is none
-	return context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	return context.AfterFunc(ctx, func() { _ = c.SetDeadline(longAgo) })
 }
 
 // mostInformational is how many responses may come before the one that counts, as in http.Transport.
@@ -70,7 +71,7 @@ func (c *conn) response(r *http.Request) (*http.Response, error) {
 // quiet reports whether nothing has come over the connection since it was used, not even its end: whatever comes
 // without a request ends a connection.
 func (c *conn) quiet() bool {
-	if c.SetDeadline(time.Time{}) != nil {
+	if !c.drained() || c.SetDeadline(time.Time{}) != nil {
 		return false
 	}
 	quiet := false
@@ -80,6 +81,20 @@ func (c *conn) quiet() bool {
 	})
 	return err == nil && quiet
 }
+
+// drained reports whether nothing is left of what was read from the socket: TLS reads more than one record at a time,
+// and what came behind a response is with it, not with the socket. A deadline that is over keeps the socket from being
+// read, and does a connection of TLS no harm.
+func (c *conn) drained() bool {
+	if c.SetReadDeadline(longAgo) != nil {
+		return false
+	}
+	_, err := c.reader.Peek(1)
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// longAgo is a deadline that is over.
+var longAgo = time.Unix(1, 0)
 
 var errLongHeader = errors.New("the header of the response is too long")
 

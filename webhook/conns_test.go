@@ -3,6 +3,7 @@ package webhook
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -273,5 +274,88 @@ func TestARequestEndsWithItsContext(t *testing.T) {
 	}
 	if response, err := p.Do(r); !errors.Is(err, context.Canceled) {
 		t.Errorf("the response is %+v, %v; want that the context was cancelled", response, err)
+	}
+}
+
+// corked writes what it is given in one piece with the last of it, once that is uncorked.
+type corked struct {
+	net.Conn
+	kept []byte
+	on   bool
+}
+
+func (c *corked) Write(b []byte) (int, error) {
+	if c.kept = append(c.kept, b...); c.on {
+		return len(b), nil
+	}
+	_ = c.SetWriteDeadline(time.Time{}) // the end of TLS sets one
+	_, err := c.Conn.Write(c.kept)
+	c.kept = nil
+	return len(b), err
+}
+
+// What came with a response over TLS may have been read from the socket already, and is there all the same: a second
+// response, or the word that nothing will follow.
+func TestWhatCameWithAResponseOverTLSEndsItsConnection(t *testing.T) {
+	t.Parallel()
+	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+	for name, after := range map[string]func(*tls.Conn) error{
+		"a second response": func(c *tls.Conn) error {
+			_, err := io.WriteString(c, answer)
+			return err
+		},
+		"its end": (*tls.Conn).CloseWrite,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			known, _ := counted(t, true, func(http.ResponseWriter, *http.Request) {})
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { listener.Close() })
+			var taken, connections atomic.Int64
+			go func() {
+				for {
+					under, err := listener.Accept()
+					if err != nil {
+						return
+					}
+					connections.Add(1)
+					go func() {
+						defer under.Close()
+						wire := &corked{Conn: under}
+						conn := tls.Server(wire, known.TLS)
+						for reader := bufio.NewReader(conn); ; {
+							r, err := http.ReadRequest(reader)
+							if err != nil {
+								return
+							}
+							_, _ = io.Copy(io.Discard, r.Body)
+							taken.Add(1)
+							wire.on = true
+							_, _ = io.WriteString(conn, answer)
+							_ = after(conn)
+							wire.on = false
+							_, _ = wire.Write(nil)
+						}
+					}()
+				}
+			}()
+			host := listener.Addr().String()
+			d, p := posterTo(t, known, true)
+			p.noteOlder(host)
+			for i := range int64(3) {
+				if a := post(d, "https://"+host); a.code != 200 {
+					t.Fatalf("attempt %d: %+v, want 200", i+1, a)
+				}
+				if got := taken.Load(); got != i+1 {
+					t.Fatalf("attempt %d succeeded, and the receiver took %d requests", i+1, got)
+				}
+			}
+			if got := connections.Load(); got != 3 {
+				t.Errorf("%d connections were made, want 3", got)
+			}
+		})
 	}
 }
