@@ -162,7 +162,7 @@ func wantsStream(r *http.Request) bool {
 type stream func(w http.ResponseWriter, r *http.Request, c *call) error
 
 // streamCharge is GET charge/events as a stream: the charge as it is, and again at each change until the client goes,
-// the server ends or the key may not read any more, which is judged again with each sign of life.
+// the server ends or the key may not read any more, which is judged again before anything is sent.
 func (a *api) streamCharge(w http.ResponseWriter, r *http.Request, c *call) error {
 	asked := chargeWatchOf(c)
 	if c.in.err != nil {
@@ -203,12 +203,11 @@ func (a *api) streamCharge(w http.ResponseWriter, r *http.Request, c *call) erro
 		switch {
 		case err != nil || r.Context().Err() != nil || a.watches.ctx.Err() != nil:
 			return nil // the client connects again, and gets it then
+		case a.mayStillRead(r, c) != nil:
+			return nil
 		case more:
 			event, text = next, ""
 		default:
-			if a.mayStillRead(r, c) != nil {
-				return nil
-			}
 			text = ":\n\n"
 		}
 	}

@@ -165,3 +165,29 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 		t.Errorf("after the key was revoked came %v, want the end of the stream", event)
 	}
 }
+
+// What changes is no way round that: who may read no more does not see the change either.
+func TestAStreamShowsNoChangeToARevokedKey(t *testing.T) {
+	t.Parallel()
+	c := newScript(t, storetest.Reused(t))
+	c.sum("order")
+	key, err := c.accounts.NewKey(t.Context(), account.Grant{Account: c.id("mine"),
+		Scopes: []bursar.Scope{bursar.ScopeRead}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, next := c.stream(key.APIKey, c.names["order"])
+	if first := next(); first == nil {
+		t.Fatal("the stream ended before its first event")
+	}
+	if err := c.accounts.Revoke(t.Context(), key.KeyID); err != nil {
+		t.Fatal(err)
+	}
+	c.run(`> POST /api/v1/charge/cancel?chargeID={{order}}
+> @mine
+< 200
+`)
+	if event := next(); event != nil {
+		t.Errorf("after the key was revoked came %v, want the end of the stream", event)
+	}
+}

@@ -112,6 +112,9 @@ func (s *Service) answered(
 // one gets the person.
 func (s *Service) signed(ctx context.Context, tx *store.Tx, id bursar.ID, data webauthn.SessionData, end time.Time,
 	parsed *protocol.ParsedCredentialAssertionData) (user, error) {
+	if !tx.Now().Before(end) { // what was noted of it may be forgotten
+		return user{}, ErrRefused
+	}
 	u, err := s.judge(ctx, tx, data, parsed)
 	if err != nil {
 		return u, err

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -63,6 +64,31 @@ func TestATransactionThatPostsTwiceIsRunAgainCarefully(t *testing.T) {
 	})
 	if got, _ := b.Net(ledger.Liability); err != nil || got != bursar.Units(10) {
 		t.Errorf("the balance: got %s, %v, want 10", got, err)
+	}
+}
+
+// Whoever made an index anew has given its constraint another name. An entry is as little posted twice by that, and its
+// transaction is not refused as a whole.
+func TestAnEntryIsKnownWhateverItsConstraintIsCalled(t *testing.T) {
+	t.Parallel()
+	url := postgresOnly(t)
+	db := storetest.Open(t, url)
+	raw, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	if _, err := raw.Exec("ALTER TABLE entries RENAME CONSTRAINT entries_kind_ref_key TO entries_again"); err != nil {
+		t.Fatal(err)
+	}
+	d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{9}, Currency: "BTC", Amount: bursar.Units(5)}
+	for range 2 {
+		err = db.Do(t.Context(), func(tx *store.Tx) error {
+			return tx.Ledger().Post(t.Context(), ledger.DepositCredited(d, db.Now()))
+		})
+	}
+	if !errors.Is(err, store.ErrPosted) {
+		t.Errorf("posting an entry again: got %v, want %v", err, store.ErrPosted)
 	}
 }
 

@@ -53,9 +53,6 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 	return names, err
 }
 
-// entriesOnce is the constraint of PostgreSQL that lets no entry be posted twice.
-const entriesOnce = "entries_kind_ref_key"
-
 // unlessPosted has an entry that is posted already left out where one is to be expected. PostgreSQL looks for each
 // entry before it writes it so, marks what it writes as not yet certain and then as certain: a third of what an entry takes.
 // Entries are new nearly always, so that it is first told to write them all. Where one is not new, its unique key
@@ -67,10 +64,11 @@ func (tx *Tx) unlessPosted() string {
 	return ` ON CONFLICT (kind, ref) DO NOTHING`
 }
 
-// postedTwice reports that a transaction which was not careful wrote an entry that is posted already.
+// postedTwice reports that a transaction which was not careful wrote an entry that is posted already. It goes by the
+// table: a constraint has another name where somebody has made its index anew.
 func postedTwice(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "23505" && pg.ConstraintName == entriesOnce // unique_violation
+	return errors.As(err, &pg) && pg.Code == "23505" && pg.TableName == "entries" // unique_violation
 }
 
 // numbers returns the number that each entry got; one whose name was taken before gets 0, and ErrPosted in errs.
