@@ -129,7 +129,8 @@ func (s searching) byHash(ctx context.Context, q string) error {
 	if err != nil {
 		return err
 	}
-	withdrawals, _, err := s.Tx.Withdrawals().Select(ctx, s.account, store.WithdrawalFilter{TxIDs: spellings(q)}, firstFound)
+	withdrawals, _, err := s.Tx.Withdrawals().Select(ctx, s.account,
+		store.WithdrawalFilter{TxIDs: spellings(q)}, firstFound)
 	s.addDeposits(deposits)
 	s.addWithdrawals(withdrawals)
 	return err
@@ -152,7 +153,8 @@ func (s searching) byAddress(ctx context.Context, q string) error {
 	for i, a := range at {
 		addresses[i] = a.Address
 	}
-	withdrawals, _, err := s.Tx.Withdrawals().Select(ctx, s.account, store.WithdrawalFilter{Addresses: addresses}, firstFound)
+	withdrawals, _, err := s.Tx.Withdrawals().Select(ctx, s.account,
+		store.WithdrawalFilter{Addresses: addresses}, firstFound)
 	s.addWithdrawals(withdrawals)
 	return err
 }

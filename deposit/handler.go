@@ -27,7 +27,7 @@ type Handler struct {
 	Credits
 	DB           *store.DB
 	Capabilities chain.Capabilities
-	Hot          string // the hot wallet on the chain; empty where wallets share its address
+	Hot          string                  // the hot wallet on the chain; empty where wallets share its address
 	Old          map[string]chain.KeyRef // the hot wallets of earlier epochs
 	// Cold has the addresses of the chain's cold wallets. What arrives there is never a customer's.
 	Cold map[string]bool

@@ -81,8 +81,8 @@ func (s *Sender) mayUse(request chain.TxRequest, c store.UTXO) bool {
 // fee.
 const oldRest = 36
 
-// oldDue reports whether outputs of earlier epochs are to be brought to the hot wallet: one that is worth a deposit, and
-// no consolidation is in progress.
+// oldDue reports whether outputs of earlier epochs are to be brought to the hot wallet: one that is worth a deposit,
+// and no consolidation is in progress.
 func (s *Sender) oldDue(ctx context.Context, state store.ChainState) (due bool, err error) {
 	if len(s.Old) == 0 || s.vainOld > 0 && state.Latest < s.vainOld+oldRest {
 		return false, nil

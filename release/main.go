@@ -38,8 +38,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	out := flag.String("out", "dist", "folder for what is built, which must not exist")
-	key := flag.String("key", "", "secret key of minisign, or a key of SSH, that signs SHA256SUMS; of a public key of SSH the "+
-		"agent has the other half")
+	key := flag.String("key", "", "secret key of minisign, or a key of SSH, that signs SHA256SUMS; of a public key of "+
+		"SSH the agent has the other half")
 	only := flag.String("only", "", "the only program to build, such as bursar-signer")
 	packed := flag.Bool("packages", false, "make packages of Debian and RPM, and images, too; needs dpkg-deb and rpmbuild")
 	check := flag.Bool("check", false, "build everything twice and compare, and keep nothing")

@@ -30,7 +30,8 @@ func TestColdWalletsOfTheSandbox(t *testing.T) {
 		for _, m := range listed.FindAllStringSubmatch(string(text), -1) {
 			kinds, found = append(kinds, m[1]+" "+m[2]), append(found, m[3])
 		}
-		if want := []string{"litecoin descriptor", "ethereum address", "tron address", "solana nonce"}; !slices.Equal(kinds, want) {
+		want := []string{"litecoin descriptor", "ethereum address", "tron address", "solana nonce"}
+		if !slices.Equal(kinds, want) {
 			t.Errorf("got cold wallets %v, want %v: %s", kinds, want, text)
 		}
 		if before != nil && !slices.Equal(found, before) {

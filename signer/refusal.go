@@ -28,7 +28,7 @@ const (
 	ReasonTopUp        Reason = "top-up"              // a gas top-up is more than twice the highest fee
 	ReasonColdWallet   Reason = "cold-wallet"         // the signer's configuration lists no such cold wallet
 	ReasonEpoch        Reason = "epoch"               // a key of an epoch that has not begun
-	ReasonSweepOld     Reason = "sweep-old"           // a key of an earlier epoch pays others than the hot wallet or cold ones
+	ReasonSweepOld     Reason = "sweep-old"           // an earlier epoch's key pays others than the hot or a cold wallet
 	ReasonQuota        Reason = "quota"               // a limit of an hour, day or week would be exceeded
 	ReasonProof        Reason = "inputs-proven"       // the previous transactions do not prove what its inputs hold
 	ReasonOutpoint     Reason = "coin-one-amount"     // another amount or script was signed for one of its outpoints

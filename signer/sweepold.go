@@ -90,8 +90,8 @@ func (c *check) sweepOld(sharing []memory.Flow) error {
 	if len(sharing) == 1 && same(sharing[0]) && !c.addsNewer() {
 		return nil
 	}
-	return c.refuse(ReasonSweepOld, "epoch %d has begun: keys of earlier epochs pay all they have to its hot wallet %s, or "+
-		"to a cold wallet, and nobody else. If the service still pays from the hot wallet before, start it again",
+	return c.refuse(ReasonSweepOld, "epoch %d has begun: keys of earlier epochs pay all they have to its hot wallet %s, "+
+		"or to a cold wallet, and nobody else. If the service still pays from the hot wallet before, start it again",
 		c.policy.epoch, c.policy.hot.Base)
 }
 

@@ -58,8 +58,8 @@ func (b *bench) home(r request, e chain.Epoch) request {
 	return r
 }
 
-// The attacks: a core in other hands has customers, or itself, paid by keys that the operator has given up, brings money
-// back to the address that a rotation empties, or moves the hot wallet to an epoch that nobody began.
+// The attacks: a core in other hands has customers, or itself, paid by keys that the operator has given up, brings
+// money back to the address that a rotation empties, or moves the hot wallet to an epoch that nobody began.
 func TestKeysOfAnEarlierEpochPayOnlyHome(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Cold = []string{"cold"} })

@@ -57,9 +57,9 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 const entriesOnce = "entries_kind_ref_key"
 
 // unlessPosted has an entry that is posted already left out where one is to be expected. PostgreSQL looks for each
-// entry before it writes it so, marks what it writes as not yet certain and then as certain: a third of what an entry takes.
-// Entries are new nearly always, so that it is first told to write them all. Where one is not new, its unique key
-// refuses the transaction, which is run again, carefully (DB.Do).
+// entry before it writes it so, marks what it writes as not yet certain and then as certain: a third of what an entry
+// takes. Entries are new nearly always, so that it is first told to write them all. Where one is not new, its unique
+// key refuses the transaction, which is run again, carefully (DB.Do).
 func (tx *Tx) unlessPosted() string {
 	if tx.postgres && !tx.careful {
 		return ""

@@ -156,8 +156,8 @@ var listed = []read{
 		return list, err
 	}),
 	reading("deposits of an account", func(ctx context.Context, tx *store.Tx) (any, error) {
-		list, _, err := tx.Deposits().Select(ctx, someone, store.DepositFilter{Status: bursar.DepositConfirmed, Currency: "BTC",
-			From: today, To: today}, aPage)
+		list, _, err := tx.Deposits().Select(ctx, someone, store.DepositFilter{Status: bursar.DepositConfirmed,
+			Currency: "BTC", From: today, To: today}, aPage)
 		return list, err
 	}),
 	reading("deposits of an account by hash", func(ctx context.Context, tx *store.Tx) (any, error) {
@@ -204,7 +204,8 @@ var listed = []read{
 		return list, err
 	}),
 	reading("withdrawals to an address", func(ctx context.Context, tx *store.Tx) (any, error) {
-		list, _, err := tx.Withdrawals().Select(ctx, someone, store.WithdrawalFilter{Addresses: []bursar.Address{{Base: "a"}}}, aPage)
+		list, _, err := tx.Withdrawals().Select(ctx, someone,
+			store.WithdrawalFilter{Addresses: []bursar.Address{{Base: "a"}}}, aPage)
 		return list, err
 	}),
 	reading("withdrawals by reference", func(ctx context.Context, tx *store.Tx) (any, error) {

@@ -21,8 +21,8 @@ const AlarmOld = "old_epoch_holds"
 const oldPatience = 24 * time.Hour
 
 // refreshOld notes what the hot wallets of earlier epochs hold in a final block, as what addresses hold that are to be
-// swept. Nothing else notes it: a hot wallet receives change, sweeps and operator funds, of which the books know the sum
-// only. While a sweep of one is under way its amount stays as it was.
+// swept. Nothing else notes it: a hot wallet receives change, sweeps and operator funds, of which the books know the
+// sum only. While a sweep of one is under way its amount stays as it was.
 func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bursar.CurrencyCode) error {
 	now := s.DB.Now()
 	if len(s.Old) == 0 || len(codes) == 0 || now.Sub(s.askedOld) < oldPace {
@@ -101,6 +101,6 @@ func (s *Sweeper) alarmOld(
 		return nil
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: s.Chain.Capabilities().ID, Kind: AlarmOld, Ref: ref,
-		Message: fmt.Sprintf("the hot wallet %s of epoch %d still holds %s: its sweep is not worth its fee, or does not come "+
-			"through", hot.Base, hot.Key.Epoch(), currency.Text(amount))})
+		Message: fmt.Sprintf("the hot wallet %s of epoch %d still holds %s: its sweep is not worth its fee, or does not "+
+			"come through", hot.Base, hot.Key.Epoch(), currency.Text(amount))})
 }

@@ -250,8 +250,8 @@ func TestBuildFromANonce(t *testing.T) {
 	}
 }
 
-// A nonce that has another value, or is not the wallet's any more, is used up for ever; one whose state no node shows is
-// not.
+// A nonce that has another value, or is not the wallet's any more, is used up for ever; one whose state no node shows
+// is not.
 func TestANonceIsUsedUpByTheFinalState(t *testing.T) {
 	t.Parallel()
 	b := newColdBench(t)

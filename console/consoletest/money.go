@@ -45,7 +45,9 @@ func addCharge(ctx context.Context, tx *store.Tx) error {
 		Expires:     made.Add(time.Hour),
 		Recorded: bursar.InvoiceRecord{Version: 3, Status: bursar.ChargeOpen,
 			TurnsAt: made.Add(time.Hour)},
-	}, Options: []bursar.InvoiceOption{{Currency: "BTC", Wallet: to.Number, Quotes: []bursar.Quote{{Rate: rate, At: made}}}}}
+	}, Options: []bursar.InvoiceOption{
+		{Currency: "BTC", Wallet: to.Number, Quotes: []bursar.Quote{{Rate: rate, At: made}}},
+	}}
 	if err := tx.Wallets().Insert(ctx, []bursar.Wallet{to}); err != nil {
 		return err
 	}

@@ -57,7 +57,8 @@ func TestGenerators(t *testing.T) {
 			"charge":   "0.50000000",
 			"balance":  map[string]any{"BTC": "0.00000000"},
 		})
-	talks(t, run(t, generatedGo(t, served.JSON), "go", "run", "-gcflags=-N -l", ".", s.API, s.APIKey, hook.URL), map[string]any{
+	said = run(t, generatedGo(t, served.JSON), "go", "run", "-gcflags=-N -l", ".", s.API, s.APIKey, hook.URL)
+	talks(t, said, map[string]any{
 		"metadata": "generated",
 		"refused":  []any{404.0, "not_found"},
 	})

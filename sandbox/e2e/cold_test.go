@@ -145,9 +145,9 @@ func (w *harness) nonceAccount(c *currency, authority string) string {
 	return base58.Encode(public(at))
 }
 
-// Both programs, the real ones, play a refill of Bitcoin, one of the XRP Ledger and one of Solana: the service books what cold wallets
-// receive, builds the bundles, a machine that reaches no node shows and signs them, what is broadcast is booked by its
-// final block, and books equal the chains.
+// Both programs, the real ones, play a refill of Bitcoin, one of the XRP Ledger and one of Solana: the service books
+// what cold wallets receive, builds the bundles, a machine that reaches no node shows and signs them, what is broadcast
+// is booked by its final block, and books equal the chains.
 func TestRefillsWithBothPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the sandbox as a process: left out by -short")

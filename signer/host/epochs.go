@@ -24,8 +24,8 @@ var (
 		"`bursar seed restore --epoch N` with its words")
 	ErrEpochOther = errors.New("the seed of an epoch is not the one with which it began")
 	ErrEpochOrder = errors.New("epochs begin one after another, and none goes back")
-	ErrEpochProof = errors.New("a rotation was not yet proven with nodes of every chain, and does not begin on mainnet in " +
-		"this release; see docs/operations/rotation.md")
+	ErrEpochProof = errors.New("a rotation was not yet proven with nodes of every chain, and does not begin on mainnet " +
+		"in this release; see docs/operations/rotation.md")
 	ErrEpochRule = errors.New("the policy that people signed does not name the epoch and its seed: sign and apply a " +
 		"version with that line first")
 )
@@ -96,8 +96,8 @@ func noteEpochs(cfg config.Config, list []memory.Epoch) error {
 	return nil
 }
 
-// KeysOfSeeds returns the keys of the seeds of the epochs, each of 64 bytes, in the epoch that is noted beside the seed.
-// It keeps no reference to the seeds.
+// KeysOfSeeds returns the keys of the seeds of the epochs, each of 64 bytes, in the epoch that is noted beside the
+// seed. It keeps no reference to the seeds.
 func KeysOfSeeds(cfg config.Config, seeds []byte) (*signer.Keys, error) {
 	var keys *signer.Keys
 	for seed := range slices.Chunk(seeds, SeedBytes) {
@@ -200,8 +200,8 @@ func addEpoch(ctx context.Context, tx memory.Tx, e memory.Epoch, at time.Time, w
 
 // BeginEpoch begins an epoch: from the next start of the signer on, its seed has the hot wallet and all new addresses.
 // What is in the state is durable before the file beside the seed is written; a next start writes a file that lacks it.
-// An epoch that has begun already is no error. Errors: ErrEpochProof on mainnet, ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people signed
-// a policy that does not name this seed.
+// An epoch that has begun already is no error. Errors: ErrEpochProof on mainnet, ErrEpochOrder, ErrEpochMissing,
+// ErrEpochRule where people signed a policy that does not name this seed.
 func BeginEpoch(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, e chain.Epoch, who, why string,
 ) error {

@@ -176,8 +176,9 @@ func TestAPolicyNamesTheEpoch(t *testing.T) {
 // policyText is a policy that names epoch 1 with a fingerprint, or no epoch for "".
 func policyText(t *testing.T, fingerprint string) string {
 	t.Helper()
-	p := roster.Policy{Instance: "ABC", Network: "regtest", Version: 1, Created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		NotBefore: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Authors: 1, Destinations: 1, Hold: time.Hour, Reference: "EUR"}
+	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	p := roster.Policy{Instance: "ABC", Network: "regtest", Version: 1, Created: begun, NotBefore: begun, Authors: 1,
+		Destinations: 1, Hold: time.Hour, Reference: "EUR"}
 	if fingerprint != "" {
 		p.Epoch = roster.Epoch{Number: 1, Fingerprint: fingerprint}
 	}

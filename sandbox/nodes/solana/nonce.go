@@ -84,7 +84,8 @@ func (t *transaction) noncePlace() (place byte, names bool) {
 		return 0, false
 	}
 	first := t.instructions[0]
-	if t.keys[first.program] != systemProgram() || !bytes.Equal(first.data, le32(advanceCode)) || len(first.accounts) == 0 {
+	if t.keys[first.program] != systemProgram() || !bytes.Equal(first.data, le32(advanceCode)) ||
+		len(first.accounts) == 0 {
 		return 0, false
 	}
 	place = first.accounts[0]

@@ -125,8 +125,8 @@ func (r *nonceRivals) feed(what string, m making) outcome {
 	return o
 }
 
-// advanced checks that a nonce that was used is advanced, after a failure too, which LiteSVM forgets; and gives LiteSVM,
-// which takes another blockhash for the newest one, the same value.
+// advanced checks that a nonce that was used is advanced, after a failure too, which LiteSVM forgets; and gives
+// LiteSVM, which takes another blockhash for the newest one, the same value.
 func (r *nonceRivals) advanced(what string, k key, theirs *account, failed failure) {
 	r.Helper()
 	a := r.bank.accounts[k]
@@ -224,7 +224,8 @@ func (r *nonceRivals) play() {
 	do("with what failed", "BlockhashNotFound", second, advanceNonce(at.key, cold.key))
 	do("advanced without a nonce", nil, r.last(), advanceNonce(at.key, cold.key))
 	r.next()
-	do("given away by another", failed(0, "MissingRequiredSignature"), r.last(), authorizeNonce(at.key, other.key, other.key))
+	do("given away by another", failed(0, "MissingRequiredSignature"), r.last(),
+		authorizeNonce(at.key, other.key, other.key))
 	do("given away", nil, r.last(), authorizeNonce(at.key, cold.key, other.key))
 	do("by who gave it away", "BlockhashNotFound", r.value(at.key), advanceNonce(at.key, cold.key))
 	do("by the next", nil, r.value(at.key), advanceNonce(at.key, other.key))
@@ -259,7 +260,8 @@ func TestANonceAccountPaysFeesAsInLiteSVM(t *testing.T) {
 			t.Errorf("with %d lamports: got %v, want %v", test.lamports, o.err, test.want)
 		}
 	}
-	if data := r.bank.accounts[at.key].data; !bytes.Equal(data[40:72], func() []byte { v := durable(r.last()); return v[:] }()) {
+	value := durable(r.last())
+	if data := r.bank.accounts[at.key].data; !bytes.Equal(data[40:72], value[:]) {
 		t.Errorf("the nonce is %x, want it advanced", data[40:72])
 	}
 }
