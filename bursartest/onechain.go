@@ -122,7 +122,8 @@ func (r *OneChain) Restart() {
 		netpolicy.Receivers{})
 	r.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.DB,
 		Chains: map[bursar.ChainID]withdrawal.Chain{id: r.Chain},
-		Hot:    map[bursar.ChainID]string{id: r.Hot.Base}, Registry: r.Registry, IDs: r.IDs, Log: log,
+		Hot:    map[bursar.ChainID]string{id: r.Hot.Base}, Old: map[bursar.ChainID][]string{id: r.oldBases()},
+		Registry: r.Registry, IDs: r.IDs, Log: log,
 		Leave: outgoing.Leave})
 }
 

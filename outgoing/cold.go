@@ -24,8 +24,9 @@ type ColdSpends struct {
 	Capabilities chain.Capabilities
 	Registry     *bursar.Registry
 	Log          *slog.Logger
-	Hot          string          // the hot wallet's address
-	Bases        map[string]bool // the addresses of cold wallets
+	Hot          string                  // the hot wallet's address
+	Old          map[string]chain.KeyRef // the hot wallets of earlier epochs
+	Bases        map[string]bool         // the addresses of cold wallets
 
 	unused atomic.Bool // no cold wallet is configured, and none ever was
 }
@@ -170,7 +171,8 @@ func (c *ColdSpends) lost(b *follow.Block, x chain.ExternalSpend) (lost []ledger
 	var order []bursar.CurrencyCode
 	for _, p := range x.Payments {
 		_, customers := b.Wallets[p.Address]
-		if c.Bases[p.Address.Base] || p.Address.Base == c.Hot && !customers || p.Amount.IsZero() {
+		_, old := c.Old[p.Address.Base]
+		if c.Bases[p.Address.Base] || (old || p.Address.Base == c.Hot) && !customers || p.Amount.IsZero() {
 			continue
 		}
 		currency, configured := c.Registry.Asset(c.Capabilities.ID, p.Contract)

@@ -63,13 +63,18 @@ func (s *Sender) needsOld(request chain.TxRequest) bool {
 }
 
 // mayUse reports whether a request may spend an output: those of earlier epochs go to the hot wallet or to a cold one,
-// unless the transaction itself is of that epoch.
+// unless the transaction itself is of that epoch. A transaction whose rest goes to the hot wallet of an earlier epoch
+// spends no output of a later one.
 func (s *Sender) mayUse(request chain.TxRequest, c store.UTXO) bool {
+	home := request.Change.Key.Epoch()
+	if home < s.Hot.Key.Epoch() && chain.EpochOf(c.Index) > home {
+		return false
+	}
 	switch request.Kind {
 	case chain.KindConsolidation, chain.KindToCold:
 		return true
 	}
-	return chain.EpochOf(c.Index) >= request.Change.Key.Epoch()
+	return chain.EpochOf(c.Index) >= home
 }
 
 // oldRest is how many blocks no consolidation of outputs of earlier epochs is tried after one that was not worth its

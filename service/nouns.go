@@ -13,10 +13,12 @@ import (
 func (s *Service) addNouns() {
 	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{},
 		map[bursar.ChainID]string{}
-	chains := map[bursar.ChainID]unattributed.ChainContext{}
+	chains, old := map[bursar.ChainID]unattributed.ChainContext{}, map[bursar.ChainID][]string{}
 	for id, w := range s.workers {
 		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
-		chains[id] = unattributed.ChainContext{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
+		old[id] = basesOf(w.old)
+		chains[id] = unattributed.ChainContext{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base,
+			Old: old[id]}
 	}
 	s.Unattributed = &unattributed.Service{
 		DB:       s.DB,
@@ -40,6 +42,7 @@ func (s *Service) addNouns() {
 		DB:        s.DB,
 		Chains:    payChains,
 		Hot:       hot,
+		Old:       old,
 		Registry:  s.Registry,
 		IDs:       s.IDs,
 		Rates:     s.parts.Rates,

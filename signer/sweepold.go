@@ -75,7 +75,7 @@ func (c *check) goesHome() bool {
 
 // sweepOld refuses what a key of an earlier epoch must not sign: anything but a payment of all to the hot wallet of the
 // epoch in force, or to a cold wallet. One more thing is allowed: to replace a transaction that was signed before, by
-// one that uses up the same and pays the same to the same.
+// one that uses up the same, pays the same to the same, and spends no output of a later epoch.
 //
 // The attack: a seed is replaced because somebody else may have a copy of it, or may get at its keys later. Anyone who
 // controls the core would have customers paid, or themselves, by keys that nobody watches any more; and would have
@@ -87,12 +87,25 @@ func (c *check) sweepOld(sharing []memory.Flow) error {
 	same := func(f memory.Flow) bool {
 		return f.Outgoing == c.request.ID && f.Kind == string(c.request.Kind) && f.Pays != "" && f.Pays == c.pays()
 	}
-	if len(sharing) == 1 && same(sharing[0]) {
+	if len(sharing) == 1 && same(sharing[0]) && !c.addsNewer() {
 		return nil
 	}
 	return c.refuse(ReasonSweepOld, "epoch %d has begun: keys of earlier epochs pay all they have to its hot wallet %s, "+
 		"or to a cold wallet, and nobody else. If the service still pays from the hot wallet before, start it again",
 		c.policy.epoch, c.policy.hot.Base)
+}
+
+// addsNewer reports whether a transaction whose rest goes to the hot wallet of an earlier epoch spends an output of a
+// later one than that.
+//
+// The attack: a core in other hands raises the fee of a small payment that was signed before the epoch began, adds the
+// outputs of the hot wallet in force, and with that has all their rest brought to the address that was given up.
+func (c *check) addsNewer() bool {
+	if c.policy.Capabilities.Model != chain.UTXOModel {
+		return false
+	}
+	home := c.policy.hots[c.home()].Key.Epoch()
+	return slices.ContainsFunc(c.contents.Inputs, func(i chain.Input) bool { return i.Source.Key.Epoch() > home })
 }
 
 // refuseOld is sweepOld within a transaction of the memory.

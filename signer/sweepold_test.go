@@ -129,6 +129,27 @@ func TestKeysOfAnEarlierEpochPayAllHome(t *testing.T) {
 	b.wantReason(paid, "")
 }
 
+// The attack: a small payment that was signed before the epoch began is replaced by one that also spends what the hot
+// wallet in force has, and whose rest goes to the old one.
+func TestAReplacementBringsNothingNewToTheOldHotWallet(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	path := b.stateFile(false)
+	r := b.withUTXOs()
+	r.contents.Reservations = []string{"a:0", "b:1"}
+	b.wantReason(r, "")
+	b.rotate()
+	b.reopen(path)
+	r = b.withUTXOs()
+	r.contents.Reservations = []string{"a:0", "b:1", "c:0"}
+	r.contents.Inputs = append(r.contents.Inputs, spent(in(b.hotIn(chain.FamilyBitcoin, 1), digest(3)), "c:0", 9000))
+	r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
+	r.contents.Payments[2].Amount = bursar.Units(9050)
+	b.wantReason(r, ReasonSweepOld)
+	r.contents.Inputs[2] = spent(in(b.hotIn(chain.FamilyBitcoin, 0), digest(3)), "c:0", 9000) // one of the same epoch
+	b.wantReason(r, "")
+}
+
 // What was signed before the epoch began goes on: the same again, or with another fee, and with nothing else changed.
 func TestPaymentsInProgressEndWithTheirOldKeys(t *testing.T) {
 	t.Parallel()

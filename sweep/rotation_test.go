@@ -1,6 +1,7 @@
 package sweep_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -51,6 +52,26 @@ func TestARotationEmptiesTheOldHotWallet(t *testing.T) {
 				t.Errorf("%s: a payment after the rotation brought %s, want all of it", model, got)
 			}
 			r.Must(r.Audit())
+		})
+	}
+}
+
+// The attack: a customer orders a payment to a hot wallet of an earlier epoch, which the signer refuses for ever, together
+// with whatever is in the same transaction.
+func TestAnOldHotWalletIsNoDestination(t *testing.T) {
+	for _, model := range []string{"nonce", "UTXO"} {
+		bursartest.OnClock(t, bursartest.Models[model], func(t *testing.T, r *bursartest.OneChain, _ *bursartest.Clock) {
+			r.Step()
+			before := r.Hot
+			r.Pay(r.Wallet(0).Address, 400_000_000)
+			r.Blocks(8)
+			r.Rotate()
+			var refused *bursar.Error
+			if _, err := r.Withdraw(0, 100_000_000, before.Base); !errors.As(err, &refused) ||
+				refused.Code != bursar.CodeDestinationRefused {
+				t.Errorf("%s: a payment to the old hot wallet gives %v, want it refused for %s", model, err,
+					bursar.CodeDestinationRefused)
+			}
 		})
 	}
 }

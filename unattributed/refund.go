@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -121,7 +122,7 @@ func (s *Service) destination(ctx context.Context, at ChainContext, text string)
 		return to, fmt.Errorf("%w: %.100q is not a payable address of %s on this network", ErrDestination, text,
 			at.Chain.Capabilities().ID)
 	}
-	if to.Base == at.Hot {
+	if to.Base == at.Hot || slices.Contains(at.Old, to.Base) {
 		return to, fmt.Errorf("%w: %s is an address of this service; assign the value to a wallet, or keep it",
 			ErrDestination, to)
 	}

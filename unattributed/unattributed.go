@@ -55,6 +55,7 @@ type ChainContext struct {
 	Chain    Chain
 	Creditor Creditor
 	Hot      string
+	Old      []string // the hot wallets of earlier epochs
 }
 
 // Service carries out resolutions. It is safe for concurrent use.

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -30,6 +31,7 @@ type Service struct {
 	db        *store.DB
 	chains    map[bursar.ChainID]Chain
 	hot       map[bursar.ChainID]string
+	old       map[bursar.ChainID][]string
 	registry  *bursar.Registry
 	ids       *bursar.IDs
 	credits   deposit.Credits
@@ -45,13 +47,14 @@ type Service struct {
 	destinations *store.Gather[destinationOf, reached]
 }
 
-// Config holds the dependencies of a Service. Hot names the hot wallet of each chain. Taken is called after a commit
-// that queued a withdrawal on a chain, Announced after one that recorded an event that is to be sent, such as that of a
-// payment within the service; both may be nil.
+// Config holds the dependencies of a Service. Hot names the hot wallet of each chain, and Old those of earlier
+// epochs. Taken is called after a commit that queued a withdrawal on a chain, Announced after one that recorded an event
+// that is to be sent, such as that of a payment within the service; both may be nil.
 type Config struct {
 	DB       *store.DB
 	Chains   map[bursar.ChainID]Chain
 	Hot      map[bursar.ChainID]string
+	Old      map[bursar.ChainID][]string
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
 	Rates    deposit.Rates  // nil: events carry no values in USDT
@@ -78,6 +81,7 @@ func NewService(c Config) *Service {
 		db:        c.DB,
 		chains:    c.Chains,
 		hot:       c.Hot,
+		old:       c.Old,
 		registry:  c.Registry,
 		ids:       c.IDs,
 		credits:   deposit.Credits{Registry: c.Registry, IDs: c.IDs, Log: c.Log, Rates: c.Rates, Prices: c.Prices},
@@ -261,14 +265,14 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 }
 
 // receiver returns the wallet of this service that has the request's address. A wallet of another currency, and the hot
-// wallet, could never be credited and are refused; so is what the account's list refuses.
+// wallet of any epoch, could never be credited and are refused; so is what the account's list refuses.
 func (s *Service) receiver(
 	ctx context.Context, capabilities chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal, there reached,
 ) (*bursar.Wallet, error) {
 	to := order.Address
 	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s",
 		currency.Code)
-	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress {
+	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress || slices.Contains(s.old[capabilities.ID], to.Base) {
 		return nil, refused
 	}
 	if there.wallet != nil && there.wallet.Currency == currency.Code {

@@ -70,6 +70,7 @@ func Follow(f Following) Followed {
 		Registry:     f.Registry,
 		Log:          f.Log,
 		Hot:          f.Hot,
+		Old:          old,
 		Bases:        isCold,
 	}
 	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{

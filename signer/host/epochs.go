@@ -115,11 +115,15 @@ func KeysOfSeeds(cfg config.Config, seeds []byte) (*signer.Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keys, agree(keys, noted)
+	return keys, agree(cfg, keys, noted)
 }
 
-// agree begins the newest epoch, once its seeds are those with which they began.
-func agree(keys *signer.Keys, begun []memory.Epoch) error {
+// agree begins the newest epoch, once its seeds are those with which they began. On mainnet none begins, whatever the
+// state and the file say: with the same seed they are written by a command that is told of another network.
+func agree(cfg config.Config, keys *signer.Keys, begun []memory.Epoch) error {
+	if cfg.Network == config.Mainnet && len(begun) > 0 {
+		return fmt.Errorf("%s or the state says that epoch %d has begun: %w", EpochsFile(cfg), len(begun), ErrEpochProof)
+	}
 	for _, e := range begun {
 		fingerprint, err := keys.FingerprintOf(chain.Epoch(e.Number))
 		if errors.Is(err, signer.ErrNoEpoch) {
@@ -168,12 +172,12 @@ func AgreeEpochs(
 	if err != nil {
 		return fmt.Errorf("compare the epochs with %s: %w", EpochsFile(cfg), err)
 	}
-	if len(begun) > len(noted) {
+	if len(begun) > len(noted) && cfg.Network != config.Mainnet {
 		if err := noteEpochs(cfg, begun); err != nil {
 			return err
 		}
 	}
-	if err := agree(keys, begun); err != nil {
+	if err := agree(cfg, keys, begun); err != nil {
 		return err
 	}
 	if newest := keys.Newest(); newest > keys.Epoch() {

@@ -123,6 +123,27 @@ func TestNoEpochBeginsOnMainnet(t *testing.T) {
 	}
 }
 
+// The attack: the command is told of another network, by its environment, and finds the same seed and state.
+func TestNoEpochOfAnotherNetworkIsInForceOnMainnet(t *testing.T) {
+	v := newVault(t)
+	if err := v.begin(1); err != nil {
+		t.Fatal(err)
+	}
+	v.cfg.Network = config.Mainnet
+	if epoch, err := v.started(); !errors.Is(err, ErrEpochProof) {
+		t.Errorf("with both files the signer starts in epoch %d, %v; want %v", epoch, err, ErrEpochProof)
+	}
+	if err := os.Remove(EpochsFile(v.cfg)); err != nil {
+		t.Fatal(err)
+	}
+	if epoch, err := v.started(); !errors.Is(err, ErrEpochProof) {
+		t.Errorf("with the state the signer starts in epoch %d, %v; want %v", epoch, err, ErrEpochProof)
+	}
+	if _, err := os.Lstat(EpochsFile(v.cfg)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file beside the seed was written: %v", err)
+	}
+}
+
 // Where people signed a policy, that must name the epoch and its seed.
 func TestAPolicyNamesTheEpoch(t *testing.T) {
 	v := newVault(t)
