@@ -78,7 +78,7 @@ func (c *script) reply(r *http.Request, who, key string) reply {
 func (e endpoint) names() []string {
 	var list []string
 	for name := range e.form.Properties {
-		if name == "hashID" && strings.HasPrefix(e.op.OperationID, "list") {
+		if (name == "hashID" || name == "requestID") && strings.HasPrefix(e.op.OperationID, "list") {
 			continue // a filter: nothing of another account is in any list
 		}
 		if strings.HasSuffix(name, "ID") {

@@ -83,7 +83,7 @@ func (r *recorder) whole(t *testing.T) {
 		}
 	}
 	for name, s := range d.Components.Schemas {
-		if strings.HasSuffix(name, "Request") {
+		if strings.HasSuffix(name, "Request") && name != "LoggedRequest" { // what the log says of one is not sent
 			maps.Copy(wanted, keys(s.Properties))
 		}
 	}

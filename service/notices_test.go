@@ -72,7 +72,7 @@ func TestAServiceNotifies(t *testing.T) {
 	run(t, s)
 	m := <-got
 	if len(m.Notices) != 1 || m.Notices[0].Alarm != "external_spend" || !m.Notices[0].Grave ||
-		m.Subject != "Bursar: alarm external_spend opened on bitcoin" {
+		m.Subject != "Bursar: URGENT: alarm external_spend opened on bitcoin" {
 		t.Errorf("the receiver got %+v, want the alarm", m)
 	}
 	eventually(t, "the message is in the metrics", func() bool {

@@ -42,15 +42,23 @@ func (p *conns) keep(c *conn) (surplus *conn) {
 		return c
 	}
 	if p.count >= p.limits.sending {
-		for key := range p.idle {
-			surplus = p.remove(key, 0)
-			break
-		}
+		surplus = p.remove(p.longestIdle(), 0)
 	}
 	c.since = time.Now()
 	p.idle[c.key], p.count = append(p.idle[c.key], c), p.count+1
 	p.reapLater()
 	return surplus
+}
+
+// longestIdle is the key of the connection that has been idle longest. The caller holds the lock.
+func (p *conns) longestIdle() (longest string) {
+	var since time.Time
+	for key, list := range p.idle {
+		if at := list[0].since; longest == "" || at.Before(since) {
+			longest, since = key, at
+		}
+	}
+	return longest
 }
 
 // reapLater has reap called while there are idle connections. The caller holds the lock.

@@ -98,7 +98,10 @@ func TestAStatementWithValues(t *testing.T) {
 		t.Errorf("the journal begins with %+v, want 50000.10 EUR to bc1qshop", j)
 	}
 	d.fails(exitUsage, "is not a fiat currency", "ledger", "export", "--all", "--value", "euro")
-	d.fails(exitUsage, "leave out --value", "ledger", "export", "--all", "--value", "EUR", "--format", "ledger")
+	plain := d.ok("ledger", "export", "--all", "--value", "EUR", "--format", "ledger")
+	if price := `@ 50000.1 "EUR"`; !strings.Contains(plain, price) {
+		t.Errorf("the journal of ledger is\n%s\nwant a posting with %s", plain, price)
+	}
 }
 
 // camtRead is what an accountant's program reads of a statement.
