@@ -56,8 +56,8 @@ func TestARotationEmptiesTheOldHotWallet(t *testing.T) {
 	}
 }
 
-// The attack: a customer orders a payment to a hot wallet of an earlier epoch, which the signer refuses for ever, together
-// with whatever is in the same transaction.
+// The attack: a customer orders a payment to a hot wallet of an earlier epoch, which the signer refuses for ever,
+// together with whatever is in the same transaction.
 func TestAnOldHotWalletIsNoDestination(t *testing.T) {
 	for _, model := range []string{"nonce", "UTXO"} {
 		bursartest.OnClock(t, bursartest.Models[model], func(t *testing.T, r *bursartest.OneChain, _ *bursartest.Clock) {

@@ -48,8 +48,8 @@ type Service struct {
 }
 
 // Config holds the dependencies of a Service. Hot names the hot wallet of each chain, and Old those of earlier
-// epochs. Taken is called after a commit that queued a withdrawal on a chain, Announced after one that recorded an event
-// that is to be sent, such as that of a payment within the service; both may be nil.
+// epochs. Taken is called after a commit that queued a withdrawal on a chain, Announced after one that recorded an
+// event that is to be sent, such as that of a payment within the service; both may be nil.
 type Config struct {
 	DB       *store.DB
 	Chains   map[bursar.ChainID]Chain
@@ -272,7 +272,8 @@ func (s *Service) receiver(
 	to := order.Address
 	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s",
 		currency.Code)
-	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress || slices.Contains(s.old[capabilities.ID], to.Base) {
+	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress ||
+		slices.Contains(s.old[capabilities.ID], to.Base) {
 		return nil, refused
 	}
 	if there.wallet != nil && there.wallet.Currency == currency.Code {
