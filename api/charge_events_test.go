@@ -14,11 +14,11 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// told is one event of a stream, by its fields (HTML Living Standard, 9.2.6).
-type told map[string]string
+// sent is one event of a stream, by its fields (HTML Living Standard, 9.2.6).
+type sent map[string]string
 
 // status returns the status of the charge of an event.
-func (e told) status(t *testing.T) bursar.ChargeStatus {
+func (e sent) status(t *testing.T) bursar.ChargeStatus {
 	t.Helper()
 	var body struct {
 		Charge struct{ Status bursar.ChargeStatus }
@@ -30,7 +30,7 @@ func (e told) status(t *testing.T) bursar.ChargeStatus {
 }
 
 // stream opens the stream of a charge. The function reads its next event, and returns nil at its end.
-func (c *script) stream(key, charge string, header ...string) (*http.Response, func() told) {
+func (c *script) stream(key, charge string, header ...string) (*http.Response, func() sent) {
 	c.Helper()
 	r, err := http.NewRequestWithContext(c.Context(), http.MethodGet, c.base+"/api/v1/charge/events?chargeID="+charge, nil)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *script) stream(key, charge string, header ...string) (*http.Response, f
 	}
 	c.Cleanup(func() { response.Body.Close() })
 	lines := bufio.NewScanner(response.Body)
-	return response, func() told {
-		event := told{}
+	return response, func() sent {
+		event := sent{}
 		for lines.Scan() {
 			name, value, _ := strings.Cut(lines.Text(), ": ")
 			switch {
@@ -81,7 +81,7 @@ func TestAStreamOfACharge(t *testing.T) {
 > @mine
 < 200
 `)
-	for name, read := range map[string]func() told{"who was there": next, "who comes again": again} {
+	for name, read := range map[string]func() sent{"who was there": next, "who comes again": again} {
 		second := read()
 		if got := second.status(t); second["id"] == first["id"] || got != bursar.ChargeCancelled {
 			t.Errorf("%s gets %v, want the cancelled charge under another id than %s", name, second, first["id"])

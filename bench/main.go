@@ -4,7 +4,7 @@
 //
 //	go run ./bench [--quick] [--database postgres|sqlite] [--only REGEXP] [--json FILE] [--write FILE]
 //	               [--scale [--wallets N] [--entries N]] [--replicas] [--peer NAME=URL]
-//	               [--for DURATION] [--profiles FOLDER] [--beside FOLDER] [--bursar FILE] [--sandbox FILE]
+//	               [--for DURATION] [--profiles FOLDER] [--beside FOLDER]
 //	go run ./bench --render --json FILE --write FILE
 //
 // It owns the report, from which docs/performance.md is written, and everything that a measurement starts: all of it
@@ -39,8 +39,6 @@ type settings struct {
 	entries   int64 // of the large database
 	replicas  bool
 	peers     []peer
-	bursar    string        // program to measure, built before; empty: this source's
-	sandbox   string        // program that runs the chains, built before; empty: this source's
 	profiles  string        // folder for the service's profiles; empty: none
 	beside    string        // folder with the programs of another version; empty: none
 	seconds   time.Duration // of one measurement
@@ -88,8 +86,6 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.Int64Var(&s.wallets, "wallets", 10_000_000, "`number` of wallets of the large database of --scale")
 	set.Int64Var(&s.entries, "entries", 10_000_000, "`number` of ledger entries of the large database of --scale")
 	set.BoolVar(&s.replicas, "replicas", false, "also measure one, two and four replicas on one PostgreSQL")
-	set.StringVar(&s.bursar, "bursar", "", "measure this `program`, and build none: to compare versions in turns")
-	set.StringVar(&s.sandbox, "sandbox", "", "have this `program` run the chains, and build none")
 	set.StringVar(&s.profiles, "profiles", "",
 		"write a processor profile of the service under each kind of request into this `folder`")
 	set.StringVar(&s.beside, "beside", "",
@@ -178,7 +174,7 @@ func measure(ctx context.Context, s settings, into *report) error {
 	}
 	defer os.RemoveAll(work)
 	progress("building the binaries")
-	programs, err := build(ctx, s, work)
+	programs, err := build(ctx, work)
 	if err != nil {
 		return err
 	}

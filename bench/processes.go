@@ -20,26 +20,13 @@ import (
 // programs are the binaries that are measured.
 type programs struct{ bursar, sandbox, self string }
 
-// build builds what the settings do not name.
-func build(ctx context.Context, s settings, dir string) (programs, error) {
+func build(ctx context.Context, dir string) (programs, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return programs{}, fmt.Errorf("find this program: %w", err)
 	}
 	p := programs{bursar: filepath.Join(dir, "bursar"), sandbox: filepath.Join(dir, "sandbox"), self: self}
-	for _, one := range []struct {
-		path       *string
-		given, pkg string
-	}{{&p.bursar, s.bursar, "./cmd/bursar"}, {&p.sandbox, s.sandbox, "./sandbox"}} {
-		if one.given != "" {
-			given, err := filepath.Abs(one.given)
-			if err != nil {
-				return p, fmt.Errorf("find the program: %w", err)
-			}
-			*one.path = given
-			continue
-		}
-		path, pkg := *one.path, one.pkg
+	for path, pkg := range map[string]string{p.bursar: "./cmd/bursar", p.sandbox: "./sandbox"} {
 		command := exec.CommandContext(ctx, "go", "build", "-o", path, pkg)
 		if out, err := command.CombinedOutput(); err != nil {
 			return p, fmt.Errorf("build %s: %w\n%s", pkg, err, out)

@@ -71,7 +71,7 @@ func TestANonceThatAnotherTransactionAdvancedReplacesARefill(t *testing.T) {
 	})
 }
 
-// What revokes a refill is no stranger.
+// What revokes a refill does not replace it.
 func TestARevocationReplacesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -28,7 +28,7 @@ func (l *Log) listed(t *testing.T, f store.RequestFilter) (list []store.LoggedRe
 	return list
 }
 
-// Whoever sends very many requests leaves room for others, and sees how many of its own are not there.
+// An account that sends very many requests leaves room for others, and sees how many of its own are not there.
 func TestOneAccountDoesNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	l := newLog(t)

@@ -171,7 +171,7 @@ func TestAnEntryThatTheSignerDidNotSignIsReplaced(t *testing.T) {
 		eventually(t, "the signed entry is noted", func() bool { return noted(t, db) == 4 })
 		for _, told := range l.heard() {
 			if told.Number > 4 {
-				t.Errorf("the signer is told %+v, want at most 4", told)
+				t.Errorf("the signer gets %+v, want at most 4", told)
 			}
 		}
 	}

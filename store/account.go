@@ -68,8 +68,8 @@ func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]
 	return tx.LockAllSoon(ctx, ids).Get(ctx)
 }
 
-// unchanged keeps accounts as they are as forUpdate does, but for what names them, which never changes: whoever adds a
-// wallet, a key or a rule of fees to an account does not wait for withdrawals of it, nor they for him (PostgreSQL 15,
+// unchanged keeps accounts as they are as forUpdate does, but for what names them, which never changes: adding a
+// wallet, a key or a rule of fees to an account does not wait for its withdrawals, nor they for that (PostgreSQL 15,
 // 13.3.2; a foreign key takes FOR KEY SHARE).
 func (tx *Tx) unchanged() string {
 	if lock := tx.forUpdate(); lock != "" {

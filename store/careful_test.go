@@ -67,8 +67,8 @@ func TestATransactionThatPostsTwiceIsRunAgainCarefully(t *testing.T) {
 	}
 }
 
-// Whoever made an index anew has given its constraint another name. An entry is as little posted twice by that, and its
-// transaction is not refused as a whole.
+// An operator who builds an index again gives its constraint another name. That has no entry posted twice, and no
+// transaction refused as a whole.
 func TestAnEntryIsKnownWhateverItsConstraintIsCalled(t *testing.T) {
 	t.Parallel()
 	url := postgresOnly(t)

@@ -55,7 +55,7 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 
 // unlessPosted has an entry that is posted already left out where one is to be expected. PostgreSQL looks for each
 // entry before it writes it so, marks what it writes as not yet certain and then as certain: a third of what an entry
-// takes. Entries are new nearly always, so that it is first told to write them all. Where one is not new, its unique
+// takes. Entries are new nearly always, so that it first writes them all. Where one is not new, its unique
 // key refuses the transaction, which is run again, carefully (DB.Do).
 func (tx *Tx) unlessPosted() string {
 	if tx.postgres && !tx.careful {
@@ -65,7 +65,7 @@ func (tx *Tx) unlessPosted() string {
 }
 
 // postedTwice reports that a transaction which was not careful wrote an entry that is posted already. It goes by the
-// table: a constraint has another name where somebody has made its index anew.
+// table: a constraint has another name where somebody has built its index again.
 func postedTwice(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == "23505" && pg.TableName == "entries" // unique_violation

@@ -33,7 +33,7 @@ func (m machine) ci(ctx context.Context, locked, folder string) error {
 // one installs in a directory a single package of those that the lock file of another one names, which are one for each
 // platform. It asks for it as what the directory depends on, because an npm whose Node.js is older than the package
 // names leaves out an optional dependency, though the program runs all the same. A platform that the lock file does not
-// name gets the package at its version, and is told so.
+// name gets the package at its version, and a message says so.
 func (m machine) one(ctx context.Context, locked, folder, name, version string) error {
 	text, err := os.ReadFile(filepath.Join(locked, manifests[1]))
 	if err != nil {

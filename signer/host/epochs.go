@@ -119,7 +119,7 @@ func KeysOfSeeds(cfg config.Config, seeds []byte) (*signer.Keys, error) {
 }
 
 // agree begins the newest epoch, once its seeds are those with which they began. On mainnet none begins, whatever the
-// state and the file say: with the same seed they are written by a command that is told of another network.
+// state and the file say: with the same seed they are written by a command that is given another network.
 func agree(cfg config.Config, keys *signer.Keys, begun []memory.Epoch) error {
 	if cfg.Network == config.Mainnet && len(begun) > 0 {
 		return fmt.Errorf("%s or the state says that epoch %d has begun: %w", EpochsFile(cfg), len(begun), ErrEpochProof)

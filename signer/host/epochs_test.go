@@ -123,7 +123,7 @@ func TestNoEpochBeginsOnMainnet(t *testing.T) {
 	}
 }
 
-// The attack: the command is told of another network, by its environment, and finds the same seed and state.
+// The attack: the command is given another network, by its environment, and finds the same seed and state.
 func TestNoEpochOfAnotherNetworkIsInForceOnMainnet(t *testing.T) {
 	v := newVault(t)
 	if err := v.begin(1); err != nil {
