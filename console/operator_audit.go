@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -165,6 +166,23 @@ func (v *visit) number(name string, least, most, without int64) (int64, error) {
 	return n, nil
 }
 
+// holds reports whether the log has the hash that was sent; nil: none was. A fault of the database is no answer.
+func holds(v *visit, tx *store.Tx) (*bool, error) {
+	hash := v.form.Get("hash")
+	if hash == "" {
+		return nil, nil
+	}
+	err := tx.Acts().Holds(v.ctx, hash)
+	there := err == nil
+	switch {
+	case errors.Is(err, store.ErrActGone):
+		err = nil
+	case errors.Is(err, store.ErrNoHash):
+		err = bursar.RefuseField(bursar.CodeInvalidRequest, "hash", "hash: %s", store.ErrNoHash)
+	}
+	return &there, err
+}
+
 type auditVerdict struct {
 	Valid bool    `json:"valid"` // of the rows that were looked at
 	Wrong string  `json:"wrong"` // which row is, and how; empty: none
@@ -196,11 +214,8 @@ func (c *Console) verifyAudit(v *visit) (any, error) {
 		if answer.Head, err = headOf(v, tx); err != nil {
 			return err
 		}
-		if hash := v.form.Get("hash"); hash != "" {
-			holds := tx.Acts().Holds(v.ctx, hash) == nil
-			answer.Holds = &holds
-		}
-		return nil
+		answer.Holds, err = holds(v, tx)
+		return err
 	})
 	if wrong == nil && last.Number < answer.Head.Number {
 		answer.Next = strconv.FormatInt(last.Number, 10)

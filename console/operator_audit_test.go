@@ -102,7 +102,8 @@ func TestTheAuditOfTheAdminAPI(t *testing.T) {
 			o.T.Errorf("of an unknown hash it is %+v, want that it is not there", v)
 		}
 		for path, want := range map[string]int{"/operator/audit?limit=0": 422, "/operator/audit?after=1&actor=Bob": 422,
-			"/operator/audit?before=x": 422, "/operator/audit/verify?after=-1": 422} {
+			"/operator/audit?before=x": 422, "/operator/audit/verify?after=-1": 422,
+			"/operator/audit/verify?hash=12": 422} {
 			if w := got(o.T, o.console, "/admin/v1"+path); w.Code != want {
 				o.T.Errorf("%s answers %d, want %d", path, w.Code, want)
 			}

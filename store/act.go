@@ -185,16 +185,23 @@ func (tx Acts) After(ctx context.Context, number int64, limit int) ([]Act, error
 	return actColumns.rows(ctx, tx.Tx, "read acts", `FROM acts WHERE number > $1 ORDER BY number LIMIT $2`, number, limit)
 }
 
-// Holds returns nil where an act has a hash, which is in hexadecimal.
+// Errors of Holds.
+var (
+	ErrNoHash  = fmt.Errorf("a hash of an act has %d hexadecimal digits", 2*sha256.Size)
+	ErrActGone = errors.New("rows were removed from the log of acts, or changed")
+)
+
+// Holds returns nil where an act has a hash, which is in hexadecimal. Errors: ErrNoHash; ErrActGone where no act has
+// it.
 func (tx Acts) Holds(ctx context.Context, hash string) error {
 	bytes, err := hex.DecodeString(hash)
 	if err != nil || len(bytes) != sha256.Size {
-		return fmt.Errorf("%.80q is no hash of an act: it has %d hexadecimal digits", hash, 2*sha256.Size)
+		return fmt.Errorf("%.80q: %w", hash, ErrNoHash)
 	}
 	var number int64
 	err = tx.row(ctx, "find act", `SELECT number FROM acts WHERE hash = $1`, []any{bytes}, &number)
 	if errors.Is(err, ErrNotFound) {
-		return fmt.Errorf("no act has the hash %s: rows were removed from the log of acts, or changed", hash)
+		return fmt.Errorf("no act has the hash %s: %w", hash, ErrActGone)
 	}
 	return err
 }
