@@ -26,6 +26,8 @@ func neighbours(t *testing.T, url string) (*script, map[string]any) {
 ! deposit {{wallet2}} ab02 0 1 6
 ! credit ab02
 ! deposit {{wallet}} ab03 0 1 6
+! asked mine GET /api/v1/wallet 404 not_found
+! asked mine POST /api/v1/wallet 200
 ! list mine tron {{outsider.tron}}
 ! list mine USDT {{outsider.tron}}
 > POST /api/v1/charge?currency=USDT&webhook=https://shop.example/hook
@@ -195,7 +197,7 @@ func TestListsShowOnesOwn(t *testing.T) {
 		var secret []string
 		for _, name := range []string{"mine", "wallet", "wallet2", "address", "address2", "charge", "chargeAddress",
 			"withdrawal", "ab01", "ab02", "ab03",
-			"ab01.event", "ab02.event", "listed." + c.names["outsider.tron"], "outsider.tron"} {
+			"ab01.event", "ab02.event", "asked404", "asked200", "listed." + c.names["outsider.tron"], "outsider.tron"} {
 			if c.names[name] == "" {
 				t.Fatalf("nothing is known as %s", name)
 			}
