@@ -14,8 +14,8 @@ import (
 // roles, screening keys and site of passkeys it takes away, whose time it shortens, and what it denies, holds at once:
 // a key that was stolen must not count for a day because the same text also loosens something. Whatever else later
 // versions change waits for their beginning. The policy keeps its version and its hash, under which it is approved.
-// People who stay say no with any key of theirs in any of these versions: a no is safe, and a person who has no key that
-// counts until the next version begins can say nothing else.
+// People who stay say no with any key of theirs in any of these versions: a no is safe, and a person who has no key
+// that counts until the next version begins can say nothing else.
 func (p Policy) Tightened(later []Policy) Policy {
 	if len(later) == 0 {
 		return p

@@ -74,7 +74,8 @@ func TestSSHLiftsTheNoOfAPasskey(t *testing.T) {
 	d.wantReason(d.saying(plain, o, bob, approval.Yes), "")
 }
 
-// While a version waits that changes the site of passkeys, they approve nothing. A person who has nothing else can say no.
+// While a version waits that changes the site of passkeys, they approve nothing. A person who has nothing else can say
+// no.
 func TestANoCountsWhileAnotherSiteWaits(t *testing.T) {
 	t.Parallel()
 	const site = "https://next.example.com"
