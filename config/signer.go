@@ -37,6 +37,8 @@ type Signer struct {
 
 	// TPM is the device that opens what a TPM sealed of the seed file. Empty: /dev/tpmrm0.
 	TPM string
+	// CounterRequired makes a signer use only a state that is bound to a counter in the TPM, and bind one that it creates.
+	CounterRequired bool
 	// TokenCommand is the program, with its arguments, that opens what a token sealed of the seed file.
 	TokenCommand []string
 }
@@ -91,6 +93,10 @@ var signerSettings = []setting[Signer]{
 	{"watch_only", func(r *reader, n *node, to *Signer) { r.file(n, &to.WatchOnly) }},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
 	{"tpm", func(r *reader, n *node, to *Signer) { r.file(n, &to.TPM) }},
+	{"counter", func(r *reader, n *node, to *Signer) {
+		word, _ := r.oneOf(n, counterTPM, counterNone)
+		to.CounterRequired = word == counterTPM
+	}},
 	{"token_command", func(r *reader, n *node, to *Signer) { to.TokenCommand = r.names(n) }},
 }
 
@@ -111,11 +117,17 @@ const (
 	policyOptional = "optional"
 )
 
+// The words of signer.counter.
+const (
+	counterTPM  = "tpm"
+	counterNone = "none"
+)
+
 // here reports whether anything is set that a signer in the service's own process uses.
 func (s Signer) here() bool {
 	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend ||
 		s.FreezesOnSpend ||
-		s.TPM != "" || len(s.TokenCommand) > 0
+		s.TPM != "" || s.CounterRequired || len(s.TokenCommand) > 0
 }
 
 // names parses a list of names.

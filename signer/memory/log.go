@@ -33,6 +33,7 @@ const (
 	KindDenied      = "denied"      // somebody said no to an order
 	KindLost        = "policy_lost" // a policy was in force, or there was a key of a client, that this state does not have
 	KindEpoch       = "epoch"       // the seed of another epoch took over the hot wallet
+	KindCounter     = "counter"     // the state was bound to a counter of the machine, or to none
 	KindRefused     = "refused"     // what was refused within a minute, counted
 )
 
