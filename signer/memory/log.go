@@ -34,6 +34,7 @@ const (
 	KindLost        = "policy_lost" // a policy was in force, or there was a key of a client, that this state does not have
 	KindEpoch       = "epoch"       // the seed of another epoch took over the hot wallet
 	KindCounter     = "counter"     // the state was bound to a counter of the machine, or to none
+	KindImport      = "import"      // the export of another state was merged into this one
 	KindRefused     = "refused"     // what was refused within a minute, counted
 )
 
