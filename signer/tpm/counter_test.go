@@ -39,6 +39,7 @@ func TestACounterOnlyRises(t *testing.T) {
 	if err != nil || after < value || after > value+256 {
 		t.Errorf("after a loss of power it holds %d, %v, want %d to 256 more", after, err, value)
 	}
+	t.Logf("it held %d before and %d after", value, after)
 	if err := c.Remove(t.Context()); err != nil {
 		t.Fatal(err)
 	}
