@@ -948,7 +948,7 @@ CREATE TABLE refills (
   reason     TEXT NOT NULL DEFAULT '',
   created_at BIGINT NOT NULL,
   ended_at   BIGINT NOT NULL DEFAULT 0
-, revokes TEXT NOT NULL DEFAULT '', ends_at BIGINT NOT NULL DEFAULT 0, uses TEXT NOT NULL DEFAULT '');
+, revokes TEXT NOT NULL DEFAULT '', ends_at BIGINT NOT NULL DEFAULT 0, uses TEXT NOT NULL DEFAULT '', read_at BIGINT NOT NULL DEFAULT 0);
 
 CREATE UNIQUE INDEX refills_open ON refills(chain, wallet) WHERE status = 'open';
 
