@@ -72,8 +72,8 @@ func (signerBeginAgainCommand) Help() string {
 	return "Declares the signer's state incomplete: after an older copy of it was put back, or after the clock was far " +
 		"ahead. What it remembers stays. It gets a new instance, the present time, and each window of the limits counts as " +
 		"used up until it has passed, unless --unused is given, which also ends such a wait. A state that is bound to a " +
-		"counter in the TPM counts on from what that holds. Stop the signer first.\n\nExample:\n\n    bursar signer begin-again --reason 'the " +
-		"disk was restored from Monday'"
+		"counter in the TPM counts on from what that holds. Stop the signer first.\n\nExample:\n\n" +
+		"    bursar signer begin-again --reason 'the disk was restored from Monday'"
 }
 
 // Run begins the signer's state again.

@@ -18,8 +18,8 @@ type Counter interface {
 
 // Errors of a file that is bound to a counter.
 var (
-	ErrSetBack = errors.New("the signer's state file is older than the counter that it is bound to: an older copy was put " +
-		"back, or another signer uses a copy of it, or the machine lost its power without shutting its TPM down")
+	ErrSetBack = errors.New("the signer's state file is older than the counter that it is bound to: an older copy was " +
+		"put back, or another signer uses a copy of it, or the machine lost its power without shutting its TPM down")
 	ErrCounter = errors.New("the signer's state file is bound to another counter than there is here: it is of another " +
 		"machine, or the TPM was cleared or replaced")
 	ErrUnbound = errors.New("the signer's state file is bound to no counter")
@@ -64,7 +64,7 @@ func (f *File) Bound(ctx context.Context) (name string, err error) {
 // The attack: anyone who puts an older copy of the file back, in good faith too, makes the signer forget what it signed
 // since. The log shows that only to a service that is honest and saw its newest entry; the counter shows it to the
 // signer alone. Two signers on two copies are found as well: each raises what the other compares.
-func (f *File) Guard(ctx context.Context, open func(name string) (Counter, error)) error {
+func (f *File) Guard(ctx context.Context, open func(name string) (Counter, error)) (err error) {
 	name, err := f.Bound(ctx)
 	if err != nil || name == "" {
 		return err
@@ -77,7 +77,7 @@ func (f *File) Guard(ctx context.Context, open func(name string) (Counter, error
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer func() { err = errors.Join(err, unlock()) }()
 	var b binding
 	err = f.do(ctx, func(tx *sqlTx) error {
 		b, _, err = tx.binding(ctx)

@@ -120,7 +120,8 @@ func act(ctx context.Context, tx Tx, r *rand.Rand, at time.Time) error {
 		tx.AddDenial(ctx, digest, Denial{"bob", "sk", at}),
 		tx.AddRemoved(ctx, "bitcoin", fmt.Sprint("base", n), at),
 		tx.AddTouch(ctx, Touch{"passkey", fmt.Sprint("touch", r.IntN(500)), at, uint32(r.IntN(90) + 1)}),
-		tx.AddGrant(ctx, Grant{Flow: flow, Order: Digest{byte(r.IntN(256)), byte(r.IntN(256)), byte(r.IntN(256))}, Rule: "small", Worth: bursar.Units(7), At: at, Payment: int64(r.IntN(4))}),
+		tx.AddGrant(ctx, Grant{Flow: flow, Order: Digest{byte(r.IntN(256)), byte(r.IntN(256)), byte(r.IntN(256))},
+			Rule: "small", Worth: bursar.Units(7), At: at, Payment: int64(r.IntN(4))}),
 		tx.KnowPolicy(ctx, KnownPolicy{int64(r.IntN(5) + 1), "hash"}),
 		tx.SetHighWater(ctx, at))
 }
@@ -150,7 +151,8 @@ func missing(t *testing.T, path string, export []byte) (list []string) {
 		begins := ""
 		switch table, rest, _ := strings.Cut(strings.TrimPrefix(line, `{"t":"`), `"`); table {
 		case "utxos", "signed", "orders", "nonces", "order_keys", "denials", "removed", "touches", "payments", "grants":
-			columns := map[string]int{"utxos": 4, "signed": 2, "orders": 3, "nonces": 1, "order_keys": 2, "denials": 3, "removed": 2,
+			columns := map[string]int{"utxos": 4, "signed": 2, "orders": 3, "nonces": 1, "order_keys": 2, "denials": 3,
+				"removed": 2,
 				"touches": 2, "payments": 1, "grants": 1}[table]
 			begins = `{"t":"` + table + `"` + strings.Join(strings.SplitAfterN(rest, ",", columns+2)[:columns+1], "")
 			begins = strings.TrimRight(begins, ",]}\n")

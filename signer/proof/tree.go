@@ -209,7 +209,9 @@ func (t *Tree) Contains(signed, key string) (size int64, err error) {
 
 // Holds checks that a log contains a checkpoint that a witness cosigned, and returns its size and when it was cosigned.
 // The error is as of Contains and Witnessed, or one of the memory.
-func Holds(ctx context.Context, keeper memory.Keeper, signed, key, witness string) (size int64, at time.Time, err error) {
+func Holds(
+	ctx context.Context, keeper memory.Keeper, signed, key, witness string,
+) (size int64, at time.Time, err error) {
 	if at, err = Witnessed(signed, witness); err != nil {
 		return 0, at, err
 	}

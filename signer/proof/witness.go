@@ -36,8 +36,8 @@ type Witness struct {
 }
 
 // Judge checks a request as Tree.Request writes it against what was seen last. The new Seen must be durable before
-// Cosign is called with it: a witness that forgets cosigns two histories. The error is ErrForked, ErrOther, ErrSigner or
-// ErrMalformed.
+// Cosign is called with it: a witness that forgets cosigns two histories. The error is ErrForked, ErrOther, ErrSigner
+// or ErrMalformed.
 func (w Witness) Judge(request string, seen Seen, at time.Time) (next Seen, signed string, err error) {
 	head, signed, found := strings.Cut(request, "\n\n")
 	if !found {
@@ -109,7 +109,8 @@ func (w Witness) Cosign(signed string, seen Seen) (string, error) {
 	line = binary.BigEndian.AppendUint64(line, at)
 	line = append(line, ed25519.Sign(w.Private, cosigned(text+"\n", at))...)
 	both := signed + "\u2014 " + w.Name + " " + base64.StdEncoding.EncodeToString(line) + "\n"
-	if _, err := note.Open([]byte(both), note.VerifierList(witnessKey{w.Name, witnessHash(w.Name, public), public})); err != nil {
+	own := witnessKey{w.Name, witnessHash(w.Name, public), public}
+	if _, err := note.Open([]byte(both), note.VerifierList(own)); err != nil {
 		return "", fmt.Errorf("cosign the checkpoint: %w", err)
 	}
 	return both, nil

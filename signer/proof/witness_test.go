@@ -131,7 +131,8 @@ func TestWhatNoWitnessCosigned(t *testing.T) {
 	raw[11]++ // a later time
 	lines[len(lines)-1] = "\u2014 witness.example.com " + base64.StdEncoding.EncodeToString(raw)
 	for name, one := range map[string]struct{ signed, key string }{
-		"not cosigned": {plain, key}, "by a stranger": {both, stranger}, "at another time": {strings.Join(lines, "\n") + "\n", key},
+		"not cosigned": {plain, key}, "by a stranger": {both, stranger},
+		"at another time": {strings.Join(lines, "\n") + "\n", key},
 		"of another size": {strings.Replace(both, "\n4\n", "\n5\n", 1), key},
 	} {
 		if _, err := Witnessed(one.signed, one.key); !errors.Is(err, ErrWitness) {

@@ -53,7 +53,8 @@ func TestACounterOnlyRises(t *testing.T) {
 
 func TestWhatIsNoCounter(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"", "tpm:", "tpm:0x", "tpm:0x01000000", "tpm:0x01c00000", "0x01800000", "tpm:0x0180000g"} {
+	for _, name := range []string{"", "tpm:", "tpm:0x", "tpm:0x01000000", "tpm:0x01c00000", "0x01800000",
+		"tpm:0x0180000g"} {
 		if _, err := CounterAt("none", name); !errors.Is(err, ErrCounterName) {
 			t.Errorf("%q: %v, want %v", name, err, ErrCounterName)
 		}
