@@ -22,10 +22,12 @@ const oldPatience = 24 * time.Hour
 
 // refreshOld notes what the hot wallets of earlier epochs hold in a final block, as what addresses hold that are to be
 // swept. Nothing else notes it: a hot wallet receives change, sweeps and operator funds, of which the books know the
-// sum only. While a sweep of one is under way its amount stays as it was.
+// sum only. While a sweep of one is under way its amount stays as it was. Outputs are in the books one by one, and are
+// brought home by consolidations.
 func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bursar.CurrencyCode) error {
 	now := s.DB.Now()
-	if len(s.Old) == 0 || len(codes) == 0 || now.Sub(s.askedOld) < oldPace {
+	if len(s.Old) == 0 || len(codes) == 0 || now.Sub(s.askedOld) < oldPace ||
+		s.Chain.Capabilities().Model == chain.UTXOModel {
 		return nil
 	}
 	head, err := s.Chain.Head(ctx)

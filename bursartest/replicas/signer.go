@@ -55,7 +55,11 @@ func (p *Process) signer() (signs, error) {
 	if w.RemoteSigner() && w.remoteSigner != nil {
 		return signs{w.remoteSigner, p, "apart"}, nil
 	}
-	real, err := signer.New(w.keys.Keys, w.policies())
+	name := "apart"
+	if !w.RemoteSigner() {
+		name = p.Name
+	}
+	real, err := w.newSigner(name)
 	if err != nil || !w.RemoteSigner() {
 		return signs{real, p, p.holder}, err
 	}
