@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -56,6 +57,14 @@ func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bur
 	}
 	s.askedOld = now
 	return nil
+}
+
+// leaves reports whether what a hot wallet of an earlier epoch holds of the native asset is worth its sweep, for which
+// less is enough than at a deposit address: it happens once, and until then the rotation is not over. For a token it is
+// not: anyone who pays a little to that address would have us pay more for its sweep.
+func (s *Sweeper) leaves(h store.Holding, p price) bool {
+	old := slices.ContainsFunc(s.Old, func(one chain.Source) bool { return one.Base == h.Base })
+	return old && !p.currency.IsToken() && p.worth(h.Amount, true)
 }
 
 func (s *Sweeper) noteOld(

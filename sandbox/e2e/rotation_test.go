@@ -115,6 +115,11 @@ func (r *rotation) heard() {
 			r.t.Errorf("the hot wallet of %s was %s and is %s, want another one except on xrpl", one.Chain, r.hot[one.Chain],
 				one.HotAddress)
 		}
+		for _, n := range r.networks() {
+			if n.chain == one.Chain && one.HotAddress != r.hot[one.Chain] {
+				r.remember(r.native(n), one.HotAddress) // for the audit
+			}
+		}
 	}
 }
 
