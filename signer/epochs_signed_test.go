@@ -28,11 +28,13 @@ func TestTheEpochsOfAnExportAreSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*KeyExport){
-		"an earlier epoch":  func(h *KeyExport) { h.Public.Epoch = 0 },
-		"another epoch":     func(h *KeyExport) { h.Public.Epoch = 2 },
-		"one seed more":     func(h *KeyExport) { h.Public.Later = append(h.Public.Later, other.Public) },
-		"another seed":      func(h *KeyExport) { h.Public.Later[0] = other.Public },
-		"another account":   func(h *KeyExport) { h.Public.Later[0].Accounts[chain.FamilyEVM] = other.Public.Accounts[chain.FamilyEVM] },
+		"an earlier epoch": func(h *KeyExport) { h.Public.Epoch = 0 },
+		"another epoch":    func(h *KeyExport) { h.Public.Epoch = 2 },
+		"one seed more":    func(h *KeyExport) { h.Public.Later = append(h.Public.Later, other.Public) },
+		"another seed":     func(h *KeyExport) { h.Public.Later[0] = other.Public },
+		"another account": func(h *KeyExport) {
+			h.Public.Later[0].Accounts[chain.FamilyEVM] = other.Public.Accounts[chain.FamilyEVM]
+		},
 		"another first key": func(h *KeyExport) { h.Public.Accounts[chain.FamilyEVM] = other.Public.Accounts[chain.FamilyEVM] },
 		"another hot key":   func(h *KeyExport) { h.Hot[chain.FamilySolana] = other.Hot[chain.FamilySolana] },
 		"another later hot": func(h *KeyExport) { h.Public.Later[0].Hot[chain.FamilySolana] = other.Hot[chain.FamilySolana] },

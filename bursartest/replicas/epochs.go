@@ -56,21 +56,16 @@ func (w *Harness) Epoch() chain.Epoch { return w.epoch }
 // Heard reports whether a process has the keys of the epoch that is in force.
 func (p *Process) Heard() bool { return p.keys.Epoch() == p.harness.epoch }
 
-// remembers returns what a signer remembers. Where epochs begin, that outlives its process: what was signed before is
-// replaced by who signed it.
-func (w *Harness) remembers(name string) memory.Keeper {
+// newSigner makes a signer of a process, or the one that serves all. Where epochs begin, what it remembers outlives it,
+// and all processes share it: what was signed before an epoch is replaced only by a signer that knows it.
+func (w *Harness) newSigner() (*signer.Signer, error) {
 	if !w.Rotates {
-		return memory.NewRAM()
+		return signer.New(w.keys.Keys, w.policies())
 	}
-	if w.memories[name] == nil {
-		w.memories[name] = memory.NewRAM()
+	if w.memory == nil {
+		w.memory = memory.NewRAM()
 	}
-	return w.memories[name]
-}
-
-// newSigner makes a signer of a process, or the one that serves all.
-func (w *Harness) newSigner(name string) (*signer.Signer, error) {
-	return signer.Remembering(context.Background(), w.keys.Keys, w.policies(), w.remembers(name))
+	return signer.Remembering(context.Background(), w.keys.Keys, w.policies(), w.memory)
 }
 
 // led notes that a process leads a chain: from then on people know the hot wallet of its epoch.

@@ -49,7 +49,7 @@ type Harness struct {
 	hot          map[bursar.ChainID]chain.Source
 	olds         map[bursar.ChainID][]string
 	epoch        chain.Epoch
-	memories     map[string]memory.Keeper // of signers, where epochs begin
+	memory       memory.Keeper // of all signers, where epochs begin
 	started      int
 	remoteSigner *remote.Client // the signer that serves all processes, if one does
 
@@ -66,7 +66,6 @@ func New(ctx context.Context, c Config) (*Harness, error) {
 		keys:      c.Template.cached,
 		hot:       map[bursar.ChainID]chain.Source{},
 		olds:      map[bursar.ChainID][]string{},
-		memories:  map[string]memory.Keeper{},
 		Marks:     map[string]*marks.Memory{},
 	}
 	w.Screener = newScreener(w.Clock.Now)

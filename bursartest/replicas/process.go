@@ -48,14 +48,16 @@ func (w *Harness) Start(name string) (*Process, error) {
 		return nil, err
 	}
 	parts := service.Parts{
-		DB:        p.db,
-		Keys:      p.keys,
-		Signer:    signs,
-		Registry:  w.Registry,
-		Holder:    p.holder,
-		Marks:     w.machine(name),
-		Network:   "",
-		Screening: w.screening(),
+		DB:       p.db,
+		Keys:     p.keys,
+		Signer:   signs,
+		Registry: w.Registry,
+		Holder:   p.holder,
+		Marks:    w.machine(name),
+		Network:  "",
+
+		SoleSigner: w.Rotates,
+		Screening:  w.screening(),
 		Seams: service.Seams{
 			Random:    w.random,
 			Clock:     p.now,

@@ -55,11 +55,7 @@ func (p *Process) signer() (signs, error) {
 	if w.RemoteSigner() && w.remoteSigner != nil {
 		return signs{w.remoteSigner, p, "apart"}, nil
 	}
-	name := "apart"
-	if !w.RemoteSigner() {
-		name = p.Name
-	}
-	real, err := w.newSigner(name)
+	real, err := w.newSigner()
 	if err != nil || !w.RemoteSigner() {
 		return signs{real, p, p.holder}, err
 	}

@@ -117,6 +117,7 @@ func (c *Client) Sign(
 			OutgoingID: order.ID,
 			Reason:     refused.Reason,
 			Detail:     refused.Detail,
+			Never:      refused.Never,
 		}
 	}
 	if err != nil {

@@ -112,6 +112,7 @@ type marksAnswer struct {
 type refusal struct {
 	Reason signer.Reason `json:"reason"`
 	Detail string        `json:"detail"`
+	Never  bool          `json:"never,omitempty"`
 }
 
 // Signer is what the server serves: it signs transaction requests unless they are halted, and knows the seed's public

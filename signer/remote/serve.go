@@ -197,7 +197,7 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 		refused.Detail = clipped(refused.Detail)
 		s.Log.Warn("outgoing transaction refused", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind,
 			"reason", refused.Reason, "detail", refused.Detail)
-		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail})
+		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail, refused.Never})
 	case err != nil:
 		s.Log.Error("outgoing transaction not signed", "outgoing", q.Request.ID, "chain", q.Chain, "error", err)
 		http.Error(w, "the transaction was not signed", http.StatusInternalServerError)
