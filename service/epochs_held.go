@@ -102,7 +102,7 @@ func (s *Service) oldHoldings(
 ) (held OldHeld, err error) {
 	isHot := map[string]bool{}
 	for _, one := range w.old {
-		h, err := tx.Holdings().Get(ctx, currency.Chain, one.Base, currency.Contract)
+		h, err := tx.Holdings().Current(ctx, currency.Chain, one.Base, currency.Contract)
 		if err != nil {
 			return held, err
 		}

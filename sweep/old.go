@@ -83,7 +83,7 @@ func (s *Sweeper) noteOld(
 			return err
 		}
 		h, err := tx.Holdings().Get(ctx, id, hot.Base, currency.Contract)
-		if err != nil || h.Amount == amount {
+		if err != nil || h.Amount == amount && h.Branch == hot.Key.Branch && h.Index == hot.Key.Index {
 			return err
 		}
 		h.Base, h.Contract, h.Branch, h.Index = hot.Base, currency.Contract, hot.Key.Branch, hot.Key.Index

@@ -57,7 +57,11 @@ func (p *Process) signer() (signs, error) {
 	}
 	real, err := w.newSigner()
 	if err != nil || !w.RemoteSigner() {
-		return signs{real, p, p.holder}, err
+		name := p.holder
+		if w.Rotates {
+			name = "all" // they remember the same
+		}
+		return signs{real, p, name}, err
 	}
 	server := &remote.Server{Signer: real, Log: slog.New(slog.DiscardHandler)}
 	w.remoteSigner = remote.Over(straight{server.Handler()})
