@@ -44,8 +44,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		return err
 	}
 	w := &worker{
-		chain: part.Chain,
-		hot:   hot, old: old,
+		chain: part.Chain, hot: hot, old: old,
 		blocks:  make(chan struct{}, 1),
 		payouts: make(chan struct{}, 1),
 	}
