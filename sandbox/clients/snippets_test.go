@@ -31,7 +31,7 @@ var snippets = []snippet{{
 	before: `import os
 import bursar
 key, secret, address = os.environ["BURSAR_KEY"], os.environ["BURSAR_SECRET"], os.environ["BURSAR_ADDRESS"]
-charge_id, payment_id, since, last_event_id = os.environ["BURSAR_CHARGE"], "payment 1", "2026-01-01T00:00:00Z", ""
+charge_id, payment_id, since, last_event_id = os.environ["BURSAR_CHARGE"], "payment 1", "2026-01-01T00:00:00Z", None
 webhook_secret = "` + receiverSecret + `"
 class request:
     headers, body = bursar.sign_webhook(webhook_secret, {"eventID": "the end"})
@@ -51,7 +51,7 @@ body = request.body
 	before: `import { signWebhook } from "./bursar.js";
 const given = (name: string): string => process.env[name] ?? "";
 const key = given("BURSAR_KEY"), secret = given("BURSAR_SECRET"), address = given("BURSAR_ADDRESS");
-const paymentID = "payment 1", since = "2026-01-01T00:00:00Z", lastEventID = "";
+const paymentID = "payment 1", since = "2026-01-01T00:00:00Z", lastEventID = undefined;
 const webhookSecret = "` + receiverSecret + `";
 const request = signWebhook(webhookSecret, { eventID: "the end" }), body = request.body;
 void [address, paymentID, since, lastEventID, body];
@@ -71,7 +71,7 @@ void [address, paymentID, since, lastEventID, body];
 	base:     `getenv('BURSAR_URL')`,
 	before: `<?php
 [$key, $secret, $address] = [getenv('BURSAR_KEY'), getenv('BURSAR_SECRET'), getenv('BURSAR_ADDRESS')];
-[$paymentID, $since, $lastEventID, $webhookSecret] = ['payment 1', '2026-01-01T00:00:00Z', '', '` + receiverSecret + `'];
+[$paymentID, $since, $lastEventID, $webhookSecret] = ['payment 1', '2026-01-01T00:00:00Z', null, '` + receiverSecret + `'];
 require_once getenv('BURSAR_PHP') . '/autoload.php';
 [$headers, $body] = Bursar\Webhook::sign($webhookSecret, ['eventID' => 'the end']);
 foreach ($headers as $name => $value) {
