@@ -27,7 +27,7 @@ var contents = []struct {
 	name  string
 	pages []string
 }{
-	{"Start", []string{"first-payment", "first-payout", "sandbox", "comparison"}},
+	{"Start", []string{"first-payment", "first-shop", "first-payout", "sandbox", "comparison"}},
 	{"Integrate", []string{"clients", "woocommerce", "charges", "payer-page", "errors", "states", "accounting",
 		"migration"}},
 	{"Operate", []string{"go-live", "operations", "runbooks", "metrics", "operations/", "providers", "capacity",

@@ -89,6 +89,10 @@ func typescript(t *testing.T) (folder string) {
 			}
 		}
 	}
+	shop := []byte(shopProgram(t, "typescript"))
+	if err := os.WriteFile(filepath.Join(folder, "shop.ts"), shop, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	checkTypes(t, folder)
 	run(t, folder, "node", "node_modules/typescript/bin/tsc", "--project", ".")
 	return folder
