@@ -39,7 +39,8 @@ type listenCommand struct {
 // Help returns what happens, and an example.
 func (listenCommand) Help() string {
 	return "Events are read from the account's feed, so none is lost while the connection is broken, and no receiver " +
-		"has to be reachable from the service. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that " +
+		"has to be reachable from the service. What somebody sends again is forwarded again, of the newest 100 events, within " +
+		"seconds. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that " +
 		"follows from the API key: it is the same in every run, and not the one with which the service signs.\n\n" +
 		"Examples:\n\n    BURSAR_API_KEY=bk_… bursar listen --print-secret\n" +
 		"    BURSAR_API_KEY=bk_… bursar listen --forward-to http://localhost:3000/hook"
@@ -63,6 +64,10 @@ func (cmd *listenCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	q := client.FeedQuery{After: cmd.After, Wait: 20 * time.Second}
+	var again redeliveries
+	if f != nil {
+		q.Wait = againEvery
+	}
 	switch {
 	case cmd.Since > 0:
 		cmd.from, q.After = time.Now().Add(-cmd.Since), ""
@@ -90,6 +95,12 @@ func (cmd *listenCommand) Run(ctx context.Context, c *call) error {
 			}
 		}
 		q.After = page.Next
+		if f == nil {
+			continue
+		}
+		if err := cmd.forwardAgain(ctx, c, service, f, &again); err != nil {
+			return err
+		}
 	}
 }
 
@@ -101,7 +112,15 @@ func lasting(err error) bool {
 
 // take prints an event and forwards it. What the receiver answers is shown and changes nothing: the feed goes on.
 func (cmd *listenCommand) take(ctx context.Context, c *call, f *forwarder, e client.Event) error {
-	if e.CreatedAt.Before(cmd.from) || len(cmd.Event) > 0 && !slices.Contains(cmd.Event, e.Event) {
+	if e.CreatedAt.Before(cmd.from) {
+		return nil
+	}
+	return cmd.pass(ctx, c, f, e)
+}
+
+// pass is take, whatever the event's time is.
+func (cmd *listenCommand) pass(ctx context.Context, c *call, f *forwarder, e client.Event) error {
+	if len(cmd.Event) > 0 && !slices.Contains(cmd.Event, e.Event) {
 		return nil
 	}
 	answer := ""
