@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	gethLine = regexp.MustCompile(`(?m)^geth [^\n]*(?:\\\n[^\n]*)*`)
+	gethLine = regexp.MustCompile(`(?m)^geth (?:[^\n\\]|\\\n)*`)
 	longFlag = regexp.MustCompile(`--([a-z.]+)`)
 	flagName = regexp.MustCompile(`Name:\s+"([a-z.]+)"`)
 )

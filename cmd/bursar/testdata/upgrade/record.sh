@@ -15,8 +15,8 @@ work=$(mktemp -d)
 data=$work/data
 programs=${PROGRAMS:-$work} # a folder with sandbox and bursar spares their building
 [ "$programs" != "$work" ] || {
-	(cd "$root" && go build -o "$work/bursar" ./cmd/bursar)
-	(cd "$root/sandbox" && go build -o "$work/sandbox" .)
+	(cd "$root" && CGO_ENABLED=0 go build -o "$work/bursar" ./cmd/bursar)
+	(cd "$root/sandbox" && CGO_ENABLED=0 go build -o "$work/sandbox" .)
 }
 
 "$programs/sandbox" --json --data "$data" --chains bitcoin,ethereum,tron,xrpl --listen 127.0.0.1:0 \
