@@ -41,6 +41,11 @@ func (s *Service) holdAll(
 	if err := onceByReference(ctx, tx, requests, results, answered); err != nil {
 		return nil, err
 	}
+	for i := range requests {
+		if results[i].Err == nil && !answered[i] {
+			results[i].Err = judge(&requests[i], found.limits)
+		}
+	}
 	price(requests, results, found.rules)
 	var rest []int
 	for i, p := range requests {
@@ -89,7 +94,8 @@ func unlessRecorded(
 type looked struct {
 	accounts map[bursar.ID]bursar.Account // that pay; locked
 	lists    map[bursar.ID]bursar.DestinationList
-	rules    bursar.FeeRules // of who pays, and who receives inside
+	rules    bursar.FeeRules   // of who pays, and who receives inside
+	limits   bursar.LimitRules // of who pays
 }
 
 // lookUp locks the accounts that pay, and then reads the rest.
@@ -97,11 +103,15 @@ func lookUp(ctx context.Context, tx *store.Tx, requests []prepared) (found looke
 	ids := accountsOf(requests)
 	accounts := tx.Accounts().LockAllSoon(ctx, ids)
 	lists := tx.DestinationLists().OfSoon(ctx, ids)
+	limits := tx.LimitRules().OfSoon(ctx, ids...)
 	rules := tx.FeeRules().OfSoon(ctx, parties(requests)...)
 	if found.accounts, err = accounts.Get(ctx); err != nil {
 		return found, err
 	}
 	if found.lists, err = lists.Get(ctx); err != nil {
+		return found, err
+	}
+	if found.limits, err = limits.Get(ctx); err != nil {
 		return found, err
 	}
 	found.rules, err = rules.Get(ctx)

@@ -93,8 +93,15 @@ func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 	requests, results := []prepared{p}, make([]store.Result[bursar.Withdrawal], 1)
 	var rules bursar.FeeRules
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
-		rules, err = tx.FeeRules().Of(ctx, parties(requests)...)
-		return err
+		limits := tx.LimitRules().OfSoon(ctx, o.Account)
+		if rules, err = tx.FeeRules().Of(ctx, parties(requests)...); err != nil {
+			return err
+		}
+		bound, err := limits.Get(ctx)
+		if err != nil {
+			return err
+		}
+		return judge(&requests[0], bound)
 	})
 	if err != nil {
 		return Quote{}, err

@@ -210,9 +210,6 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 	if p.receiver, err = s.receiver(ctx, c.Capabilities(), currency, p.withdrawal, there); err != nil {
 		return prepared{}, err
 	}
-	if !currency.ApprovalAbove.IsZero() && currency.ApprovalAbove.Less(amount) {
-		p.withdrawal.Status = bursar.WithdrawalPendingApproval
-	}
 	if p.receiver == nil {
 		err = s.quote(ctx, c, &p)
 	}
@@ -258,8 +255,7 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 		return amount, bursar.RefuseField(bursar.CodeBelowMinimum, "amount", "the smallest withdrawal of %s is %s", c.Code,
 			c.Exact(c.WithdrawalMinimum))
 	case !c.WithdrawalMaximum.IsZero() && c.WithdrawalMaximum.Less(amount):
-		return amount, bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "the largest withdrawal of %s is %s", c.Code,
-			c.Exact(c.WithdrawalMaximum))
+		return amount, errAbove(c, c.WithdrawalMaximum)
 	}
 	return amount, nil
 }
