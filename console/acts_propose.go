@@ -15,7 +15,7 @@ import (
 // proposed lists what one person proposes and others approve.
 func (c *Console) proposed() []deed {
 	to := func(label, hint string) field { return field{Name: "to", Label: label, Hint: hint} }
-	currency := field{Name: "currency", Label: "Currency", Hint: "Its code, such as BTC."}
+	currency := currencyField
 	list := []deed{
 		{name: "charge.refund", verb: operator.VerbRefundPropose, title: "Propose a refund", nav: "Charges",
 			whose: ofDeposit,
@@ -52,6 +52,12 @@ func (c *Console) proposed() []deed {
 			whose:  accountItself,
 			does:   "Once others approve, the account may withdraw again, unless it is frozen for another reason.",
 			fields: []field{reasonField}},
+		{name: "limits.loosen", verb: operator.VerbLimits, title: "Propose to loosen a limit of withdrawals",
+			nav: "Accounts", whose: accountItself,
+			does: "Once others approve, larger withdrawals are taken, or are paid without an approval, within what the " +
+				"configuration allows. The object is an account's ID, or all: every account that has no limit of its own.",
+			fields: []field{currency, limitField, {Name: "amount", Label: "Amount", Optional: true,
+				Hint: "In whole units, such as 0.5. Empty: the limit ends."}, reasonField}},
 	}
 	for i, d := range list {
 		list[i].button, list[i].several = "Propose it", true

@@ -102,7 +102,7 @@ func readAccount(ctx context.Context, r *reading) (s Sheet, err error) {
 	}
 	s.Command = "bursar key list " + id.String()
 	for _, add := range []func(context.Context, *Sheet, bursar.ID) error{r.addBalances, r.addKeys, r.addDestinations,
-		r.addFees} {
+		r.addFees, r.addLimits} {
 		if err := add(ctx, &s, id); err != nil {
 			return s, err
 		}

@@ -45,6 +45,7 @@ type Service struct {
 	Pool           *wallet.Pool
 	Charges        *charge.Service
 	Withdrawals    *withdrawal.Service
+	Limits         *withdrawal.Limits
 	Unattributed   *unattributed.Service
 	Deliverer      *webhook.Deliverer
 	TestDeliveries *webhook.TestDeliveries

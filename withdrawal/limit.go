@@ -3,6 +3,7 @@ package withdrawal
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
@@ -26,6 +27,13 @@ func errAbove(c bursar.Currency, most bursar.Amount) error {
 	return bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "the largest withdrawal of %s is %s", c.Code, c.Exact(most))
 }
 
+// Limits changes operators' limits of withdrawals. It is safe for concurrent use.
+type Limits struct {
+	DB       *store.DB
+	Registry *bursar.Registry
+	Log      *slog.Logger // nil: nothing is logged
+}
+
 // LimitChange sets or removes a limit of withdrawals.
 type LimitChange struct {
 	Rule   bursar.LimitRule // its amount is not read where it is removed
@@ -36,11 +44,11 @@ type LimitChange struct {
 	Done func(ctx context.Context, tx *store.Tx, was, is string) error
 }
 
-// ChangeLimit sets or removes a limit, for withdrawals that are requested from its commit on. Errors: invalid_request
+// Change sets or removes a limit, for withdrawals that are requested from its commit on. Errors: invalid_request
 // where it would loosen a limit and must not, where it changes nothing, and for a maximum of zero; unsupported_currency;
 // not_found for an unknown account.
-func (s *Service) ChangeLimit(ctx context.Context, c LimitChange) error {
-	err := s.db.Do(ctx, func(tx *store.Tx) error {
+func (s *Limits) Change(ctx context.Context, c LimitChange) error {
+	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.LimitRules().Turn(ctx); err != nil {
 			return err
 		}
@@ -61,27 +69,27 @@ func (s *Service) ChangeLimit(ctx context.Context, c LimitChange) error {
 		}
 		return c.Done(ctx, tx, was, is)
 	})
-	if err == nil {
+	if err == nil && s.Log != nil {
 		r := c.Rule
-		s.log.Info("limit changed", "account", r.AccountID, "currency", r.Currency, "kind", r.Kind, "removed", c.Remove,
-			"amount", s.registry.Text(r.Currency, r.Amount), "by", r.Actor)
+		s.Log.Info("limit changed", "account", r.AccountID, "currency", r.Currency, "kind", r.Kind, "removed", c.Remove,
+			"amount", s.Registry.Text(r.Currency, r.Amount), "by", r.Actor)
 	}
 	return err
 }
 
-// ForeseeLimit returns what a change of a limit would make of it, in words: what is limited before and after, and
-// whether it lets larger withdrawals through. Errors are those of ChangeLimit.
-func (s *Service) ForeseeLimit(ctx context.Context, c LimitChange) (was, is string, loosens bool, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error {
+// Foresee returns what a change of a limit would make of it, in words: what is limited before and after, and
+// whether it lets larger withdrawals through. Errors are those of Change.
+func (s *Limits) Foresee(ctx context.Context, c LimitChange) (was, is string, loosens bool, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		was, is, loosens, err = s.foresee(ctx, tx, c)
 		return err
 	})
 	return was, is, loosens, err
 }
 
-func (s *Service) foresee(ctx context.Context, tx *store.Tx, c LimitChange) (was, is string, loosens bool, err error) {
+func (s *Limits) foresee(ctx context.Context, tx *store.Tx, c LimitChange) (was, is string, loosens bool, err error) {
 	r := c.Rule
-	currency, err := s.registry.Get(r.Currency)
+	currency, err := s.Registry.Get(r.Currency)
 	if err != nil {
 		return was, is, false, err
 	}

@@ -10,6 +10,10 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
+func (d *harness) limits() *withdrawal.Limits {
+	return &withdrawal.Limits{DB: d.DB, Registry: d.config.Registry, Log: d.config.Log}
+}
+
 // limit sets a limit of COIN; a nil amount removes it.
 func (d *harness) limit(account bursar.ID, kind bursar.LimitKind, units *uint64, loosen bool) error {
 	d.Helper()
@@ -18,7 +22,7 @@ func (d *harness) limit(account bursar.ID, kind bursar.LimitKind, units *uint64,
 	if units != nil {
 		c.Rule.Amount = bursar.Units(*units)
 	}
-	return d.orders.ChangeLimit(ctx, c)
+	return d.limits().Change(ctx, c)
 }
 
 // waits checks whether a withdrawal of Ann's, and its quote, waits for an approval.
@@ -97,7 +101,7 @@ func TestWhatIsNoChangeOfALimit(t *testing.T) {
 	d.refused("a largest withdrawal of zero", d.limit(ann, bursar.LimitMaximum, &none, true), bursar.CodeInvalidAmount, "")
 	d.refused("of nobody", d.limit(bursar.ID{9}, bursar.LimitMaximum, &five, true), bursar.CodeNotFound, "")
 	d.refused("the end of none", d.limit(ann, bursar.LimitMaximum, nil, true), bursar.CodeInvalidRequest, "not set")
-	d.refused("of no currency", d.orders.ChangeLimit(ctx, withdrawal.LimitChange{Rule: bursar.LimitRule{Currency: "X"}}),
+	d.refused("of no currency", d.limits().Change(ctx, withdrawal.LimitChange{Rule: bursar.LimitRule{Currency: "X"}}),
 		bursar.CodeUnsupportedCurrency, "")
 	d.Must(d.limit(ann, bursar.LimitMaximum, &five, false))
 	d.refused("the same again", d.limit(ann, bursar.LimitMaximum, &five, true), bursar.CodeInvalidRequest,
@@ -111,7 +115,7 @@ func TestWhatIsNoChangeOfALimit(t *testing.T) {
 func TestALimitThatIsNotRecordedIsNotChanged(t *testing.T) {
 	d := newHarness(t)
 	lost := errors.New("lost")
-	err := d.orders.ChangeLimit(ctx, withdrawal.LimitChange{
+	err := d.limits().Change(ctx, withdrawal.LimitChange{
 		Rule: bursar.LimitRule{AccountID: ann, Currency: "COIN", Kind: bursar.LimitApproval, Amount: bursar.Units(7)},
 		Done: func(_ context.Context, _ *store.Tx, was, is string) error {
 			if was != "not set" || is != "0.00000007 COIN, of the account" {
