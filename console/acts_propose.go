@@ -215,24 +215,6 @@ func (c *Console) proposalPage() page {
 		serve: c.oneProposal}
 }
 
-// mostProposals bounds the list.
-const mostProposals = 200
-
-func (c *Console) listProposals(v *visit) (any, error) { return c.proposalList(v) }
-
-// proposalList returns the newest proposals that the visitor may see, of the status that is asked for.
-func (c *Console) proposalList(v *visit) ([]proposalView, error) {
-	list := []proposalView{}
-	err := c.DB.View(v.ctx, func(tx *store.Tx) error {
-		found, err := tx.Proposals().List(v.ctx, store.ProposalStatus(v.form.Get("status")), v.person.Accounts, mostProposals)
-		for _, p := range found {
-			list = append(list, c.proposalOf(v, p, nil))
-		}
-		return err
-	})
-	return list, err
-}
-
 func (c *Console) oneProposal(v *visit) (d any, err error) {
 	p, err := c.seenProposal(v)
 	if err != nil {

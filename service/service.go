@@ -87,6 +87,7 @@ func New(p Parts) (*Service, error) {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
 	}
+	p.Log = slog.New(requestlog.Naming(p.Log.Handler()))
 	if p.LeaseTTL == 0 {
 		p.LeaseTTL = 5 * time.Second
 	}

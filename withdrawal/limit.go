@@ -71,7 +71,7 @@ func (s *Limits) Change(ctx context.Context, c LimitChange) error {
 	})
 	if err == nil && s.Log != nil {
 		r := c.Rule
-		s.Log.Info("limit changed", "account", r.AccountID, "currency", r.Currency, "kind", r.Kind, "removed", c.Remove,
+		s.Log.InfoContext(ctx, "limit changed", "account", r.AccountID, "currency", r.Currency, "kind", r.Kind, "removed", c.Remove,
 			"amount", s.Registry.Text(r.Currency, r.Amount), "by", r.Actor)
 	}
 	return err

@@ -53,7 +53,7 @@ func (s *Service) CancelOwn(ctx context.Context, c Cancellation) (w bursar.Withd
 	case err != nil:
 		return w, err
 	}
-	s.log.Info("withdrawal cancelled by its account", "withdrawal", w.ID, "account", w.AccountID, "by", c.By)
+	s.log.InfoContext(ctx, "withdrawal cancelled by its account", "withdrawal", w.ID, "account", w.AccountID, "by", c.By)
 	return w, nil
 }
 

@@ -129,6 +129,7 @@ type prepared struct {
 	order      *ordered       // that the client signed; nil: the account has no keys
 	network    bursar.Amount  // the chain's fee, as its node estimates it
 	unpriced   bool           // that is not known
+	request    string         // the ID of the client's request, for the log
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
@@ -191,6 +192,7 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 		currency: currency,
 		fund:     o.Fund,
 		done:     o.Done,
+		request:  bursar.RequestOf(ctx),
 		order:    order,
 		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
 			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By,
