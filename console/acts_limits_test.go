@@ -64,6 +64,8 @@ func TestALimitWithoutTheRight(t *testing.T) {
 		}
 		o.here.Roles = []operator.Role{operator.Approver, operator.Operator, operator.Support}
 		send("no admin", shop.String(), http.StatusForbidden)
+		o.answers("no admin, as JSON", posted(o.T, o.console, apiBase+"/do/limits.tighten", "object=all"),
+			http.StatusForbidden, `"code":"missing_permission"`, `"verb":"limits.change"`)
 		o.here.Roles, o.here.Accounts = []operator.Role{operator.Admin}, []bursar.ID{other}
 		send("of another account", shop.String(), http.StatusNotFound)
 		send("of every account", "all", http.StatusNotFound)

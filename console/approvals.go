@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ type approvalsView struct {
 
 	Chain, Account, Asset string // the filters as they were sent
 	Chains, Assets        []string
-	Query                 string // of the filters, for links
+	Query                 template.URL // of the filters, for links
 }
 
 // registeredView is a passkey of the reader, as this service recorded it.

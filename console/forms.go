@@ -34,12 +34,12 @@ var offered = map[string][]string{
 	"/deposits":     {"unattributed.assign", "unattributed.refund", "unattributed.keep", "unattributed.cancel"},
 	"/unattributed": {"unattributed.assign", "unattributed.refund", "unattributed.keep", "unattributed.cancel"},
 	"/webhooks":     {"webhook.redeliver"},
-	"/accounts":     {"account.freeze", "account.unfreeze", "webhook.test", "key.revoke",
+	"/accounts": {"account.freeze", "account.unfreeze", "webhook.test", "key.revoke",
 		"limits.tighten", "limits.loosen"},
-	"/balances":     {"treasury.withdraw"},
-	"/chains":       {"halt", "resume", "resume.all", "chain.rescan"},
-	"/settings":     {"limits.tighten", "limits.loosen"},
-	"/":             {"alarm.close"},
+	"/balances": {"treasury.withdraw"},
+	"/chains":   {"halt", "resume", "resume.all", "chain.rescan"},
+	"/settings": {"limits.tighten", "limits.loosen"},
+	"/":         {"alarm.close"},
 }
 
 // forms returns the changes that a page offers to anybody who looks at it. They lead to a page that says what will

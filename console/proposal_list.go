@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
 	"maps"
 	"slices"
 	"time"
@@ -23,8 +24,8 @@ const (
 type proposalList struct {
 	Proposals []proposalView
 	Filters   proposalFilters
-	Query     string // of the filters, for links
-	Next      string // the query of the next page; empty: there is none
+	Query     template.URL // of the filters, for links
+	Next      template.URL // the query of the next page; empty: there is none
 }
 
 // MarshalJSON implements json.Marshaler.
