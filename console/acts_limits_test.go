@@ -30,8 +30,8 @@ func TestAPersonTightensALimit(t *testing.T) {
 			"amount", "0.00002"), http.StatusUnprocessableEntity, "Nothing was done", "propose it")
 		o.answers("its end", o.sends("limits.tighten", "object", "all", "currency", "COIN", "detail", "maximum"),
 			http.StatusUnprocessableEntity, "propose it")
-		o.answers("another kind", o.sends("limits.tighten", "object", "all", "currency", "COIN", "detail", "x", "amount", "1"),
-			http.StatusUnprocessableEntity, "cannot be this")
+		o.answers("another kind", o.sends("limits.tighten", "object", "all", "currency", "COIN", "detail", "x", "amount",
+			"1"), http.StatusUnprocessableEntity, "cannot be this")
 		o.answers("no amount", o.sends("limits.tighten", "object", "all", "currency", "COIN", "detail", "maximum", "amount",
 			"-1"), http.StatusUnprocessableEntity, "is no amount of COIN")
 		o.answers("no object", o.sends("limits.tighten", "object", "everybody", "currency", "COIN", "detail", "maximum",

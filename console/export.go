@@ -26,7 +26,8 @@ func csvFile(name, heading string, rows [][]string) *file {
 	return &file{name, "text/csv; charset=utf-8", []byte(text.String())}
 }
 
-// exportPages lists the files of what the pages of people, of proposals and of approvals show; those of sheets export themselves.
+// exportPages lists the files of what the pages of people, of proposals and of approvals show; those of sheets export
+// themselves.
 func (c *Console) exportPages() []page {
 	return []page{
 		{path: "/people.csv", verb: operator.VerbPeople, title: "People", nav: "People", serve: c.peopleFile},

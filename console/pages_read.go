@@ -197,5 +197,5 @@ func with(query url.Values, pairs ...string) template.URL {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		values.Set(pairs[i], pairs[i+1])
 	}
-	return template.URL(values.Encode())
+	return template.URL(values.Encode()) //nolint:gosec // what is encoded is a query, whatever is in it
 }

@@ -217,8 +217,8 @@ func TestAPersonWithAccountsSeesTheirsAlone(t *testing.T) {
 	}
 }
 
-// A link to the next page, and one to a file, has the filters of the page: what a template would escape once more is one
-// word that nothing reads.
+// A link to the next page, and one to a file, has the filters of the page: what a template would escape once more is
+// one word that nothing reads.
 func TestLinksKeepTheFilters(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.Reused(t))

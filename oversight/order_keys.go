@@ -32,8 +32,8 @@ func readOrderKeys(ctx context.Context, r *reading) (s Sheet, err error) {
 	}
 	s.Fields = []Field{r.field("state", "State", "", "", keyUsable, keyWaits, keyRevoked),
 		r.field("name", "Name has", "A part of it"), r.field("account", "Account", "ID")}
-	s.Notes = []string{"What this service recorded of the keys with which clients sign their withdrawals. The signer has a " +
-		"list of its own and counts no other: compare the IDs with `bursar signer order-key list` on its host."}
+	s.Notes = []string{"What this service recorded of the keys with which clients sign their withdrawals. The signer has " +
+		"a list of its own and counts no other: compare the IDs with `bursar signer order-key list` on its host."}
 	s.Command = "bursar account order-key list ACCOUNT"
 	has := func(k bursar.OrderKey) bool {
 		return r.shows(k.AccountID) && (state == "" || r.keyState(k) == state) &&
@@ -89,8 +89,8 @@ func (a *asked) orderKeyAfter(name string) (k bursar.OrderKey) {
 	return bursar.OrderKey{AccountID: id, ID: key}
 }
 
-// someOrderKeys returns up to a page of the keys behind one that a filter selects. It looks at a bounded number: next is
-// the cursor of another page, empty at the end.
+// someOrderKeys returns up to a page of the keys behind one that a filter selects. It looks at a bounded number: next
+// is the cursor of another page, empty at the end.
 func (r *reading) someOrderKeys(ctx context.Context, after bursar.OrderKey, page int, has func(bursar.OrderKey) bool) (
 	list []bursar.OrderKey, next string, err error) {
 	cursorOf := func(k bursar.OrderKey) string { return k.AccountID.String() + "." + k.ID }

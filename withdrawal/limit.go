@@ -24,7 +24,8 @@ func judge(p *prepared, rules bursar.LimitRules) error {
 }
 
 func errAbove(c bursar.Currency, most bursar.Amount) error {
-	return bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "the largest withdrawal of %s is %s", c.Code, c.Exact(most))
+	return bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "the largest withdrawal of %s is %s", c.Code,
+		c.Exact(most))
 }
 
 // Limits changes operators' limits of withdrawals. It is safe for concurrent use.
@@ -44,9 +45,9 @@ type LimitChange struct {
 	Done func(ctx context.Context, tx *store.Tx, was, is string) error
 }
 
-// Change sets or removes a limit, for withdrawals that are requested from its commit on. Errors: invalid_request
-// where it would loosen a limit and must not, where it changes nothing, and for a maximum of zero; unsupported_currency;
-// not_found for an unknown account.
+// Change sets or removes a limit, for withdrawals that are requested from its commit on. Errors: invalid_request where
+// it would loosen a limit and must not, and where it changes nothing; invalid_amount for a maximum of zero;
+// unsupported_currency; not_found for an unknown account.
 func (s *Limits) Change(ctx context.Context, c LimitChange) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.LimitRules().Turn(ctx); err != nil {
@@ -71,8 +72,8 @@ func (s *Limits) Change(ctx context.Context, c LimitChange) error {
 	})
 	if err == nil && s.Log != nil {
 		r := c.Rule
-		s.Log.InfoContext(ctx, "limit changed", "account", r.AccountID, "currency", r.Currency, "kind", r.Kind, "removed", c.Remove,
-			"amount", s.Registry.Text(r.Currency, r.Amount), "by", r.Actor)
+		s.Log.InfoContext(ctx, "limit changed", "account", r.AccountID, "currency", r.Currency, "kind", r.Kind, "removed",
+			c.Remove, "amount", s.Registry.Text(r.Currency, r.Amount), "by", r.Actor)
 	}
 	return err
 }

@@ -62,6 +62,11 @@ func TestALimitOfOperatorsRefusesWhatIsLarger(t *testing.T) {
 	d.Must(d.limit(bursar.ID{}, bursar.LimitMaximum, &five, false))
 	d.above("above that of every account", 5_001, "0.00005000")
 	d.accept(5_000, d.node.Named("a"))
+	q, err := d.orders.Quote(ctx, d.order(5_000, d.node.Named("a")))
+	d.Must(err)
+	if q.Currency.WithdrawalMaximum != bursar.Units(five) {
+		t.Errorf("the quote says that the largest withdrawal is %s, want %d", q.Currency.WithdrawalMaximum, five)
+	}
 	d.Must(d.limit(ann, bursar.LimitMaximum, &seven, true))
 	d.above("above her own", 7_001, "0.00007000")
 	d.accept(7_000, d.node.Named("a"))

@@ -92,16 +92,16 @@ func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 	}
 	requests, results := []prepared{p}, make([]store.Result[bursar.Withdrawal], 1)
 	var rules bursar.FeeRules
+	var limits bursar.LimitRules
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
-		limits := tx.LimitRules().OfSoon(ctx, o.Account)
+		soon := tx.LimitRules().OfSoon(ctx, o.Account)
 		if rules, err = tx.FeeRules().Of(ctx, parties(requests)...); err != nil {
 			return err
 		}
-		bound, err := limits.Get(ctx)
-		if err != nil {
+		if limits, err = soon.Get(ctx); err != nil {
 			return err
 		}
-		return judge(&requests[0], bound)
+		return judge(&requests[0], limits)
 	})
 	if err != nil {
 		return Quote{}, err
@@ -116,7 +116,7 @@ func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 		return Quote{}, asRefusal(err, p.currency)
 	}
 	return Quote{
-		Currency: rules.For(o.Account, p.currency),
+		Currency: limits.For(o.Account, rules.For(o.Account, p.currency)),
 		Address:  w.Address,
 		Amount:   w.Amount,
 		Fee:      w.Fee,

@@ -2,6 +2,7 @@ package consoletest
 
 import (
 	"context"
+	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"strings"
@@ -23,8 +24,9 @@ func addRules(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
-	err := tx.OrderKeys().Insert(ctx, bursar.OrderKey{AccountID: Shop, ID: strings.Repeat("4e", 16), Name: "the shop's server",
-		Public: "MCowBQYDK2VwAyEA", CreatedAt: Now.AddDate(0, 0, -9), UsableFrom: Now.AddDate(0, 0, -7)})
+	err := tx.OrderKeys().Insert(ctx, bursar.OrderKey{AccountID: Shop, ID: strings.Repeat("4e", 16),
+		Name: "the shop's server", Public: "MCowBQYDK2VwAyEA", CreatedAt: Now.AddDate(0, 0, -9),
+		UsableFrom: Now.AddDate(0, 0, -7)})
 	if err != nil {
 		return err
 	}
@@ -35,14 +37,26 @@ func addRules(ctx context.Context, tx *store.Tx) error {
 	return tx.Settings().NotePolicy(ctx, store.PolicyText{Instance: p.Instance, Text: p.Text()})
 }
 
+// keyOfNobody is a public key that is the same in each picture: its private key is 1.
+func keyOfNobody() (k passkey.Key, err error) {
+	private, err := ecdh.P256().NewPrivateKey(append(make([]byte, 31), 1))
+	if err != nil {
+		return k, err
+	}
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), private.PublicKey().Bytes())
+	if err != nil {
+		return k, err
+	}
+	return passkey.NewKey(public)
+}
+
 // policy is that of a signer, in which a passkey approves withdrawals.
 func policy() (p roster.Policy, err error) {
 	site, err := passkey.ParseOrigin("http://localhost:8081")
 	if err != nil {
 		return p, err
 	}
-	curve := elliptic.P256()
-	key, err := passkey.NewKey(&ecdsa.PublicKey{Curve: curve, X: curve.Params().Gx, Y: curve.Params().Gy})
+	key, err := keyOfNobody()
 	begun := Now.AddDate(0, -1, 0)
 	return roster.Policy{Instance: "K7QJ3ZL2M5XW4RT6P8YN9VBHCD", Network: "mainnet", Version: 1, Created: begun,
 		NotBefore: begun, Authors: 1, Destinations: 1, Reference: "EUR", Site: site,
