@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -12,15 +13,18 @@ import (
 const (
 	// atOnce is how many accounts a node returns in one call.
 	atOnce = 100
-	// maxRewind is how many slots a node's state may be past the requested block for the difference to be reversed.
-	maxRewind = 64
+	// maxRewind is how many slots a node's state may be past the requested block for the difference to be reversed:
+	// some seven minutes, in which a hundred thousand addresses and more are read.
+	maxRewind = 1000
 	// rewindAtOnce is how many of these blocks are in memory at a time while they are fetched.
 	rewindAtOnce = 16
 )
 
+var errFarBehind = errors.New("the block is too far behind the node's final state, which has present balances only")
+
 // Holdings requests balances from one node in its newest final state, since a node keeps no other, and reverses the
-// effects of the blocks after the given one. If the state is more than 64 slots past that block, it is returned as it
-// is: the amounts are then those of some moment after the block, and become exact when a newer block is requested.
+// effects of the blocks after the given one: the answer is exact for that block. It returns an error if the node's
+// state is older than the block, more than 1,000 slots past it, or on another chain.
 func (c *Chain) Holdings(
 	ctx context.Context, bases []string, contract string, at chain.BlockRef,
 ) ([]bursar.Amount, error) {
@@ -39,7 +43,10 @@ func (c *Chain) Holdings(
 	if err != nil {
 		return nil, fmt.Errorf("holdings: %w", err)
 	}
-	h := &holder{session: s, at: at, upTo: at}
+	h := &holder{session: s, at: at, upTo: at, first: make(map[string]change, len(bases))}
+	for _, base := range bases {
+		h.first[base] = change{slot: never}
+	}
 	balances := make([]bursar.Amount, 0, len(bases))
 	for len(bases) > 0 {
 		n := min(len(bases), atOnce)
@@ -55,13 +62,22 @@ func (c *Chain) Holdings(
 	return balances, nil
 }
 
-// holder computes balances back to one block. It keeps the blocks that it has read after that one.
+// holder computes balances back to one block. Of the blocks that it has read after that one it keeps what they changed
+// first at each requested address, and no block: a day's worth would not fit in memory.
 type holder struct {
 	session *node
 	at      chain.BlockRef
-	upTo    chain.BlockRef // the last of line, or at
-	line    []held
+	upTo    chain.BlockRef // the last block that was read, or at
+	first   map[string]change
 }
+
+// change is the first change of a balance after the requested block.
+type change struct {
+	slot   uint64 // never: there is none
+	before uint64
+}
+
+const never = math.MaxUint64
 
 var errBehind = errors.New("the node's final state is older than the block")
 
@@ -78,24 +94,24 @@ func (h *holder) holdings(ctx context.Context, bases []string) ([]uint64, error)
 	if slot < h.at.Height {
 		return nil, h.session.Fail(fmt.Errorf("%w: slot %d", errBehind, slot))
 	}
-	lamports := make([]uint64, len(bases))
-	places := make(map[string][]int, len(bases))
-	for i, a := range found.Value {
-		if a != nil {
-			lamports[i] = a.Lamports
-		}
-		places[bases[i]] = append(places[bases[i]], i)
-	}
 	if slot-h.at.Height > maxRewind {
-		return lamports, nil
+		return nil, fmt.Errorf("%w: slot %d", errFarBehind, slot)
 	}
 	if err := h.read(ctx, slot); err != nil {
 		return nil, err
 	}
-	return lamports, h.rewind(slot, places, lamports)
+	lamports := make([]uint64, len(bases))
+	for i, a := range found.Value {
+		if first := h.first[bases[i]]; first.slot <= slot {
+			lamports[i] = first.before
+		} else if a != nil {
+			lamports[i] = a.Lamports
+		}
+	}
+	return lamports, nil
 }
 
-// read extends the line to a slot.
+// read reads the blocks up to a slot.
 func (h *holder) read(ctx context.Context, slot uint64) error {
 	for h.upTo.Height < slot {
 		slots, err := h.session.slotsAfter(ctx, h.upTo.Height, rewindAtOnce)
@@ -108,33 +124,25 @@ func (h *holder) read(ctx context.Context, slot uint64) error {
 		if err != nil {
 			return err
 		}
-		more, err := follow(ctx, h.session, h.upTo, slots)
+		line, err := follow(ctx, h.session, h.upTo, slots)
 		if err != nil {
 			return err
 		}
-		h.line = append(h.line, more...)
-		h.upTo = more[len(more)-1].ref()
+		for _, b := range line {
+			h.note(b)
+		}
+		h.upTo = line[len(line)-1].ref()
 	}
 	return nil
 }
 
-// rewind sets every account to its balance before the first transaction of the line, up to a slot, that changed it.
-func (h *holder) rewind(slot uint64, places map[string][]int, lamports []uint64) error {
-	done := map[string]bool{}
-	for _, b := range h.line {
-		if b.slot > slot {
-			break
-		}
-		for i := range b.Txs {
-			for _, a := range b.accountsOf(&b.Txs[i]) {
-				if done[a.base] {
-					continue
-				}
-				for _, place := range places[a.base] {
-					lamports[place], done[a.base] = a.before, true
-				}
+// note keeps what a block changed first.
+func (h *holder) note(b held) {
+	for i := range b.Txs {
+		for _, a := range b.accountsOf(&b.Txs[i]) {
+			if first, asked := h.first[a.base]; asked && first.slot == never {
+				h.first[a.base] = change{b.slot, a.before}
 			}
 		}
 	}
-	return nil
 }

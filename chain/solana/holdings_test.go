@@ -1,6 +1,7 @@
 package solana
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"testing"
@@ -51,7 +52,7 @@ func TestHoldingsAreThoseOfTheRequestedBlock(t *testing.T) {
 
 func outsider2() string { return hashOf("outsider 2") }
 
-// Balances of many addresses are requested a hundred at a time; the state of a node far ahead is used as it is.
+// Balances of many addresses are requested a hundred at a time.
 func TestHoldingsOfMany(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -61,7 +62,6 @@ func TestHoldingsOfMany(t *testing.T) {
 		bases = append(bases, hashOf(fmt.Sprint("wallet ", i)))
 		f.accounts[bases[i]] = plainAccount(uint64(i + 1))
 	}
-	f.add(100 + maxRewind + 1)
 	balances, err := c.Holdings(t.Context(), bases, "", at100())
 	if err != nil || len(balances) != 250 {
 		t.Fatalf("%d, %v, want 250 of them", len(balances), err)
@@ -73,5 +73,25 @@ func TestHoldingsOfMany(t *testing.T) {
 	}
 	if asked := maps.Clone(f.asked); asked["getMultipleAccounts"] != 3 || asked["getBlock"] != 0 {
 		t.Fatalf("it took %v, want 3 and 0", asked)
+	}
+}
+
+// Present balances are never given out as those of a block that is too far back to reverse what came after it: a
+// service that is behind would take a difference of a sweep's fee for missing money.
+func TestHoldingsOfABlockTooFarBack(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.add(100+maxRewind, fakeTx{
+		name: "a", keys: []string{outsider, ours}, before: []uint64{9 * sol, 5}, after: []uint64{8 * sol, 6},
+	}.object())
+	f.accounts[ours] = plainAccount(6)
+	c := f.open(t, nil)
+	balances, err := c.Holdings(t.Context(), []string{ours}, "", at100())
+	if err != nil || balances[0] != bursar.Units(5) {
+		t.Fatalf("at the farthest block: %v, %v, want 5", balances, err)
+	}
+	f.add(100 + maxRewind + 1)
+	if balances, err := c.Holdings(t.Context(), []string{ours}, "", at100()); !errors.Is(err, errFarBehind) {
+		t.Fatalf("one slot farther: %v, %v, want %v", balances, err, errFarBehind)
 	}
 }

@@ -110,23 +110,28 @@ func (w *harness) must(err error) {
 	}
 }
 
-// said is what the processes logged last, and the alarms of a service that is a process of its own.
+// said is what the processes logged last, why chains are not followed, and the alarms.
 func (w *harness) said() string {
-	if w.server == nil {
-		return w.sandbox.log.String()
+	said := w.sandbox.log.String()
+	if w.server != nil {
+		said += "\nthe service:\n" + w.server.log.String()
 	}
-	alarms, err := w.try("alarm", "list")
-	if err != nil {
-		alarms = []byte(err.Error())
+	for _, command := range [][]string{{"chain", "status"}, {"alarm", "list"}} {
+		out, err := w.try(command...)
+		if err != nil {
+			out = append(out, err.Error()...)
+		}
+		said += fmt.Sprintf("\n%v:\n%s", command, out)
 	}
-	return fmt.Sprintf("%s\nthe service:\n%s\nalarms:\n%s", w.sandbox.log, w.server.log, alarms)
+	return said
 }
 
 // eventually waits until check returns nil.
 func (w *harness) eventually(what string, check func() error) {
 	w.t.Helper()
 	if err := w.persist(check); err != nil {
-		w.t.Fatalf("%s: %v\n%s", what, err, w.said())
+		said := w.said()
+		w.t.Fatalf("%s: %v\n%s\nwhat the sandbox did:\n%s", what, err, said, w.sandbox.stacks())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -72,6 +73,7 @@ type sandboxProcess struct {
 type tail struct {
 	mu    sync.Mutex
 	lines []string
+	whole bool // keep all from now on
 }
 
 func (l *tail) read(r io.Reader) {
@@ -79,7 +81,7 @@ func (l *tail) read(r io.Reader) {
 	scanner.Buffer(nil, 1<<20)
 	for scanner.Scan() {
 		l.mu.Lock()
-		if l.lines = append(l.lines, scanner.Text()); len(l.lines) > 100 {
+		if l.lines = append(l.lines, scanner.Text()); len(l.lines) > 100 && !l.whole {
 			l.lines = l.lines[1:]
 		}
 		l.mu.Unlock()
@@ -159,6 +161,29 @@ func start(w *harness) *sandboxProcess {
 func (b *sandboxProcess) kill() {
 	_ = b.command.Process.Kill() // it may have ended already
 	<-b.ended
+}
+
+// stacks ends the process and returns what its goroutines did in our code: after a wait in vain they show who waits for
+// whom.
+func (b *sandboxProcess) stacks() string {
+	b.log.mu.Lock()
+	b.log.lines, b.log.whole = nil, true
+	b.log.mu.Unlock()
+	if err := b.command.Process.Signal(syscall.SIGQUIT); err != nil { // the runtime prints all stacks and ends
+		return err.Error()
+	}
+	select {
+	case <-b.ended:
+	case <-time.After(patience):
+		return "it does not end"
+	}
+	var ours []string
+	for stack := range strings.SplitSeq(b.log.String(), "\n\n") {
+		if strings.Contains(stack, "github.com/bursar/bursar") {
+			ours = append(ours, stack)
+		}
+	}
+	return strings.Join(ours, "\n\n")
 }
 
 // stop asks the process to end and reports whether it ended cleanly.
