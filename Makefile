@@ -12,7 +12,8 @@ build:
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/bursar-approve ./cmd/bursar-approve
 
 # What is released, in dist: programs, lists of their parts, digests. With KEY, a secret key of minisign, a signature.
-release:          ; go run ./release -packages -out dist $(if $(KEY),-key $(KEY))
+# The release of Go that builds also packs: another one would compress differently.
+release:          ; GOTOOLCHAIN=$$(cat release/toolchain.txt) go run ./release -packages -out dist $(if $(KEY),-key $(KEY))
 release-binaries: ; go run ./release -out dist $(if $(KEY),-key $(KEY))
 # Builds everything twice, in two folders with empty caches, and compares byte for byte. It takes minutes.
 reproducible:     ; go run ./release -check

@@ -44,6 +44,7 @@ var graveAlarms = map[string]bool{
 	"refunded_twice":       true,
 	"screening_review":     false,
 	"screening_unanswered": false,
+	"signer_epoch":         true,
 	"signer_frozen":        true,
 	"signer_policy_lost":   true,
 	"signer_refused":       false,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -124,7 +126,11 @@ func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
 	if own.Base == "" && capabilities.SharedAddress {
 		own.Base = x.Base // on a chain with a shared address there is no other one
 	}
-	return Book(capabilities, e.Registry, e.IDs, own, e.Log)
+	book := Book(capabilities, e.Registry, e.IDs, own, e.Log)
+	for _, base := range slices.Sorted(maps.Keys(e.Old)) {
+		book.Old = append(book.Old, chain.Source{Key: e.Old[base], Base: base})
+	}
+	return book
 }
 
 func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpend, found recovery.Finding) {

@@ -63,10 +63,14 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 		return err
 	}
 	signed, err := s.Signer.Sign(ctx, f.Chain, request, proven)
+	if err != nil && s.neverSigned(err) {
+		return s.neverWas(ctx, lease, f)
+	}
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}
 	book := Book(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
+	book.Old = s.Old
 	became := ""
 	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
@@ -81,6 +85,25 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 			became)
 	}
 	return err
+}
+
+// neverWas ends the wait for a forgotten transaction that the journal noted before it was signed, and that was not
+// signed: what it should have paid is paid by another one.
+func (s *Sender) neverWas(ctx context.Context, lease store.Lease, f store.ForgottenPayment) error {
+	err := s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+			return err
+		}
+		return tx.ForgottenPayments().PutBack(ctx, f)
+	})
+	if err != nil {
+		return err
+	}
+	if s.Marks != nil {
+		s.Marks.Unsigned(f.Chain, f.OutgoingID)
+	}
+	s.Log.Warn("forgotten transaction was never signed, and will not be", "chain", f.Chain, "outgoing", f.OutgoingID)
+	return nil
 }
 
 // mayPutBack returns a *WaitError while the service or the chain is halted for another reason than that the chain is

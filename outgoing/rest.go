@@ -36,7 +36,7 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 		} else {
 			h.Rests = tx.Now().Add(sweepRest)
 		}
-		if err := tx.Holdings().Put(ctx, p.Chain, h); err != nil {
+		if err := tx.Holdings().Put(ctx, p.Chain, keyed(h, request.From)); err != nil {
 			return err
 		}
 		s.log(tx, "sweep postponed", now, "address", request.From.Base, "reason", cause, "due", h.Due, "rests_until",

@@ -45,6 +45,9 @@ type Sender struct {
 	Cold []bursar.ColdWallet
 	Pace time.Duration
 
+	// SoleSigner says that no other signer ever signs with these keys: what this one never signed nobody has.
+	SoleSigner bool
+
 	// Marks records each transaction outside the database before it is signed; nil: it is not recorded. An error of
 	// Marks prevents the signature.
 	Marks interface {

@@ -47,7 +47,16 @@ func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 	currency, configured := s.Registry.Asset(p.Chain, sweep.Contract)
 	// An asset that is not configured any more is not swept.
 	h.Due = configured && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
-	return tx.Holdings().Put(ctx, p.Chain, h)
+	return tx.Holdings().Put(ctx, p.Chain, keyed(h, request.From))
+}
+
+// keyed returns a holding with the key of its address, which a database that was restored may not have had: what a hot
+// wallet of an earlier epoch holds is recorded by no deposit.
+func keyed(h store.Holding, from chain.Source) store.Holding {
+	if from.Key.Family != "" {
+		h.Branch, h.Index = from.Key.Branch, from.Key.Index
+	}
+	return h
 }
 
 // sweptBy reads from a sweep's bytes which asset it took from its address and how much, without the fee.

@@ -36,6 +36,9 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, request, proven)
 	switch {
+	case err != nil && out && s.neverSigned(err):
+		s.Marks.Unsigned(p.Chain, p.ID)
+		return s.cannotSign(ctx, lease, p, request, unsigned, err)
 	case err != nil && out:
 		// A refusal of today says nothing about what was signed before: it is signed again once the signer allows it, and
 		// until then nothing else may pay for it or use what it uses.
@@ -55,6 +58,13 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
 	}
 	return after, err
+}
+
+// neverSigned reports whether the signer refuses what may be out, and is sure that it never signed it: it was asked and
+// did not get to it before an epoch began. Where each process has a signer of its own, another one may have signed it.
+func (s *Sender) neverSigned(cause error) bool {
+	refused, is := errors.AsType[*signer.RefusalError](cause)
+	return is && refused.Never && s.SoleSigner
 }
 
 // signedVersion is a version of an outgoing transaction that has just been signed.

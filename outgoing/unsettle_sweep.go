@@ -39,7 +39,7 @@ func (h *Inclusions) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.O
 	// While the sweep is open, no other sweep of the address is made; if it expires, another one is.
 	currency, configured := h.Registry.Asset(p.Chain, sweep.Contract)
 	held.Due = configured && !held.Amount.IsZero() && !held.Amount.Less(currency.Minimum)
-	return tx.Holdings().Put(ctx, p.Chain, held)
+	return tx.Holdings().Put(ctx, p.Chain, keyed(held, request.From))
 }
 
 // collected returns what a settled sweep took off the books of its address.

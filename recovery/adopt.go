@@ -27,9 +27,9 @@ func (k Book) payment(x chain.ExternalSpend, wants []want) made {
 		m.currency = wants[0].currency
 	}
 	if k.Capabilities.Model == chain.UTXOModel {
-		m.request.Change = k.Hot
+		m.request.Change = k.home(x)
 	} else {
-		m.request.From = k.Hot
+		m.request.From, _ = k.hotAt(x.Base)
 	}
 	return m
 }
@@ -78,7 +78,7 @@ func (k Book) adopt(
 		Share:    ShareOf(m.request.Kind),
 	}
 	if k.Capabilities.Model == chain.UTXOModel {
-		p.Base = k.Hot.Base
+		p.Base = m.request.Change.Base
 	}
 	if err := tx.Outgoing().InsertAdopted(ctx, p, x.Reservations); err != nil {
 		return p.ID, err

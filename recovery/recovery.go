@@ -25,7 +25,8 @@ type Book struct {
 	Capabilities chain.Capabilities
 	Registry     *bursar.Registry
 	IDs          *bursar.IDs
-	Hot          chain.Source // the hot wallet: withdrawals are paid from it, and it receives sweeps and change
+	Hot          chain.Source   // the hot wallet: withdrawals are paid from it, and it receives sweeps and change
+	Old          []chain.Source // the hot wallets of earlier epochs
 	Payouts      Payouts
 }
 
@@ -140,12 +141,44 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 
 // toOthers returns the payments of an external spend except the change to the paying side.
 func (k Book) toOthers(x chain.ExternalSpend) []chain.Payment {
-	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool { return p.Address.Base == k.Hot.Base })
+	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool {
+		_, ours := k.hotAt(p.Address.Base)
+		return ours
+	})
 }
 
-// paysFromHot reports whether an external spend may pay withdrawals: on the account model only the hot wallet does.
+// paysFromHot reports whether an external spend may pay withdrawals: on the account model only a hot wallet does, of
+// whatever epoch it was when it was signed.
 func (k Book) paysFromHot(x chain.ExternalSpend) bool {
-	return k.Capabilities.Model == chain.UTXOModel || x.Base == k.Hot.Base
+	_, hot := k.hotAt(x.Base)
+	return k.Capabilities.Model == chain.UTXOModel || hot
+}
+
+// hotAt returns the hot wallet at an address, of whatever epoch, and whether it is one; otherwise the present one.
+func (k Book) hotAt(base string) (hot chain.Source, is bool) {
+	if old, is := k.oldAt(base); is {
+		return old, true
+	}
+	return k.Hot, base == k.Hot.Base
+}
+
+// oldAt returns the hot wallet of an earlier epoch at an address.
+func (k Book) oldAt(base string) (old chain.Source, is bool) {
+	i := slices.IndexFunc(k.Old, func(one chain.Source) bool { return one.Base == base })
+	if i < 0 {
+		return old, false
+	}
+	return k.Old[i], true
+}
+
+// home returns the hot wallet to which a transaction of the UTXO model returned what it did not pay.
+func (k Book) home(x chain.ExternalSpend) chain.Source {
+	for _, p := range x.Payments {
+		if hot, is := k.hotAt(p.Address.Base); is {
+			return hot
+		}
+	}
+	return k.Hot
 }
 
 func names(wants []want) string {

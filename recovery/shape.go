@@ -15,7 +15,7 @@ import (
 func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
 	others := k.toOthers(x)
 	m = k.payment(x, nil)
-	if !k.paysFromHot(x) {
+	if _, old := k.oldAt(x.Base); !k.paysFromHot(x) || old && len(others) == 0 && len(x.Payments) > 0 {
 		return k.sweep(ctx, tx, x, others)
 	}
 	if len(others) == 0 {
@@ -40,6 +40,9 @@ func (k Book) sweep(
 	from, err := k.depositSource(ctx, tx, x.Base)
 	if err != nil {
 		return m, false, err
+	}
+	if old, is := k.oldAt(x.Base); is {
+		from = old
 	}
 	m = made{request: chain.TxRequest{Kind: chain.KindSweep, From: from}, currency: k.currency(x)}
 	if from.Base == "" { // an address that is not in the database at all

@@ -57,7 +57,7 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 	}
 	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: k.currency(spent)}
 	if k.Capabilities.Model == chain.UTXOModel {
-		m.request.Change = k.Hot
+		m.request.Change = k.home(spent)
 	} else if m.request.From, err = k.payer(ctx, tx, x.Base); err != nil {
 		return err
 	}
@@ -133,8 +133,8 @@ func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) er
 
 // payer returns the source behind an address of ours.
 func (k Book) payer(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
-	if base == k.Hot.Base {
-		return k.Hot, nil
+	if hot, is := k.hotAt(base); is {
+		return hot, nil
 	}
 	from, err := k.depositSource(ctx, tx, base)
 	if from.Base == "" {

@@ -22,6 +22,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,9 @@ func main() {
 
 // release builds the commit of the current folder.
 func release(ctx context.Context, out, key string, b builder) error {
+	if err := b.packsAlike(runtime.Version()); err != nil {
+		return err
+	}
 	at, err := commitTime(ctx, os.Getenv)
 	if err != nil {
 		return err
@@ -83,6 +87,16 @@ func release(ctx context.Context, out, key string, b builder) error {
 		return nil
 	}
 	return sign(ctx, out, key)
+}
+
+// packsAlike refuses to pack with another release of Go than the one that builds: releases of Go compress differently,
+// and images and archives would have other digests.
+func (b builder) packsAlike(running string) error {
+	if want := strings.TrimSpace(toolchain); b.packed && running != want {
+		return fmt.Errorf("this is %s, and packages are the same for everybody only by %s: run `GOTOOLCHAIN=%s go run "+
+			"./release`, as make does", running, want, want)
+	}
+	return nil
 }
 
 // reproduce builds two clones in folders of different lengths, each with a cache of its own, and compares.

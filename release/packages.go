@@ -178,6 +178,16 @@ func (b builder) allPackages(ctx context.Context, out, version string) (names []
 			}
 		}
 	}
+	for _, architecture := range architectures {
+		if b.only != "" {
+			break // an archive has all programs
+		}
+		name, err := b.tarball(out, architecture, version)
+		if err != nil {
+			return nil, fmt.Errorf("archive for %s: %w", architecture, err)
+		}
+		names = append(names, name)
+	}
 	for _, p := range packages {
 		if !p.service || b.only != "" && b.only != p.name {
 			continue

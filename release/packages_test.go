@@ -72,8 +72,9 @@ func TestPackagesAreTheSameTwice(t *testing.T) {
 			readByTheirTools(t, out)
 		}
 	}
-	if len(made[0]) != 2*len(architectures)*len(packages)+2 {
-		t.Errorf("made are %d files, want a package of each kind, architecture and program, and 2 images", len(made[0]))
+	if len(made[0]) != 2*len(architectures)*len(packages)+len(architectures)+2 {
+		t.Errorf("made are %d files, want a package of each kind, architecture and program, an archive of each architecture, "+
+			"and 2 images", len(made[0]))
 	}
 	for name, content := range made[0] {
 		if !bytes.Equal(content, made[1][name]) {
@@ -110,6 +111,13 @@ func readByTheirTools(t *testing.T, out string) {
 	}
 	if os.Geteuid() == 0 { // only root can give files to root
 		unpackByRPM(t, filepath.Join(out, "bursar-1.2.3-1.aarch64.rpm"))
+	}
+	archive := prints(t, "tar", "-tvzf", filepath.Join(out, "bursar-1.2.3-linux-arm64.tar.gz"))
+	for _, want := range []string{"-rwxr-xr-x 0/0", " bursar-1.2.3-linux-arm64/bursar-signer\n", "/bursar-approve\n", "/LICENSE\n",
+		"/bursar.service\n", "/bursar.1\n", "/completion/bursar.fish\n"} {
+		if !strings.Contains(archive, want) {
+			t.Errorf("the archive holds\n%s\nwant %q in it", archive, want)
+		}
 	}
 	image := prints(t, "skopeo", "inspect", "--override-arch", "arm64", "--config",
 		"oci-archive:"+filepath.Join(out, "bursar-1.2.3.oci.tar"))

@@ -135,3 +135,17 @@ func TestTheDigestsAreChecked(t *testing.T) {
 		t.Error("a folder that exists is built into, want an error")
 	}
 }
+
+// Packages are made by the release of Go that builds the programs, whoever makes them.
+func TestPackagesAreMadeByOneReleaseOfGo(t *testing.T) {
+	t.Parallel()
+	pinned := strings.TrimSpace(toolchain)
+	for running, refused := range map[string]bool{pinned: false, "go1.2.3": true} {
+		if err := (builder{packed: true}).packsAlike(running); (err != nil) != refused {
+			t.Errorf("packing by %s: %v, want a refusal %t", running, err, refused)
+		}
+	}
+	if err := (builder{}).packsAlike("go1.2.3"); err != nil {
+		t.Errorf("programs alone: %v, want no error, since the pinned release builds them", err)
+	}
+}

@@ -50,7 +50,7 @@ func TestTheDigestsAreSigned(t *testing.T) {
 		t.Error("a key that is not there signs, want an error")
 	}
 	for target, want := range map[string]string{
-		"release":          "go run ./release -packages -out dist -key my.key",
+		"release":          "GOTOOLCHAIN=$(cat release/toolchain.txt) go run ./release -packages -out dist -key my.key",
 		"release-binaries": "go run ./release -out dist -key my.key",
 	} {
 		got := strings.TrimSpace(prints(t, "make", "-n", "-C", "..", "--no-print-directory", target, "KEY=my.key"))

@@ -15,6 +15,7 @@ import (
 // this one then makes no address any more: it does not have the keys. An unreachable database is waited for; one that
 // has used a later epoch is an error.
 func (s *Service) beginEpochs(ctx context.Context) error {
+	s.closeEpochAlarm(ctx)
 	for _, id := range s.order {
 		capabilities := s.workers[id].chain.Capabilities()
 		if capabilities.SharedAddress {

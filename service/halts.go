@@ -117,7 +117,7 @@ func (s *Service) watchHalts(ctx context.Context) error {
 	number, sent, trouble := int64(-1), s.logHalts(ctx, -1), ""
 	for {
 		now, err := s.SendHalts(ctx)
-		err = errors.Join(err, s.noteSignerLog(ctx), s.noteFreeze(ctx))
+		err = errors.Join(err, s.noteSignerLog(ctx), s.noteFreeze(ctx), s.hearEpoch(ctx))
 		if text := fmt.Sprint(err); err != nil && text != trouble && ctx.Err() == nil {
 			s.log.Warn("signer not notified of halts", "error", err)
 			trouble = text

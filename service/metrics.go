@@ -112,7 +112,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	err := m.service.DB.View(ctx, func(tx *store.Tx) error {
 		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.lag,
-			m.books, m.alarms, m.acts, m.pool, m.recoveries, m.screenings, m.notices} {
+			m.books, m.alarms, m.acts, m.pool, m.epochs, m.recoveries, m.screenings, m.notices} {
 			if err := collect(ctx, tx, out); err != nil {
 				return err
 			}

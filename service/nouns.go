@@ -33,6 +33,7 @@ func (s *Service) addNouns() {
 	s.parts.Seams.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.receivers())
 	s.Wallets.Suspended, s.Wallets.Cold = s.refuses, map[string]bool{}
+	s.Wallets.Ended = s.epochEnded
 	for _, base := range bursar.ColdBases(s.ColdWallets()) {
 		s.Wallets.Cold[base] = true
 	}

@@ -55,7 +55,7 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 		return nil, err
 	}
 	parts, closers := Parts{Keys: keys, Signer: signs, Log: opts.Log, Ahead: opts.Ahead}, []func() error{}
-	parts.Seams.Clock = opts.clock()
+	parts.Seams.Clock, parts.KeysFromFile = opts.clock(), cfg.Signer.WatchOnly != ""
 	if signs == nil && opts.WithoutSigner {
 		parts.Signer = noSigner{}
 	} else if signs == nil {

@@ -58,6 +58,13 @@ type Parts struct {
 	Notifier   *notice.Notifier // nil: nobody is notified
 	Marks      marks.Keeper     // marks outside the database; nil: none are kept
 
+	// SoleSigner says that all processes share what the signer remembers, though each has one.
+	SoleSigner bool
+
+	// KeysFromFile says that Keys are those of a file, not of the signer itself: without another file they stay as they
+	// are.
+	KeysFromFile bool
+
 	Memory memory.Keeper // of the signer of this process; nil: it forgets with the process
 
 	OrdersRequired bool // the signer of this process pays nothing that neither a client signed nor persons approved

@@ -20,7 +20,9 @@ func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
 	if !found {
 		return recovery.Book{}, fmt.Errorf("chain %q is not configured", id)
 	}
-	return outgoing.Book(w.chain.Capabilities(), s.Registry, s.IDs, w.hot, s.log), nil
+	book := outgoing.Book(w.chain.Capabilities(), s.Registry, s.IDs, w.hot, s.log)
+	book.Old = w.old
+	return book, nil
 }
 
 // RecoveringChain is a chain whose database is older than the chain, with what its recovery waits for.

@@ -97,6 +97,15 @@ func newRemoteSigner(client *remote.Client, exported signer.KeyExport, cfg confi
 	return &remoteSigner{WatchOnly: keys, client: client}, nil
 }
 
+// HeardEpoch returns the epoch that the remote signer says is in force, and whether it said so; it is not proven.
+func (a *remoteSigner) HeardEpoch() (e chain.Epoch, said bool) { return a.client.Epoch() }
+
+// ProvenEpoch asks the remote signer which epoch is in force, and believes what the key of its log has signed.
+func (a *remoteSigner) ProvenEpoch(ctx context.Context) (chain.Epoch, error) {
+	exported, err := a.client.Hello(ctx)
+	return exported.Public.Epoch, err
+}
+
 // SendHalts sends the halts to the remote signer.
 func (a *remoteSigner) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
 	return a.client.SendHalts(ctx, h)

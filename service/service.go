@@ -67,6 +67,8 @@ type Service struct {
 	signerAt atomic.Pointer[memory.Checkpoint] // the entry of the signer's log that was noted last; nil: none
 	frozen   atomic.Pointer[string]            // why the signer is frozen, as it said last; nil: it was not asked
 
+	epochs heardEpochs // what the signer said of epochs
+
 	parts Parts
 	log   *slog.Logger
 
@@ -105,7 +107,9 @@ func New(p Parts) (*Service, error) {
 		suspended: newSuspensions(),
 		guesses:   newGuesses(),
 		IDs:       bursar.NewIDs(p.DB.Now, p.Seams.Random),
+		epochs:    heardEpochs{next: make(chan struct{})},
 	}
+	s.DB.InEpoch(uint32(s.Keys.Epoch()))
 	if p.RequestLog > 0 {
 		s.requests = &requestlog.Log{DB: p.DB, Keep: p.RequestLog, Logger: p.Log}
 	}

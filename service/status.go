@@ -14,7 +14,7 @@ import (
 // ChainStatus is the state of one chain and of its node.
 type ChainStatus struct {
 	store.ChainState
-	HotAddress string
+	HotAddress string // of the epoch in which a service leads the chain
 	Native     bursar.CurrencyCode
 	HotBalance string // decimal; empty while the node does not answer
 	Node       chain.Head
@@ -39,10 +39,24 @@ func (s *Service) ChainStatus(ctx context.Context) ([]ChainStatus, error) {
 		if err != nil {
 			return nil, err
 		}
+		if status.HotAddress, err = s.hotKnown(id, chain.Epoch(status.Epoch)); err != nil {
+			return nil, err
+		}
 		s.askNode(ctx, &status)
 		list = append(list, status)
 	}
 	return list, nil
+}
+
+// hotKnown returns the hot wallet of the epoch in which a service leads the chain: what is paid to that of a later one
+// before would be credited to nobody.
+func (s *Service) hotKnown(id bursar.ChainID, e chain.Epoch) (string, error) {
+	w := s.workers[id]
+	if e >= s.Keys.Epoch() {
+		return w.hot.Base, nil
+	}
+	hot, err := s.hotOf(w.chain, e)
+	return hot.Base, err
 }
 
 func (s *Service) askNode(ctx context.Context, status *ChainStatus) {
@@ -58,7 +72,7 @@ func (s *Service) askNode(ctx context.Context, status *ChainStatus) {
 		return
 	}
 	status.Native = native.Code
-	held, err := w.chain.Holdings(ctx, []string{w.hot.Base}, "", head.Final)
+	held, err := w.chain.Holdings(ctx, []string{status.HotAddress}, "", head.Final)
 	if err == nil && len(held) == 1 {
 		status.HotBalance = native.Exact(held[0])
 	}

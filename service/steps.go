@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"time"
@@ -60,6 +61,9 @@ func (s *Service) Workers(id bursar.ChainID) Workers {
 	}
 	return Workers{w.follower, w.sender, w.sweeper, w.screener}
 }
+
+// BeginEpochs makes all new addresses those of the epoch that the keys are in, as Run does before anything else.
+func (s *Service) BeginEpochs(ctx context.Context) error { return s.beginEpochs(ctx) }
 
 // Handler serves the API without a socket, and without payers' pages.
 func (s *Service) Handler() http.Handler { return api.Server(api.New(s.apiConfig()), s.log).Handler }

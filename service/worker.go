@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/service/follower"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/sweep"
 )
 
@@ -43,8 +44,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		return err
 	}
 	w := &worker{
-		chain: part.Chain,
-		hot:   hot, old: old,
+		chain: part.Chain, hot: hot, old: old,
 		blocks:  make(chan struct{}, 1),
 		payouts: make(chan struct{}, 1),
 	}
@@ -76,6 +76,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Suspended:        s.Suspended,
 		Books:            s.Auditor,
 		Unsignable:       absent,
+		SoleSigner:       s.soleSigner(),
 		GasFromCustomers: part.GasFromCustomers,
 		Orders:           s.orders,
 	}
@@ -97,6 +98,13 @@ func (s *Service) addWorker(part ChainPart) error {
 	s.workers[capabilities.ID] = w
 	s.order = append(s.order, capabilities.ID)
 	return nil
+}
+
+// soleSigner reports whether all processes of this database have one signer: a remote one, or that of the only process.
+// On PostgreSQL several may have a signer of their own.
+func (s *Service) soleSigner() bool {
+	_, here := s.parts.Signer.(*signer.Signer)
+	return s.parts.SoleSigner || !here || !s.DB.Postgres()
 }
 
 // reconciler compares the books with the chain of a worker.

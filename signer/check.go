@@ -31,7 +31,8 @@ func (c *check) run() error {
 }
 
 func (c *check) refuse(reason Reason, format string, args ...any) error {
-	return &RefusalError{c.policy.Capabilities.ID, c.request.ID, reason, fmt.Sprintf(format, args...)}
+	return &RefusalError{Chain: c.policy.Capabilities.ID, OutgoingID: c.request.ID, Reason: reason,
+		Detail: fmt.Sprintf(format, args...)}
 }
 
 // requestHolds checks the request alone.

@@ -48,7 +48,7 @@ func (s *Signer) Leaving(id bursar.ChainID, request chain.TxRequest) (done func(
 	}
 	done, f, frozen, err := s.judge.keeper.Gate().Pass()
 	if frozen {
-		err = &RefusalError{id, request.ID, ReasonFrozen, frozenBy(f)}
+		err = &RefusalError{Chain: id, OutgoingID: request.ID, Reason: ReasonFrozen, Detail: frozenBy(f)}
 	}
 	return done, err
 }

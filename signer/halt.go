@@ -119,5 +119,5 @@ func (s *Signer) mayLeave(id bursar.ChainID, request chain.TxRequest) error {
 	if reason == "" {
 		return nil
 	}
-	return &RefusalError{id, request.ID, ReasonHalted, reason}
+	return &RefusalError{Chain: id, OutgoingID: request.ID, Reason: ReasonHalted, Detail: reason}
 }

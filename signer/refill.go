@@ -62,7 +62,7 @@ func (r Refill) feeIsBounded(tx chain.ColdTx) error {
 }
 
 func (r Refill) refuse(reason Reason, format string, args ...any) error {
-	return &RefusalError{r.Wallet.Chain, r.ID, reason, fmt.Sprintf(format, args...)}
+	return &RefusalError{Chain: r.Wallet.Chain, OutgoingID: r.ID, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
 // passes is how often a transaction is read again for what its new signatures let be signed: a contract's call is

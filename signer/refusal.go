@@ -74,6 +74,9 @@ type RefusalError struct {
 	OutgoingID bursar.ID // of the request
 	Reason     Reason
 	Detail     string
+	// Never says of a refusal by sweep-old that this signer never signed anything that uses what the transaction uses:
+	// its memory has nothing of it, and is older than the request. It is for a service that cannot know.
+	Never bool
 }
 
 // Error returns the reason and the detail.

@@ -94,7 +94,8 @@ func (s *Signer) judged(
 ) (chain.SignedTx, error) {
 	d := s.policies[id]
 	if d == nil {
-		return chain.SignedTx{}, &RefusalError{id, request.ID, ReasonUnknownChain, "no policy allows it"}
+		return chain.SignedTx{}, &RefusalError{Chain: id, OutgoingID: request.ID, Reason: ReasonUnknownChain,
+			Detail: "no policy allows it"}
 	}
 	if err := s.mayLeave(id, request); err != nil {
 		return chain.SignedTx{}, err

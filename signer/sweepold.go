@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -80,7 +83,7 @@ func (c *check) goesHome() bool {
 // The attack: a seed is replaced because somebody else may have a copy of it, or may get at its keys later. Anyone who
 // controls the core would have customers paid, or themselves, by keys that nobody watches any more; and would have
 // money brought to the address that the rotation was to empty.
-func (c *check) sweepOld(sharing []memory.Flow) error {
+func (c *check) sweepOld(sharing []memory.Flow, whole bool) error {
 	if !c.usesOld() || c.goesHome() {
 		return nil
 	}
@@ -90,9 +93,22 @@ func (c *check) sweepOld(sharing []memory.Flow) error {
 	if len(sharing) == 1 && same(sharing[0]) && !c.addsNewer() {
 		return nil
 	}
-	return c.refuse(ReasonSweepOld, "epoch %d has begun: keys of earlier epochs pay all they have to its hot wallet %s, "+
-		"or to a cold wallet, and nobody else. If the service still pays from the hot wallet before, start it again",
-		c.policy.epoch, c.policy.hot.Base)
+	return &RefusalError{Chain: c.policy.Capabilities.ID, OutgoingID: c.request.ID, Reason: ReasonSweepOld,
+		Never: whole && len(sharing) == 0 && len(c.contents.Reservations) > 0,
+		Detail: fmt.Sprintf("epoch %d has begun: keys of earlier epochs pay all they have to its hot wallet %s, or to a cold "+
+			"wallet, and nobody else. If the service still pays from the hot wallet before, start it again", c.policy.epoch,
+			c.policy.hot.Base)}
+}
+
+// wholeSince is how long after a memory began a request must have been made for the memory to have all that was signed
+// of it: the clock of the service may be ahead.
+const wholeSince = time.Hour
+
+// remembersAllOf reports whether a memory has everything that was ever signed of a request. What uses outputs or a nonce
+// is never forgotten; a memory that began again does not know what was signed before.
+func remembersAllOf(state memory.State, request chain.TxRequest) bool {
+	made := time.UnixMilli(int64(binary.BigEndian.Uint64(append([]byte{0, 0}, request.ID[:6]...)))) // as a UUIDv7 has it
+	return state.ColdSince.IsZero() || made.After(state.ColdSince.Add(wholeSince))
 }
 
 // addsNewer reports whether a transaction whose rest goes to the hot wallet of an earlier epoch spends an output of a
@@ -117,7 +133,11 @@ func refuseOld(ctx context.Context, tx memory.Tx, c *check) error {
 	if err != nil {
 		return err
 	}
-	return c.sweepOld(sharing)
+	state, err := tx.State(ctx)
+	if err != nil {
+		return err
+	}
+	return c.sweepOld(sharing, remembersAllOf(state, c.request))
 }
 
 // pays returns the hash of what the request pays, in whatever order.

@@ -151,8 +151,11 @@ func (s *WatchOnly) Network() Network { return s.public.network }
 
 // Digests returns, for each family, the SHA-256 digest of the public keys from which its addresses follow, in
 // hexadecimal digits: of the account's extended key, or of the hot wallet's key where there is none. Those of later
-// epochs are named family@epoch.
-func (h KeyExport) Digests() map[bursar.Family]string {
+// epochs that have begun are named family@epoch; a seed that is only prepared can still be replaced by another one.
+func (h KeyExport) Digests() map[bursar.Family]string { return h.digests(int(h.Public.Epoch)) }
+
+// digests is Digests up to an epoch.
+func (h KeyExport) digests(last int) map[bursar.Family]string {
 	digests := map[bursar.Family]string{}
 	digest := func(family bursar.Family, text []byte) {
 		sum := sha256.Sum256(text)
@@ -165,6 +168,9 @@ func (h KeyExport) Digests() map[bursar.Family]string {
 		digest(family, pub)
 	}
 	for i, later := range h.Public.Later {
+		if i >= last {
+			break
+		}
 		for family, account := range later.Accounts {
 			digest(laterFamily(family, i+1), []byte(account))
 		}

@@ -5,6 +5,8 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -17,6 +19,10 @@ type KeyExport struct {
 	Hot         map[bursar.Family]chain.PublicKey `json:"hot"` // of families whose public keys need the seed
 	WebhookRoot []byte                            `json:"webhookRoot"`
 	Desk        []byte                            `json:"desk"` // the ed25519 key that signs entries of the signer's log
+
+	// Epochs is the signature with Desk over the public keys of all epochs and over which one is in force; see
+	// VerifyEpochs.
+	Epochs []byte `json:"epochs,omitempty"`
 }
 
 // Export returns what a service without the seed needs.
@@ -32,7 +38,35 @@ func (k *Keys) Export() (KeyExport, error) {
 		}
 		h.Hot[family] = pub
 	}
+	h.Epochs = ed25519.Sign(k.secret.open().desk, h.epochsText())
 	return h, nil
+}
+
+// VerifyEpochs returns ErrBadPublicKeys unless the owner of Desk, which the caller compares with the key that it knows,
+// said which epoch is in force and what the public keys are. The keys of the first seed alone need no signature: who
+// knows Desk from a database knows them from there too.
+//
+// The attack: somebody who answers in the signer's place says that an epoch has begun, of a seed of his own, and from
+// then on all customers pay to him.
+func (h KeyExport) VerifyEpochs() error {
+	if h.Public.Epoch == 0 && len(h.Public.Later) == 0 {
+		return nil
+	}
+	if len(h.Desk) != ed25519.PublicKeySize || !ed25519.Verify(h.Desk, h.epochsText(), h.Epochs) {
+		return fmt.Errorf("%w: the key of the signer's log did not sign the epochs", ErrBadPublicKeys)
+	}
+	return nil
+}
+
+// epochsText is what is signed. Its first line distinguishes it from all else that the key signs.
+func (h KeyExport) epochsText() []byte {
+	text := fmt.Appendf(nil, "bursar-epochs/1\n%s %s\nepoch %d of %d\n", h.Public.Network, h.Public.Fingerprint,
+		h.Public.Epoch, len(h.Public.Later))
+	digests := h.digests(len(h.Public.Later))
+	for _, family := range slices.Sorted(maps.Keys(digests)) {
+		text = fmt.Appendf(text, "%s %s\n", family, digests[family])
+	}
+	return text
 }
 
 // WatchOnly derives everything that can be derived without the seed. It is immutable and safe for concurrent use.

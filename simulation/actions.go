@@ -68,6 +68,8 @@ var actions = map[string]func(*history, Event){
 	"failover": (*history).restore,
 	"switch":   (*history).restore,
 	"treasury": (*history).treasury,
+	"epoch":    (*history).beginEpoch,
+	"hear":     (*history).hear,
 	"signer":   func(h *history, e Event) { h.SignerAway = e.A%2 == 0 },
 }
 

@@ -33,6 +33,7 @@ type Result struct {
 	Paid  int   // withdrawals that were paid
 
 	Stolen int // external spends
+	Epochs int // that began
 
 	Sums []string // of each event, and of each round in which the history came to rest
 }
@@ -114,7 +115,8 @@ func run(p Plan, s Setting) (result Result) {
 		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
 		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{},
 		dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
-	config := replicas.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log}
+	config := replicas.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log,
+		Rotates: p.rotates()}
 	if s.Service != nil {
 		config.Records = newRecords(s.Service, h.log)
 	}
@@ -129,7 +131,8 @@ func run(p Plan, s Setting) (result Result) {
 	h.Harness = harness
 	h.run(p)
 	h.fail(harness.Close())
-	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure, Stolen: h.stolen}
+	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure, Stolen: h.stolen,
+		Epochs: int(h.Epoch())}
 	if h.record != nil {
 		result.Sums = h.record.sums
 	}
@@ -220,7 +223,12 @@ func (h *history) leaseHolder(c *sim.Chain) *replicas.Process {
 			return p
 		}
 	}
-	return h.takeLease(0, c)
+	p := h.takeLease(0, c)
+	if !p.HoldsLease(c.Capabilities().ID) && !p.Heard() { // a process of a later epoch has led, and ended
+		h.hear(Event{})
+		p = h.takeLease(0, c)
+	}
+	return p
 }
 
 func (h *history) takeLease(n uint32, c *sim.Chain) *replicas.Process {

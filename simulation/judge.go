@@ -88,6 +88,9 @@ func (h *history) custodyHolds() error {
 					held, _ = held.Add(c.Balance(base, currency.Contract))
 				}
 			}
+			for _, old := range h.Olds(currency.Chain) {
+				add(old)
+			}
 			if err := tx.Wallets().EachWatched(h.ctx, c.Capabilities().Family, 0, newest, add, nil); err != nil {
 				return err
 			}
@@ -119,7 +122,8 @@ func (h *history) custodyHolds() error {
 // reconciled checks that the service itself finds no difference in its books.
 func (h *history) reconciled() error {
 	for _, c := range h.Chains {
-		r := reconcile.Reconciler{DB: h.DB, Chain: c, Registry: h.Registry, Hot: h.Hot(c.Capabilities().ID).Base}
+		id := c.Capabilities().ID
+		r := reconcile.Reconciler{DB: h.DB, Chain: c, Registry: h.Registry, Hot: h.Hot(id).Base, Old: h.Olds(id)}
 		lines, err := r.Run(h.ctx)
 		if err != nil {
 			return fmt.Errorf("reconcile %s: %w", c.Capabilities().ID, err)

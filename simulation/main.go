@@ -33,6 +33,7 @@ import (
 type command struct {
 	n        int
 	from     uint64
+	step     uint64
 	workers  int
 	length   int
 	seed     int64
@@ -52,6 +53,7 @@ func main() {
 	var c command
 	flag.IntVar(&c.n, "n", 1000, "run so many seeds")
 	flag.Uint64Var(&c.from, "from", 0, "start with this seed")
+	flag.Uint64Var(&c.step, "step", 1, "run every so many-th seed: -from 4 -step 5 runs those in which epochs begin")
 	flag.IntVar(&c.workers, "workers", runtime.NumCPU(), "run so many histories in parallel")
 	flag.IntVar(&c.length, "events", defaultLength, "plan so many events for each history")
 	flag.Int64Var(&c.seed, "seed", -1, "run this seed alone and print its log")
@@ -141,7 +143,7 @@ func (c command) many() error {
 hand:
 	for i := range uint64(c.n) {
 		select {
-		case t.seeds <- c.from + i:
+		case t.seeds <- c.from + i*c.step:
 		case <-stop:
 			break hand
 		}

@@ -89,7 +89,8 @@ func (h *history) coveredNow() error {
 			checked[id] = now
 			continue
 		}
-		r := reconcile.Reconciler{DB: h.DB, Chain: sim.Real{Chain: c}, Registry: h.Registry, Hot: h.Hot(id).Base}
+		r := reconcile.Reconciler{DB: h.DB, Chain: sim.Real{Chain: c}, Registry: h.Registry, Hot: h.Hot(id).Base,
+			Old: h.Olds(id)}
 		lines, err := r.Run(h.ctx)
 		if err != nil {
 			continue // blocks that the follower has not rolled back yet

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -137,8 +136,8 @@ func (h *history) abandonLost(round int) {
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID
-		book := outgoing.Book(c.Capabilities(), h.Registry, h.process(0).Service.IDs, h.Hot(id),
-			slog.New(slog.DiscardHandler))
+		book, err := h.process(0).Service.Book(id)
+		h.fail(err)
 		h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 			if _, err := tx.Chains().Lock(h.ctx, id); err != nil {
 				return err

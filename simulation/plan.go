@@ -129,6 +129,7 @@ func generate(seed uint64, length int) Plan {
 			}
 		}
 	}
+	p.rotate()
 	return p
 }
 

@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -75,5 +78,27 @@ func TestABugStandsBesideTheRightFunction(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "p.go") {
 			t.Errorf("%q: %v, want an error that names the file", source, err)
 		}
+	}
+}
+
+// docs/simulation.md lists the planted bugs in the order of the table, each with the seed that finds it.
+func TestTheDocumentListsThePlantedBugs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/simulation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| Bug | Found by seed |\n|---|---|\n")
+	table, _, found := strings.Cut(table, "\n\n")
+	var listed, want []string
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		listed = append(listed, strings.TrimSpace(cells[len(cells)-2]))
+	}
+	for _, b := range bugs {
+		want = append(want, strconv.FormatUint(b.seed, 10))
+	}
+	if !found || !slices.Equal(listed, want) {
+		t.Errorf("docs/simulation.md lists the seeds %v, want %v of bugs.go", listed, want)
 	}
 }

@@ -46,6 +46,27 @@ func TestHistories(t *testing.T) {
 	}
 }
 
+// TestHistoriesWithEpochs checks the same where the seed is replaced at random moments, once or twice.
+func TestHistoriesWithEpochs(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(300)
+	if testing.Short() {
+		seeds = 4
+	}
+	template, begun := memory(t), 0
+	for n := range seeds {
+		seed := n*rotating + rotating - 1
+		r := run(generate(seed, defaultLength), Setting{Template: template})
+		if r.Err != nil {
+			t.Errorf("seed %d: %v (go run ./simulation -seed %d, or -shrink %d), want nil", seed, r.Err, seed, seed)
+		}
+		begun += r.Epochs
+	}
+	if begun == 0 {
+		t.Error("no epoch began in any of these histories")
+	}
+}
+
 // TestTheSameSeedGivesTheSameHistory checks that the same seed gives the same history, byte for byte.
 func TestTheSameSeedGivesTheSameHistory(t *testing.T) {
 	t.Parallel()

@@ -76,7 +76,8 @@ func (h *history) operatorsOwn(currency bursar.Currency) error {
 		return nil
 	}
 	c := h.Chain(currency.Chain)
-	r := reconcile.Reconciler{DB: h.DB, Chain: sim.Real{Chain: c}, Registry: h.Registry, Hot: h.Hot(currency.Chain).Base}
+	r := reconcile.Reconciler{DB: h.DB, Chain: sim.Real{Chain: c}, Registry: h.Registry, Hot: h.Hot(currency.Chain).Base,
+		Old: h.Olds(currency.Chain)}
 	lines, err := r.Run(h.ctx)
 	if err != nil {
 		return nil // what is recorded is not on the chain any more

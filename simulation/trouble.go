@@ -112,7 +112,9 @@ func (h *history) calmTokens() {
 		}
 		c := h.Chain(currency.Chain)
 		c.SetManners(currency.Contract, sim.Manners{})
-		c.FreezeToken(currency.Contract, h.Hot(currency.Chain).Base, false)
+		for _, hot := range append(h.Olds(currency.Chain), h.Hot(currency.Chain).Base) {
+			c.FreezeToken(currency.Contract, hot, false)
+		}
 		for _, w := range h.wallets {
 			c.FreezeToken(currency.Contract, w.address.Base, false)
 		}

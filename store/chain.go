@@ -31,6 +31,8 @@ type ChainState struct {
 	AddedAt      time.Time // when it was first configured; zero where a former version added it
 
 	ReadyToken int64 // of the lease under which the follower caught up; see Ready
+
+	Epoch uint32 // of the seed: the newest in which a replica has led the chain
 }
 
 // Ready reports whether the follower, under this lease, has recorded up to a final block that was reported after the
@@ -57,6 +59,7 @@ var chainColumns = columnsOf([]column[ChainState]{
 	{"failing_since", func(c *ChainState) any { return instant{&c.FailingSince} }},
 	{"added_at", func(c *ChainState) any { return instant{&c.AddedAt} }},
 	{"ready_token", func(c *ChainState) any { return &c.ReadyToken }},
+	{"epoch", func(c *ChainState) any { return &c.Epoch }},
 })
 
 // Ensure adds the chain's row where there is none, and notes when that was.
@@ -88,14 +91,18 @@ type Lease struct {
 	Token  int64
 }
 
-// Acquire takes or renews the lease of a chain for ttl; it reports false while another replica holds it.
+// Acquire takes or renews the lease of a chain for ttl; it reports false while another replica holds it. A replica of a
+// later epoch than the holder's takes it at once, and from then on none of an earlier one gets it: such a replica knows
+// neither the hot wallet nor what may be signed. One comparison of the row decides, and every transaction of a leader
+// begins with the same row (Fence).
 func (tx Leases) Acquire(ctx context.Context, chain bursar.ChainID, holder string,
 	ttl time.Duration) (Lease, bool, error) {
 	lease := Lease{Chain: chain, Holder: holder}
 	err := tx.row(ctx, "acquire lease",
-		`UPDATE chains SET token = CASE WHEN holder = $2 AND lease_until >= $3 THEN token ELSE token + 1 END,
-		holder = $2, lease_until = $4 WHERE chain = $1 AND (holder = $2 OR lease_until < $3) RETURNING token`,
-		[]any{string(chain), holder, micros(tx.now), micros(tx.now.Add(ttl))}, &lease.Token)
+		`UPDATE chains SET token = CASE WHEN holder = $2 AND lease_until >= $3 AND epoch = $5 THEN token
+		ELSE token + 1 END, holder = $2, lease_until = $4, epoch = $5
+		WHERE chain = $1 AND epoch <= $5 AND (holder = $2 OR lease_until < $3 OR epoch < $5) RETURNING token`,
+		[]any{string(chain), holder, micros(tx.now), micros(tx.now.Add(ttl)), int64(tx.epoch)}, &lease.Token)
 	if errors.Is(err, ErrNotFound) {
 		return Lease{}, false, nil
 	}

@@ -32,7 +32,12 @@ type DB struct {
 	now      func() time.Time
 	conduct  Conduct
 	seal     sealKey
+	epoch    uint32 // of the keys of this process
 }
+
+// InEpoch says in which epoch of the seed the keys of this process are, 0 if it is never called. It is called before
+// any lease is taken.
+func (db *DB) InEpoch(e uint32) { db.epoch = e }
 
 // Config says which database to open.
 type Config struct {

@@ -20,6 +20,7 @@ type Tx struct {
 	after    []func()
 	failed   error // of the first statement that failed: nothing of the transaction may be committed
 	seal     sealKey
+	epoch    uint32 // of the keys of this process
 	sealing  sealing
 	kept     []keptNow
 	indexed  bool // the server plans by index for the rest of the transaction
@@ -141,7 +142,8 @@ func (db *DB) Witness(f func(ctx context.Context, tx *Tx) error) { db.witness = 
 func (db *DB) Rehearse(instead error) { db.rehearse = instead }
 
 func (db *DB) newTx(s session, reads bool) *Tx {
-	tx := &Tx{session: s, postgres: db.postgres, reads: reads, now: db.Now(), before: db.conduct.Before, seal: db.seal}
+	tx := &Tx{session: s, postgres: db.postgres, reads: reads, now: db.Now(), before: db.conduct.Before, seal: db.seal,
+		epoch: db.epoch}
 	if db.witness != nil {
 		tx.before = func(ctx context.Context, at Point, what string) error {
 			tx.wrote = tx.wrote || at == Running && !strings.HasPrefix(what, "SELECT ")

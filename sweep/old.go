@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -22,10 +23,12 @@ const oldPatience = 24 * time.Hour
 
 // refreshOld notes what the hot wallets of earlier epochs hold in a final block, as what addresses hold that are to be
 // swept. Nothing else notes it: a hot wallet receives change, sweeps and operator funds, of which the books know the
-// sum only. While a sweep of one is under way its amount stays as it was.
+// sum only. While a sweep of one is under way its amount stays as it was. Outputs are in the books one by one, and are
+// brought home by consolidations.
 func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bursar.CurrencyCode) error {
 	now := s.DB.Now()
-	if len(s.Old) == 0 || len(codes) == 0 || now.Sub(s.askedOld) < oldPace {
+	if len(s.Old) == 0 || len(codes) == 0 || now.Sub(s.askedOld) < oldPace ||
+		s.Chain.Capabilities().Model == chain.UTXOModel {
 		return nil
 	}
 	head, err := s.Chain.Head(ctx)
@@ -56,6 +59,14 @@ func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bur
 	return nil
 }
 
+// leaves reports whether what a hot wallet of an earlier epoch holds of the native asset is worth its sweep, for which
+// less is enough than at a deposit address: it happens once, and until then the rotation is not over. For a token it is
+// not: anyone who pays a little to that address would have us pay more for its sweep.
+func (s *Sweeper) leaves(h store.Holding, p price) bool {
+	old := slices.ContainsFunc(s.Old, func(one chain.Source) bool { return one.Base == h.Base })
+	return old && !p.currency.IsToken() && p.worth(h.Amount, true)
+}
+
 func (s *Sweeper) noteOld(
 	ctx context.Context, lease store.Lease, hot chain.Source, currency bursar.Currency, amount bursar.Amount,
 ) error {
@@ -72,7 +83,7 @@ func (s *Sweeper) noteOld(
 			return err
 		}
 		h, err := tx.Holdings().Get(ctx, id, hot.Base, currency.Contract)
-		if err != nil || h.Amount == amount {
+		if err != nil || h.Amount == amount && h.Branch == hot.Key.Branch && h.Index == hot.Key.Index {
 			return err
 		}
 		h.Base, h.Contract, h.Branch, h.Index = hot.Base, currency.Contract, hot.Key.Branch, hot.Key.Index

@@ -130,8 +130,8 @@ func (s *Sweeper) collect(
 		return err
 	}
 	for _, h := range due {
-		if !price.worth(h.Amount, !lacking.IsZero()) {
-			return nil // the others are smaller
+		if !price.worth(h.Amount, !lacking.IsZero()) && !s.leaves(h, price) {
+			continue // as the others, which are smaller, unless one is a hot wallet of an earlier epoch
 		}
 		if err := s.order(ctx, lease, currency, h); err != nil {
 			return err

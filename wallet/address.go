@@ -14,6 +14,11 @@ import (
 var errNoKey = bursar.Refuse(bursar.CodeUnavailable,
 	"no address of this currency is ready at this moment; try again, and with the same Idempotency-Key if it was sent")
 
+// errEnded is the error while an epoch of the seed has begun of which this process does not have the keys: another
+// process has, or this one is about to. No address of the epoch before is given out any more.
+var errEnded = bursar.Refuse(bursar.CodeUnavailable,
+	"no address can be given out here at this moment; try again, and with the same Idempotency-Key if it was sent")
+
 // address gives each wallet the index that was taken for it and the address at that index. It returns the positions of
 // those for which the pool has no key.
 func (s *Service) address(
@@ -22,7 +27,10 @@ func (s *Service) address(
 	refused = map[int]bool{}
 	for _, f := range t.families {
 		if err := s.mark(tx, t.answers, f.Family, f.first, len(f.places)); err != nil {
-			return nil, err
+			return nil, err // it may find that the database was set back, to an epoch that has ended
+		}
+		if s.Ended != nil && !f.SharedAddress && s.Ended(f.first) {
+			return nil, errEnded
 		}
 		for n, i := range f.places {
 			wallets[i].Family, wallets[i].Index = f.Family, f.first+uint32(n)

@@ -57,6 +57,10 @@ type Service struct {
 	// Cold, when set before the first Create, has the addresses of cold wallets, none of which is ever given out.
 	Cold map[string]bool
 
+	// Ended reports whether a key index cannot be given out by this process, since it or the keys are of an epoch that
+	// has ended; nil: no epoch ever ends. It is set before the first Create, and answers from memory.
+	Ended func(index uint32) bool
+
 	// Suspended returns the reason why a currency is not credited now, "" for one that is; nil: no currency is
 	// suspended. It is set before the first Create, and answers from memory.
 	Suspended func(code bursar.CurrencyCode) string

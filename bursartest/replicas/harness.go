@@ -3,8 +3,6 @@ package replicas
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/remote"
 	"github.com/bursar/bursar/store"
 )
@@ -27,6 +26,7 @@ type Config struct {
 	Records  slog.Handler // receives what the service logs; nil: discarded
 	Log      func(format string, args ...any)
 	Asked    func(format string, args ...any) // receives the calls of processes to nodes and the signer; nil: discarded
+	Rotates  bool                             // epochs begin in it
 }
 
 // Harness is the whole Bursar with its surroundings. It is used by one goroutine.
@@ -47,6 +47,9 @@ type Harness struct {
 	random       *rand.ChaCha8
 	keys         *bursartest.CachedKeys
 	hot          map[bursar.ChainID]chain.Source
+	olds         map[bursar.ChainID][]string
+	epoch        chain.Epoch
+	memory       memory.Keeper // of all signers, where epochs begin
 	started      int
 	remoteSigner *remote.Client // the signer that serves all processes, if one does
 
@@ -62,6 +65,7 @@ func New(ctx context.Context, c Config) (*Harness, error) {
 		Scheduler: &Scheduler{},
 		keys:      c.Template.cached,
 		hot:       map[bursar.ChainID]chain.Source{},
+		olds:      map[bursar.ChainID][]string{},
 		Marks:     map[string]*marks.Memory{},
 	}
 	w.Screener = newScreener(w.Clock.Now)
@@ -82,7 +86,8 @@ func New(ctx context.Context, c Config) (*Harness, error) {
 		made := sim.New(kind.config(c.Seed, w.Clock.Now))
 		w.Chains = append(w.Chains, made)
 		currencies = append(currencies, kind.currencies(made)...)
-		if err := w.addHot(made); err != nil {
+		id := made.Capabilities().ID
+		if w.hot[id], err = w.hotAt(chain.Hot(made.Capabilities().Family), id); err != nil {
 			return nil, err
 		}
 	}
@@ -90,18 +95,7 @@ func New(ctx context.Context, c Config) (*Harness, error) {
 	return w, err
 }
 
-func (w *Harness) addHot(c *sim.Chain) error {
-	ref := chain.Hot(c.Capabilities().Family)
-	pub, err := w.keys.Public(ref)
-	if err != nil {
-		return fmt.Errorf("derive the hot wallet key: %w", err)
-	}
-	address, err := c.Address(pub, 0)
-	w.hot[c.Capabilities().ID] = chain.Source{Key: ref, Base: address.Base, Pub: hex.EncodeToString(pub)}
-	return err
-}
-
-// Hot returns the hot wallet address on a chain.
+// Hot returns the hot wallet address on a chain, as people know it: of the newest epoch in which a process has led.
 func (w *Harness) Hot(id bursar.ChainID) chain.Source { return w.hot[id] }
 
 // Chain returns a chain by its ID.

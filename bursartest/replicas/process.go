@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/service"
@@ -32,11 +33,13 @@ type Process struct {
 	ends    map[bursar.ChainID]func()      // of the leases
 	holder  string
 	killed  bool
+	keys    *bursartest.CachedKeys
 }
 
 // Start starts a process. No two live processes have the same name.
 func (w *Harness) Start(name string) (*Process, error) {
-	p := &Process{Name: name, harness: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){}}
+	p := &Process{Name: name, harness: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){},
+		keys: w.keys}
 	w.started++
 	p.holder = fmt.Sprintf("%s %d", name, w.started)
 	p.db = w.DB.As(p.now, w.Scheduler.conduct(p))
@@ -45,14 +48,16 @@ func (w *Harness) Start(name string) (*Process, error) {
 		return nil, err
 	}
 	parts := service.Parts{
-		DB:        p.db,
-		Keys:      w.keys,
-		Signer:    signs,
-		Registry:  w.Registry,
-		Holder:    p.holder,
-		Marks:     w.machine(name),
-		Network:   "",
-		Screening: w.screening(),
+		DB:       p.db,
+		Keys:     p.keys,
+		Signer:   signs,
+		Registry: w.Registry,
+		Holder:   p.holder,
+		Marks:    w.machine(name),
+		Network:  "",
+
+		SoleSigner: w.Rotates,
+		Screening:  w.screening(),
 		Seams: service.Seams{
 			Random:    w.random,
 			Clock:     p.now,
@@ -65,7 +70,7 @@ func (w *Harness) Start(name string) (*Process, error) {
 	}
 	start := uint64(1)
 	for _, c := range w.Chains {
-		parts.Chains = append(parts.Chains, service.ChainPart{Chain: node{addressed{c, w.keys}, p}, Start: &start,
+		parts.Chains = append(parts.Chains, service.ChainPart{Chain: node{addressed{c, p.keys}, p}, Start: &start,
 			MaxFee: bursar.Units(maxFee)})
 	}
 	if p.Service, err = service.New(parts); err != nil {
@@ -73,6 +78,9 @@ func (w *Harness) Start(name string) (*Process, error) {
 	}
 	if err := p.begin(context.Background()); err != nil {
 		return nil, fmt.Errorf("compare the database with the marks: %w", err)
+	}
+	if err := p.Service.BeginEpochs(context.Background()); err != nil {
+		return nil, err
 	}
 	p.handler = p.Service.Handler()
 	w.Processes = append(w.Processes, p)
@@ -140,7 +148,7 @@ func (p *Process) TakeLease(ctx context.Context, id bursar.ChainID) error {
 		return err
 	}
 	p.leases[id], p.ends[id] = lease, end
-	return nil
+	return p.harness.led(id, p.keys.Epoch())
 }
 
 // CompareMarks makes the process compare the database with the marks, as it does every few seconds.

@@ -55,9 +55,13 @@ func (p *Process) signer() (signs, error) {
 	if w.RemoteSigner() && w.remoteSigner != nil {
 		return signs{w.remoteSigner, p, "apart"}, nil
 	}
-	real, err := signer.New(w.keys.Keys, w.policies())
+	real, err := w.newSigner()
 	if err != nil || !w.RemoteSigner() {
-		return signs{real, p, p.holder}, err
+		name := p.holder
+		if w.Rotates {
+			name = "all" // they remember the same
+		}
+		return signs{real, p, name}, err
 	}
 	server := &remote.Server{Signer: real, Log: slog.New(slog.DiscardHandler)}
 	w.remoteSigner = remote.Over(straight{server.Handler()})

@@ -30,6 +30,7 @@ type Template struct {
 	Keys      *signer.Keys
 
 	cached *bursartest.CachedKeys
+	epochs []*bursartest.CachedKeys // by the epoch that is in force
 	mu     sync.Mutex
 	free   []*store.DB // in memory, with the template's content
 }
@@ -68,6 +69,9 @@ func NewTemplate(ctx context.Context, db *store.DB) (*Template, error) {
 		return nil, err
 	}
 	t := &Template{Keys: keys, cached: bursartest.NewCachedKeys(keys)}
+	if t.epochs, err = keysOfEpochs(); err != nil {
+		return nil, err
+	}
 	random := rand.NewChaCha8([32]byte{7})
 	accounts := account.NewService(db, bursar.NewIDs(db.Now, random))
 	accounts.DrawFrom(random)

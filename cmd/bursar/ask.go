@@ -49,3 +49,22 @@ func (a *asker) ask(question, preset string) (string, error) {
 	}
 	return line, nil
 }
+
+// askFor asks for an answer that fault finds nothing wrong with. At a terminal it asks again; elsewhere that is an
+// error, because the next line answers another question.
+func (a *asker) askFor(question, preset string, fault func(answer string) string) (string, error) {
+	for {
+		answer, err := a.ask(question, preset)
+		if err != nil {
+			return "", err
+		}
+		said := fault(answer)
+		if said == "" {
+			return answer, nil
+		}
+		if a.silent || !a.call.AtTerminal() {
+			return "", wrong("%s: %s", question, said)
+		}
+		a.call.Note("%s", said)
+	}
+}

@@ -48,6 +48,7 @@ type listedChain struct {
 	HotBalance *string              `json:"hotBalance"`
 	Currency   *bursar.CurrencyCode `json:"currency"` // of the balance
 	CheckedAt  *time.Time           `json:"checkedAt"`
+	Epoch      uint32               `json:"epoch"` // of the seed, in which a service leads the chain
 
 	unseen bool // no replica has read the chain's state for a minute or more
 }
@@ -63,6 +64,7 @@ func listChain(s service.ChainStatus, now time.Time) listedChain {
 		HotBalance: optional(s.HotBalance),
 		Currency:   optional(s.Native),
 		CheckedAt:  optional(s.CheckedAt),
+		Epoch:      s.Epoch,
 	}
 	l.unseen = !s.CheckedAt.IsZero() && now.Sub(s.CheckedAt) > unseen
 	if s.Height >= 0 {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,4 +52,60 @@ func TestARoleIsGivenTheServicesRights(t *testing.T) {
 func TestSQLiteHasNoRoles(t *testing.T) {
 	t.Parallel()
 	newSeededHarness(t).fails(exitFailed, "SQLite has no roles", "database", "grant", "service")
+}
+
+// What docs/operations/database.md has an administrator type is what makes a database with the two roles: its SQL and
+// its commands, with other names, so that the servers of tests may be shared.
+func TestTheDocumentedRolesOfADatabase(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("PostgreSQL is left out by -short")
+	}
+	text, err := os.ReadFile("../../docs/operations/database.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := storetest.EmptyPostgres(t)
+	name := storetest.Ask(t, empty, `SELECT current_database() || '_documented'`)
+	owner, role := name+"_owner", name+"_service"
+	here := strings.NewReplacer("bursar_owner", owner, "bursar_service", role, "bursar_books", name)
+	sql := regexp.MustCompile("(?s)```sql\n(.*?)```").FindSubmatch(text)
+	if sql == nil {
+		t.Fatal("the page has no SQL, want some")
+	}
+	t.Cleanup(func() {
+		for _, statement := range []string{"DROP DATABASE " + name, "DROP ROLE " + owner, "DROP ROLE " + role} {
+			storetest.Administer(t, statement)
+		}
+	})
+	for statement := range strings.SplitSeq(strings.TrimSpace(here.Replace(string(sql[1]))), ";\n") {
+		storetest.Administer(t, statement)
+	}
+	of := func(role string) string {
+		database := storetest.Ask(t, empty, `SELECT current_database()`)
+		return storetest.AsRole(strings.Replace(empty, "/"+database, "/"+name, 1), role)
+	}
+	ran := 0
+	d := newHarness(t, "database: "+of(role))
+	d.sealSeed()
+	d.fails(exitFailed, "may neither make nor read the tables", "account", "list")
+	plain := d.env
+	for _, line := range typedIn(t, "../../docs/operations/database.md") {
+		switch words := strings.Fields(here.Replace(line)); words[0] {
+		case "export":
+			d.env = append(slices.Clone(plain), "BURSAR_DATABASE="+of(owner))
+		case "unset":
+			d.env = plain
+		case "bursar":
+			d.ok(words[1:]...)
+			ran++
+		}
+	}
+	if ran != 2 {
+		t.Errorf("%d commands of the page were run, want 2", ran)
+	}
+	d.ok("account", "create", "--name", "shop")
+	if list := d.ok("account", "list"); !strings.Contains(list, "shop") {
+		t.Errorf("with the service's role the accounts are\n%s\nwant the shop", list)
+	}
 }

@@ -22,6 +22,7 @@ func (e *healthCheck) chains(ctx context.Context) {
 	e.pools(ctx, s)
 	e.solvency(ctx, s)
 	e.cold(ctx, s)
+	e.epochs(ctx, s)
 	e.nodes(ctx, s)
 	all, err := s.ChainStatus(ctx)
 	if err != nil {

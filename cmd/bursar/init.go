@@ -107,7 +107,8 @@ func (s *setup) visible() error {
 // questions asks for what no flag says.
 func (s *setup) questions(a *asker) (err error) {
 	if s.cmd.Network == "" {
-		if s.cmd.Network, err = a.ask("Network: mainnet, testnet or regtest", string(config.Testnet)); err != nil {
+		s.cmd.Network, err = a.askFor("Network: mainnet, testnet or regtest", string(config.Testnet), faultOfNetwork)
+		if err != nil {
 			return err
 		}
 	}
@@ -133,6 +134,25 @@ func (s *setup) questions(a *asker) (err error) {
 	return s.passphraseFile(a)
 }
 
+// faultOfNetwork says what is wrong with the name of a network.
+func faultOfNetwork(name string) string {
+	switch name {
+	case string(config.Mainnet), string(config.Testnet), string(config.Regtest):
+		return ""
+	}
+	return "it is one of mainnet, testnet and regtest"
+}
+
+// faultOfNode says what is wrong with the URL of a node, of which none is right too. It does not show the URL, which
+// may have a password.
+func faultOfNode(text string) string {
+	u, err := url.Parse(text)
+	if text == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		return ""
+	}
+	return "a URL is of the form http://user:password@host:port (or https)"
+}
+
 // chains reads the chains of the flags, or asks for each one.
 func (s *setup) chains(a *asker) error {
 	for _, given := range s.cmd.Chain {
@@ -143,7 +163,7 @@ func (s *setup) chains(a *asker) error {
 		}
 		if !whole {
 			var err error
-			if url, err = a.ask("URL of a node of "+name, ""); err != nil {
+			if url, err = a.askFor("URL of a node of "+name, "", faultOfNode); err != nil {
 				return err
 			}
 		}
@@ -157,7 +177,7 @@ func (s *setup) chains(a *asker) error {
 	}
 	s.call.Note("A chain without a node stays off; press Enter to leave one out.")
 	for _, id := range registry.IDs() {
-		url, err := a.ask("URL of a node of "+string(id), "")
+		url, err := a.askFor("URL of a node of "+string(id), "", faultOfNode)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/user"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bursar/bursar/signer/command"
 )
 
 // newEmptyHarness is a harness without a configuration and without a passphrase.
@@ -45,6 +48,31 @@ func TestInitAsksAndLimitsAMainnet(t *testing.T) {
 	}
 	if shown := d.ok("config", "check"); strings.Contains(shown, "hunter2") {
 		t.Errorf("config check prints the password of a node:\n%s, want no %q", shown, "hunter2")
+	}
+}
+
+// A person at a terminal is asked again where an answer is wrong, and keeps those that they gave before; a script is
+// refused at once, because its next line answers another question.
+func TestInitAsksAgainForWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	terminal := true
+	c := &call{Call: command.Call{Stdin: strings.NewReader("bitcoin\nftp://u:hunter2@x\nhttp://127.0.0.1:8332\n"),
+		Stderr: &said, Terminal: &terminal}}
+	got, err := c.asker(false).askFor("URL of a node of bitcoin", "", faultOfNode)
+	if err != nil || got != "http://127.0.0.1:8332" || strings.Count(said.String(), "is of the form") != 2 ||
+		strings.Contains(said.String(), "hunter2") {
+		t.Errorf("the answer is %q, %v, behind %q, want the third, and no password", got, err, said.String())
+	}
+	d := newEmptyHarness(t)
+	for want, answers := range map[string]string{
+		"Network: mainnet, testnet or regtest: it is one of": "main\n",
+		"URL of a node of litecoin: a URL is of the form":    "mainnet\n\nhunter2:9332\nhttp://127.0.0.1:8545\n",
+	} {
+		o := d.run(answers, "init", "--no-seed")
+		if o.code != exitUsage || !strings.Contains(o.err, want) || strings.Contains(o.err, "hunter2") {
+			t.Errorf("init exits with %d and says %s, want 2 and %q, without the URL", o.code, o.err, want)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ type ledgerExportCommand struct {
 	Archive []string  `placeholder:"FILE" help:"An archive of the books that has older entries of the account; name all of them, each with a flag of its own."`
 	CSV     bool      `name:"csv" xor:"format" help:"Write CSV, which is the default."`
 	JSON    bool      `name:"json" xor:"format" help:"Write a JSON array."`
-	Format  string    `xor:"format" placeholder:"NAME" help:"csv or json; with --all beancount, hledger or ledger, for that program of plain-text accounting; with --account and --value camt.053, a statement by ISO 20022."`
+	Format  string    `xor:"format" placeholder:"NAME" help:"csv or json; with --all beancount, hledger or ledger, for that program of plain-text accounting; with --account and --value camt.053, a statement by ISO 20022, or qbo-csv, the transactions that QuickBooks takes."`
 	Value   string    `placeholder:"CODE" help:"Add what each amount was worth in this fiat currency when it was posted, such as EUR."`
 }
 
@@ -94,8 +94,8 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 		x.until = x.db.Now()
 	}
 	late := x.db.Now().Sub(x.until) >= settled
-	if !late && cmd.Format == formatCamt {
-		return wrong("--format camt.053 is for a period that ended more than a minute ago")
+	if !late && isFiat(cmd.Format) {
+		return wrong("--format %s is for a period that ended more than a minute ago", cmd.Format)
 	}
 	if !late {
 		c.Note("The period ends less than a minute ago: entries that are being booked now may be missing.")
@@ -103,6 +103,8 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	switch {
 	case cmd.Format == formatCamt:
 		return unknownAccount(x.camt(ctx, c.Stdout), cmd.Account)
+	case cmd.Format == formatQuickBooks:
+		return unknownAccount(x.quickBooks(ctx, c), cmd.Account)
 	case isPlain(cmd.Format):
 		return x.plain(ctx, newPlainWriter(c.Stdout, cmd.Format, x))
 	case cmd.All:

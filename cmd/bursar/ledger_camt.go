@@ -58,21 +58,10 @@ func (x *export) sides() []ledger.Account {
 
 // camtSums reads the whole history for the balances before and after the period.
 func (x *export) camtSums(ctx context.Context) (s camtStatement, err error) {
-	s.opening, s.closing = new(big.Int), new(big.Int)
-	err = x.db.View(ctx, func(tx *store.Tx) error {
-		_, err := tx.Accounts().Get(ctx, x.owner)
-		return err
-	})
-	if err != nil {
+	if err := x.ownsAll(ctx); err != nil {
 		return s, err
 	}
-	archived, err := x.begin(ctx, x.sides())
-	if err != nil {
-		return s, err
-	}
-	if len(archived) > 0 {
-		return s, errors.New("the account has entries in archives of the books: name all of these with --archive FILE")
-	}
+	s.opening = new(big.Int)
 	err = x.movements(ctx, store.LineQuery{Accounts: x.sides(), Until: x.since}, func(m camtMovement) error {
 		if m.value == nil {
 			s.left++
@@ -84,7 +73,33 @@ func (x *export) camtSums(ctx context.Context) (s camtStatement, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.closing.Set(s.opening)
+	s.closing, s.number, err = x.worthOfPeriod(ctx)
+	if err == nil {
+		s.closing.Add(s.closing, s.opening)
+	}
+	return s, err
+}
+
+// ownsAll fails if the owner is unknown, or has entries in archives that are not named.
+func (x *export) ownsAll(ctx context.Context) error {
+	err := x.db.View(ctx, func(tx *store.Tx) error {
+		_, err := tx.Accounts().Get(ctx, x.owner)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	archived, err := x.begin(ctx, x.sides())
+	if err == nil && len(archived) > 0 {
+		err = errors.New("the account has entries in archives of the books: name all of these with --archive FILE")
+	}
+	return err
+}
+
+// worthOfPeriod returns what the movements of the period come to, in the smallest coins, and how many they are. It
+// fails where one of them has no value, since what leaves some out does not add up.
+func (x *export) worthOfPeriod(ctx context.Context) (sum *big.Int, number int, err error) {
+	sum = new(big.Int)
 	missing, first := 0, ""
 	period := store.LineQuery{Accounts: x.sides(), Since: x.since, Until: x.until}
 	err = x.movements(ctx, period, func(m camtMovement) error {
@@ -94,8 +109,8 @@ func (x *export) camtSums(ctx context.Context) (s camtStatement, err error) {
 			}
 			return nil
 		}
-		s.closing.Add(s.closing, m.value)
-		s.number++
+		sum.Add(sum, m.value)
+		number++
 		return nil
 	})
 	if err == nil && missing > 0 {
@@ -103,7 +118,7 @@ func (x *export) camtSums(ctx context.Context) (s camtStatement, err error) {
 			"a statement would not add up; the first is %s. Export as CSV, where their value is empty", missing,
 			x.value.Code, first)
 	}
-	return s, err
+	return sum, number, err
 }
 
 // camtMovement is a line that changes what the account owns.

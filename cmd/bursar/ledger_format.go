@@ -13,8 +13,11 @@ func isPlain(format string) bool {
 	return format == formatBeancount || format == formatHledger || format == formatLedger
 }
 
+// isFiat reports whether a format is of one account in one fiat currency.
+func isFiat(format string) bool { return format == formatCamt || format == formatQuickBooks }
+
 // formatted refuses a format that is not known or not for these books: those of one account do not balance by
-// themselves, and a statement in camt.053 is of one account in one fiat currency.
+// themselves, and what is for the programs of banks and shops is of one account in one fiat currency.
 func (cmd *ledgerExportCommand) formatted() error {
 	switch {
 	case cmd.Format == "" || cmd.Format == formatCSV || cmd.Format == formatJSON:
@@ -24,13 +27,13 @@ func (cmd *ledgerExportCommand) formatted() error {
 			return wrong("--format %s is for the whole journal: use --all", cmd.Format)
 		}
 		return nil
-	case cmd.Format == formatCamt:
+	case isFiat(cmd.Format):
 		if cmd.Account.IsZero() || cmd.Value == "" || cmd.Since == "" || cmd.Until == "" {
-			return wrong("--format camt.053 takes --account, --value, --since and --until")
+			return wrong("--format %s takes --account, --value, --since and --until", cmd.Format)
 		}
 		return nil
 	}
-	return wrong("--format %q is none of beancount, hledger, ledger, csv, json and camt.053", cmd.Format)
+	return wrong("--format %q is none of beancount, hledger, ledger, csv, json, camt.053 and qbo-csv", cmd.Format)
 }
 
 func (cmd *ledgerExportCommand) period(x *export) error {

@@ -3,7 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -29,6 +30,7 @@ type listenCommand struct {
 	Event     []string      `placeholder:"NAME" help:"Only these events, such as paid, deposit or withdrawal."`
 	Since     time.Duration `xor:"from" placeholder:"TIME" help:"Begin with the events of this time before now, such as 1h."`
 	After     string        `xor:"from" placeholder:"ID" help:"Begin behind this event, or at this position; oldest: at the oldest. Default: with what comes from now on."`
+	Print     bool          `name:"print-secret" help:"Print the secret of the webhooks that are forwarded, and end."`
 	JSON      bool          `name:"json" help:"Print each event as one line of JSON."`
 
 	from time.Time // earlier events are passed over; zero: none are
@@ -37,13 +39,22 @@ type listenCommand struct {
 // Help returns what happens, and an example.
 func (listenCommand) Help() string {
 	return "Events are read from the account's feed, so none is lost while the connection is broken, and no receiver " +
-		"has to be reachable from the service. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that " +
-		"is made for this run and printed.\n\nExample:\n\n" +
+		"has to be reachable from the service. What somebody sends again is forwarded again, of the newest 100 events, within " +
+		"seconds. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that " +
+		"follows from the API key: it is the same in every run, and not the one with which the service signs.\n\n" +
+		"Examples:\n\n    BURSAR_API_KEY=bk_… bursar listen --print-secret\n" +
 		"    BURSAR_API_KEY=bk_… bursar listen --forward-to http://localhost:3000/hook"
 }
 
 // Run prints and forwards events until it is interrupted.
 func (cmd *listenCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Print {
+		secret, err := cmd.secret(c)
+		if err != nil {
+			return err
+		}
+		return c.Say("%s", secret)
+	}
 	service, err := cmd.dial(c)
 	if err != nil {
 		return err
@@ -53,6 +64,10 @@ func (cmd *listenCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	q := client.FeedQuery{After: cmd.After, Wait: 20 * time.Second}
+	var again redeliveries
+	if f != nil {
+		q.Wait = againEvery
+	}
 	switch {
 	case cmd.Since > 0:
 		cmd.from, q.After = time.Now().Add(-cmd.Since), ""
@@ -80,6 +95,12 @@ func (cmd *listenCommand) Run(ctx context.Context, c *call) error {
 			}
 		}
 		q.After = page.Next
+		if f == nil {
+			continue
+		}
+		if err := cmd.forwardAgain(ctx, c, service, f, &again); err != nil {
+			return err
+		}
 	}
 }
 
@@ -91,7 +112,15 @@ func lasting(err error) bool {
 
 // take prints an event and forwards it. What the receiver answers is shown and changes nothing: the feed goes on.
 func (cmd *listenCommand) take(ctx context.Context, c *call, f *forwarder, e client.Event) error {
-	if e.CreatedAt.Before(cmd.from) || len(cmd.Event) > 0 && !slices.Contains(cmd.Event, e.Event) {
+	if e.CreatedAt.Before(cmd.from) {
+		return nil
+	}
+	return cmd.pass(ctx, c, f, e)
+}
+
+// pass is take, whatever the event's time is.
+func (cmd *listenCommand) pass(ctx context.Context, c *call, f *forwarder, e client.Event) error {
+	if len(cmd.Event) > 0 && !slices.Contains(cmd.Event, e.Event) {
 		return nil
 	}
 	answer := ""
@@ -127,23 +156,43 @@ func (cmd *listenCommand) forwarder(c *call) (*forwarder, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, usage(errors.New("--forward-to must be an http or https URL"))
 	}
-	secret := c.Getenv("BURSAR_WEBHOOK_SECRET")
-	if secret == "" {
-		made := make([]byte, 24)
-		if _, err := rand.Read(made); err != nil {
-			return nil, err
-		}
-		secret = "whsec_" + base64.StdEncoding.EncodeToString(made)
-		c.Note("Secret of the webhooks that this run forwards: %s", secret)
+	secret, err := cmd.secret(c)
+	if err != nil {
+		return nil, err
 	}
 	sign, err := standard.NewWebhook(secret)
-	if err != nil || !strings.HasPrefix(secret, "whsec_") {
-		return nil, usage(errors.New("BURSAR_WEBHOOK_SECRET is not whsec_ and base64"))
+	if err != nil {
+		return nil, err
+	}
+	if c.Getenv(webhookSecret) == "" {
+		c.Note("The webhooks that are forwarded are signed with the secret of `bursar listen --print-secret`.")
 	}
 	return &forwarder{to: cmd.ForwardTo, sign: sign, http: &http.Client{
 		Timeout:       forwardTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
+}
+
+// webhookSecret is the variable with the secret of what is forwarded.
+const webhookSecret = "BURSAR_WEBHOOK_SECRET"
+
+// secret is the one with which webhooks are forwarded. Without one in the environment it follows from the API key, so
+// that a receiver is configured once. Nobody learns the key from it, nor the secret with which the service signs.
+func (cmd *listenCommand) secret(c *call) (string, error) {
+	secret := c.Getenv(webhookSecret)
+	if secret == "" {
+		at, err := cmd.target(c)
+		if err != nil {
+			return "", usage(err)
+		}
+		code := hmac.New(sha256.New, []byte(at.Key))
+		code.Write([]byte("bursar listen: the secret of forwarded webhooks"))
+		secret = "whsec_" + base64.StdEncoding.EncodeToString(code.Sum(nil))
+	}
+	if _, err := standard.NewWebhook(secret); err != nil || !strings.HasPrefix(secret, "whsec_") {
+		return "", usage(errors.New(webhookSecret + " is not whsec_ and base64"))
+	}
+	return secret, nil
 }
 
 // send sends an event and says what was answered.

@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,6 +90,34 @@ func TestListenSaysWhatIsMissing(t *testing.T) {
 		}
 		d.env = d.env[:1]
 	}
+}
+
+// The secret is the one in the environment, or else follows from the key: the same in every run, another for another
+// key, and without a word of the key.
+func TestListenPrintsItsSecret(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t)
+	d.fails(exitUsage, "BURSAR_API_KEY", "listen", "--print-secret")
+	plain := d.env
+	var printed []string
+	for _, key := range []string{"bk_one", "bk_one", "bk_two"} {
+		d.env = append(slices.Clone(plain), "BURSAR_API_KEY="+key)
+		secret := strings.TrimSpace(d.ok("listen", "--print-secret"))
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil || len(raw) != 32 || strings.Contains(string(raw), key) {
+			t.Errorf("the secret of %s is %q, %v, want whsec_ and 32 bytes without it", key, secret, err)
+		}
+		printed = append(printed, secret)
+	}
+	if printed[0] != printed[1] || printed[0] == printed[2] {
+		t.Errorf("the secrets are %q, want one for each key", printed)
+	}
+	d.env = append(slices.Clone(plain), "BURSAR_API_KEY=bk_one", "BURSAR_WEBHOOK_SECRET="+listenSecret)
+	if got := d.ok("listen", "--print-secret"); got != listenSecret+"\n" {
+		t.Errorf("it prints %q, want the secret of the environment", got)
+	}
+	d.env = append(slices.Clone(plain), "BURSAR_API_KEY=bk_one", "BURSAR_WEBHOOK_SECRET=secret")
+	d.fails(exitUsage, "is not whsec_ and base64", "listen", "--print-secret")
 }
 
 // callsTheAPI sends a request that succeeds and one that is refused.

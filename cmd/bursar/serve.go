@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer/command"
 )
@@ -36,21 +37,42 @@ func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
 			return err
 		}
 	}
-	s, err := service.Open(ctx, cfg, service.Options{Log: log, OpenKeys: c.OpenKeys(ctx), Patient: true})
-	if err != nil {
-		return err
-	}
 	for _, currency := range cfg.Registry.All() {
 		if reason := cfg.Off[currency.Code]; reason != "" {
 			log.Debug("currency disabled", "currency", currency.Code, "reason", reason)
 		}
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	if err := waitFor(ctx, ended, log); err != nil {
+	options := service.Options{Log: log, OpenKeys: c.OpenKeys(ctx), Patient: true}
+	for ctx.Err() == nil {
+		if err := serveEpoch(ctx, cfg, options); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serveEpoch opens the service and runs it until ctx ends or its signer has begun another epoch, of which it knows
+// nothing: opened again, it has the keys and the hot wallets of that one.
+func serveEpoch(ctx context.Context, cfg config.Config, options service.Options) error {
+	s, err := service.Open(ctx, cfg, options)
+	if err != nil {
 		return err
 	}
-	log.Info("stopped")
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-s.NewEpoch():
+			stop()
+		case <-running.Done():
+		}
+	}()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(running) }()
+	if err := waitFor(running, ended, options.Log); err != nil {
+		return err
+	}
+	options.Log.Info("stopped")
 	return s.Close()
 }
 

@@ -21,6 +21,8 @@ type triggerCommand struct {
 	Amount   string              `default:"0.01" help:"Amount in whole units of the currency."`
 	Webhook  string              `placeholder:"URL" help:"Where the event is sent. Default: the sandbox's own receiver."`
 	Within   time.Duration       `default:"3m" help:"How long to wait for the event."`
+	Override []string            `sep:"none" placeholder:"NAME=VALUE" help:"Set a parameter of the request that makes the wallet, charge or withdrawal, each with a flag of its own; NAME= leaves it out."`
+	Edit     bool                `help:"Edit that request as JSON before it is sent, with the editor of VISUAL or EDITOR."`
 	acting
 }
 
@@ -29,8 +31,10 @@ func (triggerCommand) Help() string {
 	return "Has an event happen in a sandbox by what causes it: a payment on the chain, a reorg, a withdrawal. Nothing " +
 		"is made up, so everything else that follows in a real service follows too. It waits for the event and prints its " +
 		"ID; `bursar listen --forward-to` brings it to a receiver of yours. late and expired take a minute, which is the " +
-		"shortest life of a charge. A withdrawal needs BURSAR_API_SECRET.\n\nExample:\n\n    " +
-		"bursar trigger partial --currency ETH"
+		"shortest life of a charge. A withdrawal needs BURSAR_API_SECRET.\n\n" +
+		"--override and --edit change what the service is asked for, by the parameters of its API. They make up nothing " +
+		"either: a request that the service refuses makes no event.\n\nExample:\n\n    " +
+		"bursar trigger partial --currency ETH --override reference=1001 --override expires=600"
 }
 
 // cause makes what an event is about, and returns its ID.
@@ -60,12 +64,14 @@ type trigger struct {
 	cmd     *triggerCommand
 	service *client.Client
 	control control
+	at      target
+	call    *call
 	after   string // position of the feed behind which the event is
 }
 
 // Run makes the event happen and waits for it.
 func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
-	t := &trigger{cmd: cmd, control: c.controlAt(cmd.Control)}
+	t := &trigger{cmd: cmd, control: c.controlAt(cmd.Control), call: c}
 	all := t.causes()
 	names := slices.Sorted(maps.Keys(all))
 	if cmd.Event == "list" {
@@ -75,19 +81,22 @@ func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
 	if !known {
 		return wrong("event %.40q cannot be triggered; these can: %s", cmd.Event, strings.Join(names, ", "))
 	}
-	at, err := cmd.target(c)
-	if err != nil {
+	var err error
+	if t.at, err = cmd.target(c); err != nil {
 		return usage(err)
+	}
+	if err := cmd.overridable(); err != nil {
+		return err
 	}
 	if t.service, err = cmd.dial(c); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmd.Within)
 	defer cancel()
-	if err := t.control.serves(ctx, at.API); err != nil { // before anything is made there, or a key is sent
+	if err := t.control.serves(ctx, t.at.API); err != nil { // before anything is made there, or a key is sent
 		return err
 	}
-	t.control.key = at.Key
+	t.control.key = t.at.Key
 	if err := t.begin(ctx); err != nil {
 		return err
 	}
@@ -155,29 +164,32 @@ func subject(e client.Event) string {
 	return ""
 }
 
+// payWallet makes a wallet and pays it.
 func (t *trigger) payWallet(ctx context.Context) (string, error) {
-	w, err := t.service.CreateWallet(ctx, client.NewWallet{Currency: string(t.cmd.Currency), Webhook: t.cmd.Webhook})
+	w, err := t.wallet(ctx)
 	if err != nil {
 		return "", err
 	}
-	_, err = t.control.pay(ctx, t.cmd.Currency, w.Address, t.cmd.Amount)
+	_, err = t.control.pay(ctx, bursar.CurrencyCode(w.Currency), w.Address, t.cmd.Amount)
 	return w.WalletID, err
 }
 
 // reverseDeposit pays a wallet, and has the credit taken back.
 func (t *trigger) reverseDeposit(ctx context.Context) (string, error) {
-	w, err := t.service.CreateWallet(ctx, client.NewWallet{Currency: string(t.cmd.Currency), Webhook: t.cmd.Webhook})
+	w, err := t.wallet(ctx)
 	if err != nil {
 		return "", err
 	}
-	return w.WalletID, t.reverse(ctx, "deposit", w.WalletID, func() (string, error) {
-		return t.control.pay(ctx, t.cmd.Currency, w.Address, t.cmd.Amount)
+	code := bursar.CurrencyCode(w.Currency)
+	return w.WalletID, t.reverse(ctx, code, "deposit", w.WalletID, func() (string, error) {
+		return t.control.pay(ctx, code, w.Address, t.cmd.Amount)
 	})
 }
 
 // reverse makes a payment, waits for the event of its credit, and replaces the blocks since by others without it.
-func (t *trigger) reverse(ctx context.Context, credited, id string, pay func() (hash string, err error)) error {
-	chain, before, err := t.control.chainOf(ctx, t.cmd.Currency)
+func (t *trigger) reverse(ctx context.Context, code bursar.CurrencyCode, credited, id string,
+	pay func() (hash string, err error)) error {
+	chain, before, err := t.control.chainOf(ctx, code)
 	if err != nil {
 		return err
 	}
@@ -188,7 +200,7 @@ func (t *trigger) reverse(ctx context.Context, credited, id string, pay func() (
 	if _, err := t.wait(ctx, credited, id); err != nil {
 		return err
 	}
-	_, now, err := t.control.chainOf(ctx, t.cmd.Currency)
+	_, now, err := t.control.chainOf(ctx, code)
 	if err != nil {
 		return err
 	}
@@ -198,27 +210,26 @@ func (t *trigger) reverse(ctx context.Context, credited, id string, pay func() (
 
 // withdraw pays out to an address outside, of money that was deposited for it.
 func (t *trigger) withdraw(ctx context.Context) (string, error) {
-	deposited, err := t.payWallet(ctx)
+	half, err := halfOf(t.cmd.Amount)
 	if err != nil {
+		return "", err
+	}
+	funds, err := t.service.CreateWallet(ctx,
+		client.NewWallet{Currency: string(t.cmd.Currency), Webhook: t.cmd.Webhook})
+	if err != nil {
+		return "", err
+	}
+	if _, err := t.control.pay(ctx, t.cmd.Currency, funds.Address, t.cmd.Amount); err != nil {
 		return "", err
 	}
 	var outside struct{ Address string }
 	if err := t.control.post(ctx, "address", map[string]any{"currency": t.cmd.Currency}, &outside); err != nil {
 		return "", err
 	}
-	if _, err := t.wait(ctx, "deposit", deposited); err != nil {
+	if _, err := t.wait(ctx, "deposit", funds.WalletID); err != nil {
 		return "", err
 	}
-	half, err := halfOf(t.cmd.Amount)
-	if err != nil {
-		return "", err
-	}
-	w, err := t.service.Withdraw(ctx, client.NewWithdrawal{
-		Currency: string(t.cmd.Currency),
-		Amount:   half,
-		Address:  outside.Address,
-	})
-	return w.WithdrawalID, err
+	return t.withdrawal(ctx, outside.Address, half)
 }
 
 // halfOf returns half of an amount, so that fees find room in the rest.

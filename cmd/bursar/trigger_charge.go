@@ -2,27 +2,10 @@ package main
 
 import (
 	"context"
-	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/client"
 )
-
-// optIn are the events of a charge that are sent only where the charge asks for them.
-var optIn = []string{"pending", "partial", "overpaid", "expired", "cancelled", "refunded"}
-
-// charge makes a charge that sends every event.
-func (t *trigger) charge(ctx context.Context) (client.Charge, error) {
-	n := client.NewSum{
-		Currencies: []string{string(t.cmd.Currency)},
-		Amount:     t.cmd.Amount,
-		Webhook:    t.cmd.Webhook,
-		Events:     optIn,
-	}
-	if t.cmd.Event == "late" || t.cmd.Event == "expired" {
-		n.Life = time.Minute
-	}
-	return t.service.CreateSum(ctx, n)
-}
 
 // paysCharge pays a charge in one of the ways of the sandbox, or lets it expire where that is empty.
 func (t *trigger) paysCharge(how string) cause {
@@ -49,7 +32,8 @@ func (t *trigger) reverseCharge(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return made.ChargeID, t.reverse(ctx, "paid", made.ChargeID, func() (string, error) {
+	code := bursar.CurrencyCode(made.Options[0].Currency)
+	return made.ChargeID, t.reverse(ctx, code, "paid", made.ChargeID, func() (string, error) {
 		return t.payCharge(ctx, made.ChargeID, "exact")
 	})
 }

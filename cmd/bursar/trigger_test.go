@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -27,6 +30,66 @@ func TestNothingIsTriggeredAtAnotherService(t *testing.T) {
 	}
 	if keys[0] != "" || keys[1] != "" {
 		t.Errorf("keys were sent: %v, want none", keys)
+	}
+}
+
+// asked is a service of a sandbox, with its remote control, that notes the parameters of what it is asked to make.
+func asked(t *testing.T) (api, control string, values *[]url.Values) {
+	values = new([]url.Values)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			_, _ = w.Write([]byte(`{"success":true,"response":{"events":[],"next":"1"}}`))
+			return
+		}
+		if err := r.ParseForm(); err != nil {
+			t.Error(err)
+		}
+		*values = append(*values, r.PostForm)
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = w.Write([]byte(`{"success":false,"error":{"code":"invalid_request","message":"enough","field":"expires"}}`))
+	}))
+	t.Cleanup(service.Close)
+	sandbox := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers := map[string]string{"/api/url": service.URL, "/webhooks/url": "http://receiver.example/"}
+		_, _ = w.Write([]byte(`{"url":"` + answers[r.URL.Path] + `"}`))
+	}))
+	t.Cleanup(sandbox.Close)
+	return service.URL, sandbox.URL, values
+}
+
+// What is asked for is changed by overrides and then by an editor, and what the service refuses is said.
+func TestATriggersRequestIsChanged(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t)
+	api, control, values := asked(t)
+	d.env = append(d.env, "BURSAR_API_KEY=bk_sandbox", "BURSAR_API="+api, "BURSAR_CONTROL="+control)
+	args := []string{"trigger", "paid", "--override", "reference=a=b,c", "--override", "events=", "--override",
+		"expires=600"}
+	d.fails(exitFailed, "enough", args...)
+	d.env = append(d.env, `EDITOR=sed -i -e 's/"600"/"900"/'`)
+	d.fails(exitFailed, "enough", append(args, "--edit")...)
+	plain := "amount=0.01&currency=BTC&expires=%s&reference=a%%3Db%%2Cc&webhook=http%%3A%%2F%%2Freceiver.example%%2F"
+	for i, expires := range []string{"600", "900"} {
+		if want := fmt.Sprintf(plain, expires); len(*values) != 2 || (*values)[i].Encode() != want {
+			t.Fatalf("asked for is %v, want %s as number %d of 2", *values, want, i)
+		}
+	}
+	for editor, want := range map[string]string{
+		"":                       "put its name into EDITOR",
+		"truncate -s 0":          "the file is empty",
+		"sed -i 1d":              "no object of JSON",
+		"false":                  "the editor",
+		"sed -i s/0.01/[0.01]/;": "the editor",
+	} {
+		d.env = append(d.env, "EDITOR="+editor)
+		o := d.run("", append(args, "--edit")...)
+		if o.code == 0 || !strings.Contains(o.err, want) {
+			t.Errorf("with the editor %q it exits with %d: %s, want %q", editor, o.code, o.err, want)
+		}
+	}
+	d.fails(exitUsage, `"reference" is not name=value`, "trigger", "paid", "--override", "reference")
+	if len(*values) != 2 {
+		t.Errorf("%d requests were sent, want none behind the first two", len(*values))
 	}
 }
 

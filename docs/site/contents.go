@@ -27,9 +27,9 @@ var contents = []struct {
 	name  string
 	pages []string
 }{
-	{"Start", []string{"first-payment", "first-payout", "sandbox", "comparison"}},
+	{"Start", []string{"first-payment", "first-shop", "first-payout", "sandbox", "comparison"}},
 	{"Integrate", []string{"clients", "woocommerce", "charges", "payer-page", "errors", "states", "accounting",
-		"migration"}},
+		"close-the-month", "migration"}},
 	{"Operate", []string{"go-live", "operations", "runbooks", "metrics", "operations/", "providers", "capacity",
 		"admin-api"}},
 	{"Understand", []string{"glossary", "rules", "threat-model", "performance", "scaling", "simulation"}},

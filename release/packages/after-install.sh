@@ -9,3 +9,6 @@ if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
 	systemctl try-restart NAME.service
 fi
+if grep -qs '^# Not set up yet' /etc/NAME/NAME.yaml; then
+	echo "NAME is not set up yet: see 'bursar docs operations/first-hour' for 'bursar init' and 'bursar doctor'."
+fi

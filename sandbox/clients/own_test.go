@@ -78,6 +78,21 @@ func typescript(t *testing.T) (folder string) {
 			t.Fatal(err)
 		}
 	}
+	for document, languages := range documentsWithSnippets {
+		for _, k := range snippets {
+			if k.language != "TypeScript" || !slices.Contains(languages, k.language) {
+				continue
+			}
+			file, program := k.program(t, document)
+			if err := os.WriteFile(filepath.Join(folder, file), []byte(program), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	shop := []byte(shopProgram(t, "typescript"))
+	if err := os.WriteFile(filepath.Join(folder, "shop.ts"), shop, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	checkTypes(t, folder)
 	run(t, folder, "node", "node_modules/typescript/bin/tsc", "--project", ".")
 	return folder

@@ -79,6 +79,8 @@ func playScenario(t *testing.T, dist string) {
 		})
 	}
 	playExamples(t, s, dist)
+	playSnippets(t, s, dist)
+	playShops(t, s, dist)
 }
 
 // performance is the scenario played by one client.

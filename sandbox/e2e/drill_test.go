@@ -136,10 +136,10 @@ func (d *drilled) pays(requests []*withdrawalRequest) {
 }
 
 // sent waits until withdrawals are broadcast.
-func (d *drilled) sent(requests []*withdrawalRequest) {
-	d.t.Helper()
+func (w *harness) sent(requests []*withdrawalRequest) {
+	w.t.Helper()
 	for _, o := range requests {
-		d.eventually("withdrawal of "+o.code+" is sent", func() error {
+		w.eventually("withdrawal of "+o.code+" is sent", func() error {
 			got, err := o.look()
 			if err == nil && got.Status != "broadcast" && got.Status != "confirmed" {
 				err = fmt.Errorf("withdrawal %s is %s", o.id, got.Status)

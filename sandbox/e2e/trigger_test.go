@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -25,6 +26,13 @@ func TestEveryEventIsTriggered(t *testing.T) {
 	if len(known.Events) < 13 {
 		t.Errorf("%v can be triggered, want 13 events", known.Events)
 	}
+	var mine struct{ Subject string }
+	w.triggers(&mine, "paid", "--override", "reference=order-1001", "--override", "expires=600")
+	var found struct{ Charge struct{ Reference string } }
+	w.must(w.a.call(http.MethodGet, "charge", params{"chargeID": mine.Subject}, nil, &found))
+	if got := found.Charge.Reference; got != "order-1001" {
+		t.Errorf("the charge has the reference %q, want the one of --override", got)
+	}
 	freezes := func(event string) int { return strings.Count(event, "reversed") } // an account may owe what it lost
 	slices.SortStableFunc(known.Events, func(a, b string) int { return freezes(a) - freezes(b) })
 	for _, event := range known.Events {
@@ -40,11 +48,12 @@ func TestEveryEventIsTriggered(t *testing.T) {
 }
 
 // triggers runs the command beside the sandbox, with nothing but its URLs and its key.
-func (w *harness) triggers(answer any, event string) {
+func (w *harness) triggers(answer any, event string, flags ...string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c := exec.CommandContext(ctx, w.programs.bursar, "trigger", event, "--json", "--within", (time.Minute).String())
+	c := exec.CommandContext(ctx, w.programs.bursar, append([]string{"trigger", event, "--json", "--within",
+		(time.Minute).String()}, flags...)...)
 	c.Env = append(os.Environ(), "BURSAR_API="+w.sandbox.API, "BURSAR_CONTROL="+w.sandbox.Control,
 		"BURSAR_API_KEY="+w.a.APIKey, "BURSAR_API_SECRET="+w.a.APISecret)
 	var said strings.Builder

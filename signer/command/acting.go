@@ -43,7 +43,7 @@ func (c *Call) Prepare(selected any, line string) error {
 	if a, is := selected.(interface{ InJSON() bool }); is && a.InJSON() {
 		c.said = &collected{facts: Facts{}}
 	}
-	if f, is := selected.(interface{ Sure() bool }); is && !f.Sure() && c.atTerminal() {
+	if f, is := selected.(interface{ Sure() bool }); is && !f.Sure() && c.AtTerminal() {
 		return c.confirm(line)
 	}
 	return nil
@@ -68,8 +68,8 @@ func (c *Call) confirm(line string) error {
 	return nil
 }
 
-// atTerminal reports whether a person is there to answer.
-func (c *Call) atTerminal() bool {
+// AtTerminal reports whether a person is there to answer.
+func (c *Call) AtTerminal() bool {
 	if c.Terminal != nil {
 		return *c.Terminal
 	}

@@ -24,9 +24,7 @@ var (
 		"`bursar seed restore --epoch N` with its words")
 	ErrEpochOther = errors.New("the seed of an epoch is not the one with which it began")
 	ErrEpochOrder = errors.New("epochs begin one after another, and none goes back")
-	ErrEpochProof = errors.New("a rotation was not yet proven with nodes of every chain, and does not begin on mainnet " +
-		"in this release; see docs/operations/rotation.md")
-	ErrEpochRule = errors.New("the policy that people signed does not name the epoch and its seed: sign and apply a " +
+	ErrEpochRule  = errors.New("the policy that people signed does not name the epoch and its seed: sign and apply a " +
 		"version with that line first")
 )
 
@@ -115,15 +113,12 @@ func KeysOfSeeds(cfg config.Config, seeds []byte) (*signer.Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keys, agree(cfg, keys, noted)
+	return keys, agree(keys, noted)
 }
 
-// agree begins the newest epoch, once its seeds are those with which they began. On mainnet none begins, whatever the
-// state and the file say: with the same seed they are written by a command that is given another network.
-func agree(cfg config.Config, keys *signer.Keys, begun []memory.Epoch) error {
-	if cfg.Network == config.Mainnet && len(begun) > 0 {
-		return fmt.Errorf("%s or the state says that epoch %d has begun: %w", EpochsFile(cfg), len(begun), ErrEpochProof)
-	}
+// agree begins the newest epoch, once its seeds are those with which they began. An epoch is one of the seed, whatever
+// network the command that began it was given: the policy that people signed was asked in any case.
+func agree(keys *signer.Keys, begun []memory.Epoch) error {
 	for _, e := range begun {
 		fingerprint, err := keys.FingerprintOf(chain.Epoch(e.Number))
 		if errors.Is(err, signer.ErrNoEpoch) {
@@ -172,12 +167,12 @@ func AgreeEpochs(
 	if err != nil {
 		return fmt.Errorf("compare the epochs with %s: %w", EpochsFile(cfg), err)
 	}
-	if len(begun) > len(noted) && cfg.Network != config.Mainnet {
+	if len(begun) > len(noted) {
 		if err := noteEpochs(cfg, begun); err != nil {
 			return err
 		}
 	}
-	if err := agree(cfg, keys, begun); err != nil {
+	if err := agree(keys, begun); err != nil {
 		return err
 	}
 	if newest := keys.Newest(); newest > keys.Epoch() {
@@ -200,14 +195,11 @@ func addEpoch(ctx context.Context, tx memory.Tx, e memory.Epoch, at time.Time, w
 
 // BeginEpoch begins an epoch: from the next start of the signer on, its seed has the hot wallet and all new addresses.
 // What is in the state is durable before the file beside the seed is written; a next start writes a file that lacks it.
-// An epoch that has begun already is no error. Errors: ErrEpochProof on mainnet, ErrEpochOrder, ErrEpochMissing,
-// ErrEpochRule where people signed a policy that does not name this seed.
+// An epoch that has begun already is no error. Errors: ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people signed a
+// policy that does not name this seed.
 func BeginEpoch(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, e chain.Epoch, who, why string,
 ) error {
-	if cfg.Network == config.Mainnet {
-		return ErrEpochProof
-	}
 	fingerprint, err := keys.FingerprintOf(e)
 	if err != nil || e == 0 {
 		return fmt.Errorf("epoch %d: %w", e, errors.Join(ErrEpochMissing, err))

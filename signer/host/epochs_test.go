@@ -114,33 +114,39 @@ func TestAnEpochKeepsItsSeed(t *testing.T) {
 	}
 }
 
-func TestNoEpochBeginsOnMainnet(t *testing.T) {
+// An epoch begins on mainnet as anywhere else: it was proven with both programs on every chain, in random histories, and
+// with programs that are killed (sandbox/e2e, simulation). It is one of the seed, so the policy is asked under whatever
+// network the command is given.
+func TestAnEpochBeginsOnMainnet(t *testing.T) {
 	v := newVault(t)
-	keys := v.keys()
 	v.cfg.Network = config.Mainnet
-	if err := BeginEpoch(t.Context(), v.cfg, memory.NewRAM(), keys, 1, "ann", "x"); !errors.Is(err, ErrEpochProof) {
-		t.Errorf("got %v, want %v", err, ErrEpochProof)
-	}
-}
-
-// The attack: the command is given another network, by its environment, and finds the same seed and state.
-func TestNoEpochOfAnotherNetworkIsInForceOnMainnet(t *testing.T) {
-	v := newVault(t)
 	if err := v.begin(1); err != nil {
 		t.Fatal(err)
 	}
-	v.cfg.Network = config.Mainnet
-	if epoch, err := v.started(); !errors.Is(err, ErrEpochProof) {
-		t.Errorf("with both files the signer starts in epoch %d, %v; want %v", epoch, err, ErrEpochProof)
-	}
+	v.wantEpoch(1)
 	if err := os.Remove(EpochsFile(v.cfg)); err != nil {
 		t.Fatal(err)
 	}
-	if epoch, err := v.started(); !errors.Is(err, ErrEpochProof) {
-		t.Errorf("with the state the signer starts in epoch %d, %v; want %v", epoch, err, ErrEpochProof)
-	}
-	if _, err := os.Lstat(EpochsFile(v.cfg)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file beside the seed was written: %v", err)
+	v.wantEpoch(1)
+}
+
+// The attack: whoever may run the command, and not change the policy, gives it another network by its environment.
+func TestAnotherNetworkAsksThePolicyToo(t *testing.T) {
+	for _, network := range []config.Network{config.Mainnet, config.Testnet, config.Regtest} {
+		t.Run(string(network), func(t *testing.T) {
+			v := newVault(t)
+			keys, keeper := v.keys(), memory.NewRAM()
+			err := keeper.Do(t.Context(), func(tx memory.Tx) error {
+				return tx.AddPolicy(t.Context(), memory.Policy{Version: 1, NotBefore: time.Unix(1, 0), Text: policyText(t, "")})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.cfg.Network = network
+			if err := BeginEpoch(t.Context(), v.cfg, keeper, keys, 1, "ann", "x"); !errors.Is(err, ErrEpochRule) {
+				t.Errorf("got %v, want %v", err, ErrEpochRule)
+			}
+		})
 	}
 }
 

@@ -27,6 +27,7 @@ type Client struct {
 	desk   ed25519.PublicKey // what entries of the signer's log are signed with; empty before the first answer
 	seen   memory.Checkpoint // the newest entry of the signer's log
 	frozen string            // why the signer signs nothing, as it said last
+	epoch  *chain.Epoch      // that is in force, as the signer said last; nil: it never did
 
 	policy signer.PolicyClaim // the newest policy that was in force; its version is 0 where none was
 }
@@ -79,6 +80,10 @@ func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 	if err := c.see(a.Log); err != nil {
 		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
 	}
+	if err := a.KeyExport.VerifyEpochs(); err != nil {
+		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
+	}
+	c.hearEpoch(&a.KeyExport.Public.Epoch)
 	return a.KeyExport, nil
 }
 
@@ -112,6 +117,7 @@ func (c *Client) Sign(
 			OutgoingID: order.ID,
 			Reason:     refused.Reason,
 			Detail:     refused.Detail,
+			Never:      refused.Never,
 		}
 	}
 	if err != nil {
@@ -163,6 +169,24 @@ func (c *Client) hear(frozen string) {
 	c.frozen = frozen
 }
 
+// hearEpoch notes which epoch the signer says is in force.
+func (c *Client) hearEpoch(e *chain.Epoch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.epoch = e
+}
+
+// Epoch returns the epoch that is in force, as the signer said it with its last answer to SendHalts or Hello, and
+// whether it did. Only what Hello returns is proven.
+func (c *Client) Epoch() (e chain.Epoch, said bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.epoch == nil {
+		return 0, false
+	}
+	return *c.epoch, true
+}
+
 // Frozen returns why the signer signs nothing until a thaw, as it said last; "" if it is not frozen.
 func (c *Client) Frozen() (string, error) {
 	c.mu.Lock()
@@ -198,6 +222,7 @@ func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, er
 		return 0, fmt.Errorf("send the halts to the signer: %w", err)
 	}
 	c.hear(a.Frozen)
+	c.hearEpoch(a.Epoch)
 	if err := c.see(a.Log); err != nil {
 		return 0, fmt.Errorf("send the halts to the signer: %w", err)
 	}

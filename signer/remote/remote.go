@@ -89,6 +89,7 @@ type haltsAnswer struct {
 	Number int64             `json:"number"`
 	Log    memory.Checkpoint `json:"log"`
 	Frozen string            `json:"frozen,omitempty"` // why nothing is signed until a thaw
+	Epoch  *chain.Epoch      `json:"epoch,omitempty"`  // that is in force; nil: an earlier release, which does not say
 }
 
 // header names the version of the protocol with each request, as the connection may have outlived the other process.
@@ -111,6 +112,7 @@ type marksAnswer struct {
 type refusal struct {
 	Reason signer.Reason `json:"reason"`
 	Detail string        `json:"detail"`
+	Never  bool          `json:"never,omitempty"`
 }
 
 // Signer is what the server serves: it signs transaction requests unless they are halted, and knows the seed's public

@@ -124,7 +124,7 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 		s.Log.Warn("halts received", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
 			q.Assets)
 	}
-	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint(), s.frozen()})
+	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint(), s.frozen(), &s.KeyExport.Public.Epoch})
 }
 
 // frozen returns why nothing is signed until a thaw; "" if the signer is not frozen.
@@ -197,7 +197,7 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 		refused.Detail = clipped(refused.Detail)
 		s.Log.Warn("outgoing transaction refused", "outgoing", q.Request.ID, "chain", q.Chain, "kind", q.Request.Kind,
 			"reason", refused.Reason, "detail", refused.Detail)
-		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail})
+		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail, refused.Never})
 	case err != nil:
 		s.Log.Error("outgoing transaction not signed", "outgoing", q.Request.ID, "chain", q.Chain, "error", err)
 		http.Error(w, "the transaction was not signed", http.StatusInternalServerError)

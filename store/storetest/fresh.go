@@ -136,6 +136,19 @@ func EmptyPostgres(t testing.TB) string {
 	return passing(t, func() (string, error) { return createPostgres("") })
 }
 
+// Load runs the statements of a dump, as pg_dump writes them as INSERTs, in an empty database of PostgreSQL.
+func Load(t testing.TB, url, dump string) {
+	t.Helper()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() // with what the dump sets for its connection
+	if _, err := db.Exec(dump); err != nil {
+		t.Fatalf("load a dump: %v", err)
+	}
+}
+
 // passing returns a new database that is dropped when the test ends: each takes 8 MB of memory.
 func passing(t testing.TB, create func() (name string, err error)) (url string) {
 	t.Helper()

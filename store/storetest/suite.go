@@ -37,6 +37,7 @@ func Run(t *testing.T) {
 		{"a transfer's deposit is found by its withdrawal", transfers},
 		{"a batch commits the good and refuses the bad", batches},
 		{"a lease fences off the old leader", leases},
+		{"a lease fences off an earlier epoch", leasesOfEpochs},
 		{"blocks are pushed and popped", cursor},
 		{"a reservation has one owner", reservations},
 		{"the shares of outgoing transactions", sharesOfOutgoing},

@@ -45,6 +45,55 @@ func leases(t *testing.T, db *store.DB) {
 	}
 }
 
+// leasesOfEpochs shows that a replica of a later epoch takes a lease that is held, and that none of an earlier epoch
+// gets it again, whoever holds it or lets it go.
+func leasesOfEpochs(t *testing.T, db *store.DB) {
+	do(t, db, func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
+	acquire := func(e uint32, holder string) (l store.Lease, ok bool) {
+		db.InEpoch(e)
+		defer db.InEpoch(0)
+		do(t, db, func(tx *store.Tx) (err error) {
+			l, ok, err = tx.Leases().Acquire(ctx, bursar.Bitcoin, holder, time.Hour)
+			return err
+		})
+		return l, ok
+	}
+	lead := func(l store.Lease) error {
+		return db.Do(ctx, func(tx *store.Tx) error { _, err := tx.Leases().Fence(ctx, l); return err })
+	}
+	old, ok := acquire(0, "old")
+	if !ok {
+		t.Fatal("the first replica does not lead")
+	}
+	next, ok := acquire(1, "next")
+	if !ok || next.Token <= old.Token {
+		t.Fatalf("a replica of the next epoch gets token %d, %t; want a new one after %d at once", next.Token, ok, old.Token)
+	}
+	want(t, lead(old), store.ErrLeaseLost)
+	if err := lead(next); err != nil {
+		t.Errorf("the replica of the next epoch does not lead: %v", err)
+	}
+	if _, ok := acquire(1, "another"); ok {
+		t.Error("another replica of the same epoch took a lease that is held")
+	}
+	do(t, db, func(tx *store.Tx) error { return tx.Leases().Release(ctx, next) })
+	for _, holder := range []string{"old", "next"} {
+		if _, ok := acquire(0, holder); ok {
+			t.Errorf("%s leads with the keys of an earlier epoch", holder)
+		}
+	}
+	do(t, db, func(tx *store.Tx) error {
+		state, err := tx.Chains().State(ctx, bursar.Bitcoin)
+		if state.Epoch != 1 {
+			t.Errorf("the chain is in epoch %d, want 1", state.Epoch)
+		}
+		return err
+	})
+	if again, ok := acquire(1, "next"); !ok || again.Token <= next.Token {
+		t.Errorf("the epoch's own replica gets token %d, %t; want a new one after %d", again.Token, ok, next.Token)
+	}
+}
+
 func cursor(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		if err := tx.Chains().Ensure(ctx, bursar.Bitcoin); err != nil {

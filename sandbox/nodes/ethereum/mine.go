@@ -53,10 +53,12 @@ func (n *Node) mineOne() error {
 	if err := pool.Sync(); err != nil { // mined transactions leave the pool
 		return err
 	}
-	if err := n.keep(n.pooled()); err != nil {
+	// The block first: what go-ethereum's database wrote is in the process's memory until then, and a kill would lose the
+	// transactions of a block that the pool's journal no longer has. One that both have is refused by the pool.
+	if err := n.eth.ChainDb().SyncKeyValue(); err != nil {
 		return err
 	}
-	return n.eth.ChainDb().SyncKeyValue()
+	return n.keep(n.pooled())
 }
 
 // contents is what goes into a block: exactly txs, or everything in the pool.

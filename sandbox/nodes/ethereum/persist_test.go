@@ -118,6 +118,40 @@ func TestKillAtAnyMoment(t *testing.T) {
 	}
 }
 
+// A transaction that was answered is in a block or in the pool after a kill, also one whose block was just made.
+func TestKillLosesNoTransaction(t *testing.T) {
+	t.Parallel()
+	dir, nonce := t.TempDir(), uint64(0)
+	offline := start(t, Config{}) // signs for the same chain id
+	to := newFaucets()[0].address
+	for round := range 4 {
+		c := hosttest.Start(t, dir)
+		other := remote(c.Line())
+		c.Send("mine", 100_000)
+		var sent []string
+		for range 25 {
+			tx := sign(t, offline, nonce, 2e9, &to, nil)
+			ask[string](t, other, "eth_sendRawTransaction", tx.raw)
+			sent = append(sent, tx.hash)
+			nonce++
+		}
+		c.Kill()
+		n, err := Start(t.Context(), Config{Options: host.Options{DataDir: dir}, ChainID: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine(t, n, 1)
+		for i, hash := range sent {
+			if r := ask[receipt](t, n, "eth_getTransactionReceipt", hash); r.Status != "0x1" {
+				t.Errorf("round %d: transaction %d of %d has receipt %+v, want status 0x1", round, i, len(sent), r)
+			}
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestHeadChangeIsCompleted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,0 +1,60 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// The commit that stored the bytes of a signature is lost, the bytes are out, and then an epoch begins: the payment is
+// signed again as it was, by its old keys, and is not made from the new hot wallet a second time.
+func TestWhatMayBeOutIsNotPaidAgainInAnotherEpoch(t *testing.T) {
+	for name, model := range map[string]sim.Config{"UTXO": bursartest.UTXOModel,
+		"nonce": bursartest.Models["nonce"]} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				r := newHarness(t, db, model)
+				r.Prepare()
+				r.Settle()
+				outside := r.Chain.Named("outside")
+				w := r.Order(300_000_000, outside)
+				d := &diary{Signer: r.Sender.Signer}
+				r.Sender.Signer, r.Sender.Marks = d, journalOf{d}
+				lost := errors.New("the connection broke")
+				d.halt = func() {
+					r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+						if at == store.Committing {
+							return lost
+						}
+						return nil
+					}})
+				}
+				if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, lost) {
+					t.Fatalf("the step ends with %v, want %v", err, lost)
+				}
+				r.Rotate()
+				d.Signer, d.halt = r.Sender.Signer, nil
+				r.Sender.Signer, r.Sender.Marks = d, journalOf{d}
+				if err := r.Sender.Step(ctx, r.Lease); err != nil {
+					t.Fatalf("the first step in the new epoch: %v", err)
+				}
+				if p := r.spendNow(r.Now(w).OutgoingID); p.Status == bursar.OutgoingAbandoned {
+					t.Fatalf("what may be out is %s, want it signed again", p.Status)
+				}
+				r.Settle()
+				if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed {
+					t.Errorf("in the end the withdrawal is %s, want %s", got.Status, bursar.WithdrawalConfirmed)
+				}
+				if got := r.Chain.Balance(outside, ""); got != bursar.Units(300_000_000) {
+					t.Errorf("its receiver holds %s, want 300000000", got)
+				}
+			})
+		})
+	}
+}
