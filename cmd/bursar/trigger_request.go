@@ -93,7 +93,8 @@ func (t *trigger) make(ctx context.Context, path string, values map[string]strin
 	if t.at.Secret != "" {
 		r.Header.Set("X-API-SECRET", t.at.Secret)
 	}
-	response, err := http.DefaultClient.Do(r)
+	stay := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := stay.Do(r) // a redirect would take the key to somebody else
 	if err != nil {
 		return err
 	}

@@ -112,3 +112,28 @@ func TestSameServer(t *testing.T) {
 		}
 	}
 }
+
+// What a trigger asks for is not asked of somebody else: the key would go with it.
+func TestATriggerFollowsNoRedirect(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t)
+	urls, keys := services(t)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			http.Redirect(w, r, urls[0]+r.URL.Path, http.StatusTemporaryRedirect)
+			return
+		}
+		_, _ = w.Write([]byte(`{"success":true,"response":{"events":[],"next":"1"}}`))
+	}))
+	t.Cleanup(service.Close)
+	sandbox := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers := map[string]string{"/api/url": service.URL, "/webhooks/url": "http://receiver.example/"}
+		_, _ = w.Write([]byte(`{"url":"` + answers[r.URL.Path] + `"}`))
+	}))
+	t.Cleanup(sandbox.Close)
+	d.env = append(d.env, "BURSAR_API_KEY=bk_sandbox", "BURSAR_API="+service.URL, "BURSAR_CONTROL="+sandbox.URL)
+	d.fails(exitFailed, "307", "trigger", "paid")
+	if keys[0] != "" {
+		t.Errorf("the other service got the key %q, want none", keys[0])
+	}
+}
