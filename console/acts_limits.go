@@ -12,6 +12,9 @@ import (
 // limitTwin is the command that sets a limit, before whose it is.
 const limitTwin = "bursar limit set --currency CODE --maximum AMOUNT"
 
+// limitsLoosen is the proposal that lets larger withdrawals through.
+const limitsLoosen = "limits.loosen"
+
 // everyAccount is the object of a limit that every account has.
 const everyAccount = "all"
 

@@ -75,3 +75,11 @@ func TestALimitWithoutTheRight(t *testing.T) {
 		send("of their own account", other.String(), http.StatusSeeOther)
 	})
 }
+
+// Who proposes a limit of zero, above which every withdrawal waits, does not propose the end of the limit.
+func TestALimitOfZeroIsNotProposedAsItsEnd(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		o.answers("zero", o.sends("limits.loosen", "object", "all", "currency", "COIN", "detail", "approval", "amount", "0"),
+			http.StatusUnprocessableEntity, "leave the amount empty")
+	})
+}

@@ -52,7 +52,7 @@ func (c *Console) proposed() []deed {
 			whose:  accountItself,
 			does:   "Once others approve, the account may withdraw again, unless it is frozen for another reason.",
 			fields: []field{reasonField}},
-		{name: "limits.loosen", verb: operator.VerbLimits, title: "Propose to loosen a limit of withdrawals",
+		{name: limitsLoosen, verb: operator.VerbLimits, title: "Propose to loosen a limit of withdrawals",
 			nav: "Accounts", whose: accountItself,
 			does: "Once others approve, larger withdrawals are taken, or are paid without an approval, within what the " +
 				"configuration allows. The object is an account's ID, or all: every account that has no limit of its own.",
@@ -87,6 +87,10 @@ func (c *Console) propose(v *visit, verb, object string) (string, error) {
 		}
 		if p.Amount, err = currency.Parse(text); err != nil {
 			return "", bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "%.60q is no amount of %s", text, p.Currency)
+		}
+		if verb == limitsLoosen && p.Amount.IsZero() { // no amount ends a limit, and zero is the tightest one
+			return "", bursar.RefuseField(bursar.CodeInvalidAmount, "amount",
+				"a limit of zero loosens none; leave the amount empty to propose the end of the limit")
 		}
 	}
 	p, err = c.Acts.Proposals.Propose(of(v), proposer(v), p)
