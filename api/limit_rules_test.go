@@ -74,6 +74,7 @@ func TestLinesOfTheLogNameTheRequest(t *testing.T) {
 	response, body := c.send(r)
 	c.always(r, response, body)
 	if id := response.Header.Get("X-Request-ID"); lines.message != "payment link made" || lines.request != id || id == "" {
-		t.Errorf("the last line is %q of request %q, want that of the link, of %q: %s", lines.message, lines.request, id, body)
+		t.Errorf("the last line is %q of request %q, want that of the link, of %q: %s", lines.message, lines.request,
+			id, body)
 	}
 }

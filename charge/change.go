@@ -111,7 +111,8 @@ func (s *Service) Resolve(ctx context.Context, r Resolution) (bursar.InvoiceDeta
 				return "", closed("nothing about this payment waits for a resolution")
 			}
 			tx.After(func() {
-				s.Log.InfoContext(ctx, "payment resolved", "charge", d.ID, "account", r.Account, "deposit", r.Deposit, "resolution", r.Kind)
+				s.Log.InfoContext(ctx, "payment resolved", "charge", d.ID, "account", r.Account, "deposit", r.Deposit,
+					"resolution", r.Kind)
 			})
 			return bursar.MomentResolved, tx.Invoices().Resolve(ctx, r.Deposit, r.Kind, p.Deposit.Reversals)
 		})

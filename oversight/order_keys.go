@@ -32,7 +32,8 @@ func readOrderKeys(ctx context.Context, r *reading) (s Sheet, err error) {
 	}
 	s.Fields = []Field{r.field("state", "State", "", "", keyUsable, keyWaits, keyRevoked),
 		r.field("name", "Name has", "A part of it"), r.field("account", "Account", "ID")}
-	s.Notes = []string{"What this service recorded of the keys with which clients sign their withdrawals. The signer has " +
+	s.Notes = []string{"What this service recorded of the keys with which clients sign their withdrawals. The signer " +
+		"has " +
 		"a list of its own and counts no other: compare the IDs with `bursar signer order-key list` on its host."}
 	s.Command = "bursar account order-key list ACCOUNT"
 	has := func(k bursar.OrderKey) bool {

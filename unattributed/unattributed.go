@@ -167,7 +167,8 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, done []
 	if err != nil {
 		return n, err
 	}
-	s.Log.InfoContext(ctx, "deposit resolved", "deposit", id, "resolution", n.ID, "kind", n.Kind, "chain", n.Chain, "currency",
+	s.Log.InfoContext(ctx, "deposit resolved", "deposit", id, "resolution", n.ID, "kind", n.Kind, "chain", n.Chain,
+		"currency",
 		n.Currency)
 	if s.Resolved != nil {
 		s.Resolved(n.Chain)

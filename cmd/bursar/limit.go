@@ -85,7 +85,8 @@ const noLimit = "none"
 
 // Help says what limits bind, with examples.
 func (limitSetCommand) Help() string {
-	return "A limit counts for single withdrawals that are requested from now on, at once on every replica. It stays within " +
+	return "A limit counts for single withdrawals that are requested from now on, at once on every replica. It stays " +
+		"within " +
 		"the configuration: withdrawal_maximum and approval_above of the currency count beside it. In the console two " +
 		"persons loosen a limit; this command needs access to the host instead.\n\nExample:\n\n" +
 		"    bursar limit set --currency BTC --maximum 2 --reason 'the shop is new' " +

@@ -33,7 +33,8 @@ func TestLimitsAreSetAndListed(t *testing.T) {
 	}
 	d.fails(exitUsage, "name a limit: --maximum or --approval", set("--all", "--currency", "BTC")...)
 	d.fails(exitUsage, "missing flags", set("--currency", "BTC", "--maximum", "1")...)
-	d.fails(exitUsage, "can't be used together", set("--all", "--account", "shop", "--currency", "BTC", "--maximum", "1")...)
+	d.fails(exitUsage, "can't be used together", set("--all", "--account", "shop", "--currency", "BTC", "--maximum",
+		"1")...)
 	d.fails(exitUsage, `--maximum: "x" is no amount of BTC`, set("--all", "--currency", "BTC", "--maximum", "x")...)
 	d.fails(exitUsage, "has no currency", set("--all", "--currency", "DOGE", "--maximum", "1")...)
 	d.fails(exitFailed, "a largest withdrawal of zero", set("--all", "--currency", "BTC", "--maximum", "0")...)

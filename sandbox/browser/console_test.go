@@ -98,8 +98,8 @@ func (p *payer) reads(t *testing.T) {
 	p.do(chromedp.EmulateViewport(390, 844))
 }
 
-// widest names what sticks out of the screen, or out of its table: nothing is cut, and nothing has to be scrolled to the
-// side.
+// widest names what sticks out of the screen, or out of its table: nothing is cut, and nothing has to be scrolled to
+// the side.
 const widest = `[...document.querySelectorAll('body *')].filter((e) =>
 	(e.getBoundingClientRect().right > innerWidth || e.matches('.table') && e.scrollWidth > e.clientWidth) &&
 	!e.closest('.unseen, .skip, pre, thead, svg')).map((e) => e.tagName + '.' + e.className + ' ' +

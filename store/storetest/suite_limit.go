@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// limits holds that a limit is one for its accounts, currency and kind, comes back as it was set, and is read with those
-// of every account.
+// limits holds that a limit is one for its accounts, currency and kind, comes back as it was set, and is read with
+// those of every account.
 func limits(t *testing.T, db *store.DB) {
 	one, two := newAccount(t, db, 1), newAccount(t, db, 2)
 	large, err := bursar.ParseUnits("340282366920938463463374607431768211455")
