@@ -45,37 +45,49 @@ type LimitChange struct {
 	Done func(ctx context.Context, tx *store.Tx, was, is string) error
 }
 
-// Change sets or removes a limit, for withdrawals that are requested from its commit on. Errors: invalid_request where
-// it would loosen a limit and must not, and where it changes nothing; invalid_amount for a maximum of zero;
-// unsupported_currency; not_found for an unknown account.
-func (s *Limits) Change(ctx context.Context, c LimitChange) error {
+// Change sets or removes limits, all or none, for withdrawals that are requested from its commit on. Errors:
+// invalid_request where one would loosen a limit and must not, and where it changes nothing; invalid_amount for a
+// maximum of zero; unsupported_currency; not_found for an unknown account.
+func (s *Limits) Change(ctx context.Context, changes ...LimitChange) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.LimitRules().Turn(ctx); err != nil {
 			return err
 		}
-		was, is, loosens, err := s.foresee(ctx, tx, c)
-		switch {
-		case err != nil:
-			return err
-		case loosens && !c.Loosen:
-			return bursar.RefuseField(bursar.CodeInvalidRequest, "amount",
-				"this lets larger withdrawals through: the limit is %s; propose it, so that others approve it", was)
-		case c.Remove:
-			err = tx.LimitRules().Remove(ctx, c.Rule)
-		default:
-			err = tx.LimitRules().Set(ctx, c.Rule)
+		for _, c := range changes {
+			if err := s.change(ctx, tx, c); err != nil {
+				return err
+			}
 		}
-		if err != nil || c.Done == nil {
-			return err
-		}
-		return c.Done(ctx, tx, was, is)
+		return nil
 	})
-	if err == nil && s.Log != nil {
+	if err != nil || s.Log == nil {
+		return err
+	}
+	for _, c := range changes {
 		r := c.Rule
 		s.Log.InfoContext(ctx, "limit changed", "account", r.AccountID, "currency", r.Currency, "kind", r.Kind, "removed",
 			c.Remove, "amount", s.Registry.Text(r.Currency, r.Amount), "by", r.Actor)
 	}
-	return err
+	return nil
+}
+
+func (s *Limits) change(ctx context.Context, tx *store.Tx, c LimitChange) error {
+	was, is, loosens, err := s.foresee(ctx, tx, c)
+	switch {
+	case err != nil:
+		return err
+	case loosens && !c.Loosen:
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "amount",
+			"this lets larger withdrawals through: the limit is %s; propose it, so that others approve it", was)
+	case c.Remove:
+		err = tx.LimitRules().Remove(ctx, c.Rule)
+	default:
+		err = tx.LimitRules().Set(ctx, c.Rule)
+	}
+	if err != nil || c.Done == nil {
+		return err
+	}
+	return c.Done(ctx, tx, was, is)
 }
 
 // Foresee returns what a change of a limit would make of it, in words: what is limited before and after, and

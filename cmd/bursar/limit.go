@@ -95,7 +95,7 @@ func (limitSetCommand) Help() string {
 		"    bursar limit set --currency USDT --approval none --reason 'approvers are back' --all"
 }
 
-// Run changes limits, each in a transaction of its own.
+// Run changes the limits, all or none. The log of acts says whose, and what they were and are.
 func (cmd *limitSetCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Maximum == "" && cmd.Approval == "" {
 		return wrong("name a limit: --maximum or --approval")
@@ -110,18 +110,30 @@ func (cmd *limitSetCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	facts, said := actFacts{"currency": cmd.Currency}, make([]string, len(changes))
-	limits := withdrawal.Limits{DB: db, Registry: cfg.Registry}
-	for i, change := range changes {
-		change.Done = func(_ context.Context, _ *store.Tx, was, is string) error {
-			facts[string(change.Rule.Kind)] = is
-			said[i] = string(change.Rule.Kind) + ": was " + was + "; is " + is
+	before, after := make([]string, len(changes)), make([]string, len(changes))
+	for i := range changes {
+		kind := string(changes[i].Rule.Kind)
+		changes[i].Done = func(_ context.Context, _ *store.Tx, was, is string) error {
+			facts[kind] = is
+			said[i] = kind + ": was " + was + "; is " + is
+			before[i], after[i] = kind+" "+was, kind+" "+is
+			c.did.Was = strings.Join(before[:i+1], "; ")
+			c.did.Became = cmd.whose() + " " + string(cmd.Currency) + ": " + strings.Join(after[:i+1], "; ")
 			return nil
 		}
-		if err := limits.Change(ctx, change); err != nil {
-			return unknownAccount(err, cmd.Account)
-		}
+	}
+	limits := withdrawal.Limits{DB: db, Registry: cfg.Registry}
+	if err := limits.Change(ctx, changes...); err != nil {
+		return unknownAccount(err, cmd.Account)
 	}
 	return c.Done(facts, "%s", strings.Join(said, "\n"))
+}
+
+func (cmd *limitSetCommand) whose() string {
+	if cmd.All {
+		return "all"
+	}
+	return "account " + cmd.Account.String()
 }
 
 // changes reads the limits of the command line.

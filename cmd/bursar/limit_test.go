@@ -18,6 +18,11 @@ func TestLimitsAreSetAndListed(t *testing.T) {
 		!strings.Contains(said, "approval: was not set; is 0.00000000 BTC, of the account") {
 		t.Errorf("setting two says %q, want both, before and after", said)
 	}
+	acts := parse[[]listedAct](d, "audit", "acts", "list", "--json")
+	if a := acts[0]; a.Before != "maximum not set; approval not set" || a.After != "account "+id.String()+" BTC: maximum "+
+		"2.00000000 BTC, of the account; approval 0.00000000 BTC, of the account" || a.Reason != "a test" {
+		t.Errorf("the log of acts says %+v, want whose limits, before and after", a)
+	}
 	d.ok(set("--all", "--currency", "BTC", "--maximum", "1")...)
 	got := parse[[]listedLimit](d, "limit", "list", "--json")
 	if len(got) != 3 || got[0].Account != id.String() || got[0].Kind != "approval" || got[1].Amount != "2.00000000 BTC" ||
@@ -30,6 +35,11 @@ func TestLimitsAreSetAndListed(t *testing.T) {
 	if said := d.ok(set("--account", id.String(), "--currency", "BTC", "--maximum", "none")...); !strings.Contains(said,
 		"maximum: was 2.00000000 BTC, of the account; is 1.00000000 BTC, of every account") {
 		t.Errorf("ending one says %q, want that the other counts", said)
+	}
+	d.fails(exitFailed, "the limit is 1.00000000 BTC, of every account already", set("--all", "--currency", "BTC",
+		"--approval", "3", "--maximum", "1")...)
+	if got := parse[[]listedLimit](d, "limit", "list", "--json"); len(got) != 2 {
+		t.Errorf("after a refusal of one of two %+v are listed, want neither changed", got)
 	}
 	d.fails(exitUsage, "name a limit: --maximum or --approval", set("--all", "--currency", "BTC")...)
 	d.fails(exitUsage, "missing flags", set("--currency", "BTC", "--maximum", "1")...)
