@@ -290,6 +290,37 @@ func TestWhatContradictsFreezes(t *testing.T) {
 	})
 }
 
+// Two signers that signed the same for one approved order, each by its own clock and prices: the windows of the rule
+// hold the higher worth, until the later time.
+func TestOfAnApprovedOrderTheStricterCounts(t *testing.T) {
+	t.Parallel()
+	signs := func(worth uint64, at time.Time) string {
+		f, path := newFile(t, false)
+		do(t, f, func(ctx context.Context, tx Tx) error {
+			flow, err := tx.AddFlow(ctx, Flow{Chain: "bitcoin", Kind: "withdrawal", Outgoing: bursar.ID{1}, At: at,
+				Resources: []string{"a:0"}})
+			return errors.Join(err, tx.AddSigned(ctx, flow, "bitcoin", Digest{1}, at),
+				tx.AddGrant(ctx, Grant{Flow: flow, Order: Digest{2}, Rule: "small", Worth: bursar.Units(worth), At: at}))
+		})
+		must(t, f.Close())
+		return path
+	}
+	early, late := signs(70, noon), signs(9, noon.Add(time.Hour))
+	ofEarly, ofLate := exported(t, early), exported(t, late)
+	for path, export := range map[string][]byte{early: ofLate, late: ofEarly} {
+		imported(t, path, export)
+		f := reopen(t, path)
+		do(t, f, func(ctx context.Context, tx Tx) error {
+			worth, err := tx.WorthSince(ctx, "small", noon.Add(time.Hour))
+			if worth != bursar.Units(70) {
+				t.Errorf("the rule's window holds %s from the later time on, want 70", worth)
+			}
+			return err
+		})
+		must(t, f.Close())
+	}
+}
+
 func filepathOf(t *testing.T, begin Init) string {
 	t.Helper()
 	path := t.TempDir() + "/state"
