@@ -37,8 +37,8 @@ CREATE TABLE counter (
 // counterSuffix names the lock under which the file and its counter move on together.
 const counterSuffix = ".counter"
 
-// mostAhead is how far the file may be ahead of its counter: as many entries were cut off before they raised it. What is
-// ahead has forgotten nothing.
+// mostAhead is how far the file may be ahead of its counter: as many entries were cut off before they raised it. What
+// is ahead has forgotten nothing.
 const mostAhead = 256
 
 // binding is what a file says of its counter.
@@ -85,8 +85,8 @@ func (f *File) Guard(ctx context.Context, open func(name string) (Counter, error
 // settle compares the counter with the file, and raises it to what was committed before. It takes the locks in the
 // order of whoever writes: first the file's, then the counter's.
 //
-// The attack: a TPM that fails, or a signer that is killed, after the commit and before the counter was raised. The same
-// bytes are known from then on and are signed without another entry, and the copy from before the commit still opened.
+// The attack: a TPM that fails, or a signer that is killed, after the commit and before the counter was raised. The
+// same bytes are known then and are signed without another entry, while the copy from before the commit still opens.
 func (tx *sqlTx) settle(ctx context.Context, counter Counter) (err error) {
 	b, bound, err := tx.binding(ctx)
 	if err != nil || !bound {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -312,4 +313,25 @@ func TestTheFileIsLockedBeforeItsCounter(t *testing.T) {
 	if asked == 0 {
 		t.Error("the counter was not asked, want it to be compared")
 	}
+}
+
+// The attack: the copy from before an import is put back, so that what the import forbids is forgotten. An import into
+// such a copy makes nothing newer of it.
+func TestAnImportRaisesTheCounter(t *testing.T) {
+	t.Parallel()
+	c := &chip{}
+	path := boundFile(t, c)
+	export, older := exported(t, path), copyOf(t, path)
+	merge := func(path string) error {
+		_, err := Import(t.Context(), path, Init{"seed", noon, false}, bytes.NewReader(export), unseal, c.open, "ann", "test")
+		return err
+	}
+	must(t, merge(path))
+	if err := opens(t, older, c); !errors.Is(err, ErrSetBack) {
+		t.Errorf("the copy from before the import: %v, want %v", err, ErrSetBack)
+	}
+	if err := merge(older); !errors.Is(err, ErrSetBack) {
+		t.Errorf("an import into it: %v, want %v", err, ErrSetBack)
+	}
+	must(t, opens(t, path, c))
 }

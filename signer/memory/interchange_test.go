@@ -39,7 +39,8 @@ func exported(t *testing.T, path string) []byte {
 
 func imported(t *testing.T, path string, export []byte) Imported {
 	t.Helper()
-	done, err := Import(t.Context(), path, Init{"seed", noon, false}, bytes.NewReader(export), unseal, "ann", "test")
+	done, err := Import(t.Context(), path, Init{"seed", noon, false}, bytes.NewReader(export), unseal,
+		nil, "ann", "test")
 	must(t, err)
 	return done
 }
@@ -232,8 +233,8 @@ func TestExportsThatAreRefused(t *testing.T) {
 		"of another version": strings.Replace(good, `"bursar_signer_state":1`, `"bursar_signer_state":2`, 1),
 	} {
 		before := exported(t, to)
-		if _, err := Import(t.Context(), to, Init{"seed", noon, false}, strings.NewReader(export), unseal, "ann",
-			"test"); !errors.Is(err, ErrInterchange) {
+		if _, err := Import(t.Context(), to, Init{"seed", noon, false}, strings.NewReader(export), unseal, nil,
+			"ann", "test"); !errors.Is(err, ErrInterchange) {
 			t.Errorf("%s: %v, want %v", name, err, ErrInterchange)
 		}
 		if after := exported(t, to); !bytes.Equal(after, before) {
@@ -241,7 +242,7 @@ func TestExportsThatAreRefused(t *testing.T) {
 		}
 	}
 	if _, err := Import(t.Context(), to, Init{"seed", noon, false}, strings.NewReader(good),
-		func([]byte, []byte) error { return errSeal }, "ann", "test"); !errors.Is(err, errSeal) {
+		func([]byte, []byte) error { return errSeal }, nil, "ann", "test"); !errors.Is(err, errSeal) {
 		t.Errorf("signed by another: %v, want %v", err, errSeal)
 	}
 }
