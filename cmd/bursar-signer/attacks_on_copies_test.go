@@ -28,11 +28,13 @@ func TestAnOlderCopyIsRefusedWithoutTheService(t *testing.T) {
 	c.stop(syscall.SIGTERM)
 	socket, kill := c.emulator()
 	measure(t, socket) // it is there
-	c.write("bursar.yaml", strings.Replace(limits, "lock_memory: preferred", "lock_memory: preferred, tpm: tpm, counter: tpm",
+	c.write("bursar.yaml", strings.Replace(limits, "lock_memory: preferred",
+		"lock_memory: preferred, tpm: tpm, counter: tpm",
 		1))
 	c.fails("bound to no counter, which signer.counter demands")
 	c.says("is bound to the counter tpm:0x01", "bind", "--reason", "a test")
-	if _, says, code := c.run("bind", "--reason", "again"); code != 1 || !strings.Contains(says, "is bound to a counter already") {
+	if _, says, code := c.run("bind", "--reason", "again"); code != 1 || !strings.Contains(says,
+		"is bound to a counter already") {
 		t.Errorf("bound twice it exits with %d: %s, want 1", code, says)
 	}
 	c.start()

@@ -41,8 +41,9 @@ func TestTheSignerHoldsWhatAWitnessCosigned(t *testing.T) {
 	cosign()
 	c.stop(syscall.SIGTERM)
 	key := proof.WitnessKey("witness.example.com", public)
-	c.write("bursar.yaml", strings.Replace(limits, "lock_memory: preferred", "lock_memory: preferred, witnessed: witnessed, "+
-		"witness: '"+key+"'", 1))
+	c.write("bursar.yaml", strings.Replace(limits, "lock_memory: preferred",
+		"lock_memory: preferred, witnessed: witnessed, "+
+			"witness: '"+key+"'", 1))
 	c.start()
 	c.want("with its log, beyond the limit", c.takes(41), signer.ReasonQuota)
 	c.stop(syscall.SIGTERM)

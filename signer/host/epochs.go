@@ -195,8 +195,8 @@ func addEpoch(ctx context.Context, tx memory.Tx, e memory.Epoch, at time.Time, w
 
 // BeginEpoch begins an epoch: from the next start of the signer on, its seed has the hot wallet and all new addresses.
 // What is in the state is durable before the file beside the seed is written; a next start writes a file that lacks it.
-// An epoch that has begun already is no error. Errors: ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people signed a
-// policy that does not name this seed.
+// An epoch that has begun already is no error. Errors: ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people
+// signed a policy that does not name this seed.
 func BeginEpoch(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, e chain.Epoch, who, why string,
 ) error {

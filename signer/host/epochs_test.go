@@ -114,9 +114,9 @@ func TestAnEpochKeepsItsSeed(t *testing.T) {
 	}
 }
 
-// An epoch begins on mainnet as anywhere else: it was proven with both programs on every chain, in random histories, and
-// with programs that are killed (sandbox/e2e, simulation). It is one of the seed, so the policy is asked under whatever
-// network the command is given.
+// An epoch begins on mainnet as anywhere else: it was proven with both programs on every chain, in random histories,
+// and with programs that are killed (sandbox/e2e, simulation). It is one of the seed, so the policy is asked under
+// whatever network the command is given.
 func TestAnEpochBeginsOnMainnet(t *testing.T) {
 	v := newVault(t)
 	v.cfg.Network = config.Mainnet

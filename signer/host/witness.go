@@ -18,8 +18,8 @@ import (
 const witnessedFor = 35 * 24 * time.Hour
 
 // AgreeWitness compares the log with the newest checkpoint that a witness cosigned, where the configuration names one.
-// A log that does not hold it was changed or set back: the signer freezes, and the error is proof.ErrChanged. What cannot
-// be read is an error too: anyone who removes the file would remove the witness.
+// A log that does not hold it was changed or set back: the signer freezes, and the error is proof.ErrChanged. What
+// cannot be read is an error too: anyone who removes the file would remove the witness.
 func AgreeWitness(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, log *slog.Logger,
 ) error {
