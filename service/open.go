@@ -105,6 +105,11 @@ func openKeys(ctx context.Context, cfg config.Config, opts Options) (Keys, outgo
 		}
 		return keys, keys, nil
 	}
+	if opts.WithoutSigner {
+		if keys, err := keysOfCommands(cfg, opts.Log); keys != nil || err != nil {
+			return keys, nil, err
+		}
+	}
 	keys, err := opts.OpenKeys(cfg)
 	if err != nil {
 		return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -59,7 +60,7 @@ func readWatchOnly(cfg config.Config, log *slog.Logger) (*signer.WatchOnly, erro
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open signer.watch_only: %w", err)
+		return nil, fmt.Errorf("open the watch-only file: %w", err)
 	}
 	defer file.Close()
 	keys, err := signer.ReadWatchOnly(file)
@@ -69,6 +70,29 @@ func readWatchOnly(cfg config.Config, log *slog.Logger) (*signer.WatchOnly, erro
 	if keys.Network() != host.Network(cfg.Network) {
 		return nil, fmt.Errorf("the keys in %s are for %s, but the configured network is %s", path, keys.Network(),
 			cfg.Network)
+	}
+	return keys, nil
+}
+
+// keysOfCommands returns the keys in the watch-only file beside the seed file; nil where there is none. The database is
+// compared with them as with any others, so that a file of another seed is refused. One that is of an earlier epoch than
+// the seed is an error: it has another hot wallet.
+func keysOfCommands(cfg config.Config, log *slog.Logger) (Keys, error) {
+	cfg.Signer.WatchOnly = host.CommandsFile(cfg)
+	if _, err := os.Lstat(cfg.Signer.WatchOnly); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	keys, err := readWatchOnly(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := host.NotedEpochs(cfg)
+	if err == nil && int(keys.Epoch()) != len(begun) {
+		err = fmt.Errorf("%s is of epoch %d of the seed, and %d has begun: make it again with `bursar seed "+
+			"export-watch-only`, or remove it", cfg.Signer.WatchOnly, keys.Epoch(), len(begun))
+	}
+	if err != nil {
+		return nil, err
 	}
 	return keys, nil
 }

@@ -43,6 +43,9 @@ func (cmd *signerBeginEpochCommand) Run(ctx context.Context, c *Call) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := file.Guard(ctx, host.Counter(cfg)); err != nil {
+		return err
+	}
 	if err := host.AgreeEpochs(ctx, cfg, file, keys, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}

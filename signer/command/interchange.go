@@ -86,7 +86,7 @@ func (cmd *signerImportCommand) Run(ctx context.Context, c *Call) (err error) {
 	}
 	defer from.Close()
 	done, err := memory.Import(ctx, host.StateFile(cfg), memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now()},
-		from, keys.VerifyExport, cmd.Name(), cmd.Reason)
+		from, keys.VerifyExport, host.Counter(cfg), cmd.Name(), cmd.Reason)
 	if err != nil {
 		return err
 	}

@@ -37,8 +37,8 @@ CREATE TABLE counter (
 // counterSuffix names the lock under which the file and its counter move on together.
 const counterSuffix = ".counter"
 
-// mostAhead is how far the file may be ahead of its counter: as many commands wrote entries where they could not use
-// the counter, or were cut off before they raised it. What is ahead has forgotten nothing.
+// mostAhead is how far the file may be ahead of its counter: as many entries were cut off before they raised it. What
+// is ahead has forgotten nothing.
 const mostAhead = 256
 
 // binding is what a file says of its counter.
@@ -73,40 +73,47 @@ func (f *File) Guard(ctx context.Context, open func(name string) (Counter, error
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCounter, err)
 	}
-	unlock, err := f.lockCounter()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	var b binding
-	err = f.do(ctx, func(tx *sqlTx) error {
-		b, _, err = tx.binding(ctx)
-		return err
+	return f.do(ctx, func(tx *sqlTx) error {
+		if err := tx.settle(ctx, counter); err != nil {
+			return err
+		}
+		f.counter = counter // whoever runs do holds its lock
+		return nil
 	})
-	if err == nil {
-		err = compare(ctx, counter, b.value)
-	}
-	if err != nil {
+}
+
+// settle compares the counter with the file, and raises it to what was committed before. It takes the locks in the
+// order of whoever writes: first the file's, then the counter's.
+//
+// The attack: a TPM that fails, or a signer that is killed, after the commit and before the counter was raised. The
+// same bytes are known then and are signed without another entry, while the copy from before the commit still opens.
+func (tx *sqlTx) settle(ctx context.Context, counter Counter) (err error) {
+	b, bound, err := tx.binding(ctx)
+	if err != nil || !bound {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.counter = counter
-	return nil
+	if tx.unlockCounter, err = tx.file.lockCounter(); err != nil {
+		return err
+	}
+	holds, err := compare(ctx, counter, b.value)
+	if err != nil || holds == b.value {
+		return err
+	}
+	return raise(context.WithoutCancel(ctx), counter, b.value)
 }
 
 // compare refuses a counter that a file is behind, or too far ahead of.
-func compare(ctx context.Context, counter Counter, value uint64) error {
-	holds, err := counter.Value(ctx)
+func compare(ctx context.Context, counter Counter, value uint64) (holds uint64, err error) {
+	holds, err = counter.Value(ctx)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", ErrCounter, err)
+		return holds, fmt.Errorf("%w: %w", ErrCounter, err)
 	case holds > value:
-		return fmt.Errorf("%w: the counter %s holds %d, the file says %d", ErrSetBack, counter.Name(), holds, value)
+		return holds, fmt.Errorf("%w: the counter %s holds %d, the file says %d", ErrSetBack, counter.Name(), holds, value)
 	case value-holds > mostAhead:
-		return fmt.Errorf("%w: the counter %s holds %d, the file says %d", ErrCounter, counter.Name(), holds, value)
+		return holds, fmt.Errorf("%w: the counter %s holds %d, the file says %d", ErrCounter, counter.Name(), holds, value)
 	}
-	return nil
+	return holds, nil
 }
 
 // raise raises the counter to what was committed. Nothing that was committed may be used before it has returned nil: a
@@ -147,13 +154,21 @@ func (tx *sqlTx) binding(ctx context.Context) (b binding, bound bool, err error)
 
 // advance notes that the counter of a bound file is to be raised once the transaction is committed. It takes the
 // counter's lock, so that what other processes commit to the file raises the counter in the order of the commits.
+//
+// What is written without the counter does not move the file's value: a copy that was set back by some entries would
+// else be the newest again after as many freezes and thaws, whose commands go on where the counter refuses the file.
 func (tx *sqlTx) advance(ctx context.Context) error {
+	if tx.file.counter == nil {
+		return nil
+	}
 	b, bound, err := tx.binding(ctx)
 	if err != nil || !bound || tx.raiseTo > 0 {
 		return err
 	}
-	if tx.unlockCounter, err = tx.file.lockCounter(); err != nil {
-		return err
+	if tx.unlockCounter == nil {
+		if tx.unlockCounter, err = tx.file.lockCounter(); err != nil {
+			return err
+		}
 	}
 	tx.raiseTo = b.value + 1
 	_, err = tx.exec(ctx, `UPDATE counter SET value = ?`, int64(tx.raiseTo))
@@ -169,14 +184,11 @@ func Bind(ctx context.Context, path string, now Init, counter Counter, who, why 
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	name, value := "", uint64(0)
+	name := ""
 	if counter != nil {
-		if value, err = counter.Value(ctx); err != nil {
-			return fmt.Errorf("%w: %w", ErrCounter, err)
-		}
 		name = counter.Name()
 	}
-	err = f.do(ctx, func(tx *sqlTx) error {
+	return f.do(ctx, func(tx *sqlTx) error {
 		if _, err := tx.exec(ctx, `DELETE FROM counter`); err != nil {
 			return err
 		}
@@ -184,11 +196,15 @@ func Bind(ctx context.Context, path string, now Init, counter Counter, who, why 
 		if err != nil || counter == nil {
 			return err
 		}
+		if tx.unlockCounter, err = f.lockCounter(); err != nil { // a command beside raises it too
+			return err
+		}
+		value, err := counter.Value(ctx)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrCounter, err)
+		}
 		_, err = tx.exec(ctx, `INSERT INTO counter(one, name, value) VALUES (1, ?, ?)`, name, int64(value+1))
+		f.counter, tx.raiseTo = counter, value+1
 		return err
 	})
-	if err != nil || counter == nil {
-		return err
-	}
-	return raise(ctx, counter, value+1)
 }

@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ type chip struct {
 	mu    sync.Mutex
 	holds uint64
 	err   error
+	asked func() // called by Value; nil: nothing
 }
 
 func (*chip) Name() string { return "chip" }
@@ -21,6 +24,9 @@ func (*chip) Name() string { return "chip" }
 func (c *chip) Value(context.Context) (uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.asked != nil {
+		c.asked()
+	}
 	return c.holds, c.err
 }
 
@@ -224,4 +230,108 @@ func TestWithoutItsCounterNothingIsWritten(t *testing.T) {
 	if err := appendTo(t, f); !errors.Is(err, ErrCounter) {
 		t.Errorf("the counter fails: %v, want %v", err, ErrCounter)
 	}
+}
+
+// The attack: the TPM is made to fail once, or the signer is killed, right after the commit. The same bytes are known
+// then and are signed without another entry, and the copy from before the commit would open again.
+func TestWhatIsKnownWaitsForItsCounter(t *testing.T) {
+	t.Parallel()
+	c := &chip{holds: 7}
+	path := boundFile(t, c)
+	f, err := guarded(t, path, c)
+	must(t, err)
+	older := copyOf(t, path)
+	c.err = errors.New("no TPM")
+	if err := appendTo(t, f); !errors.Is(err, ErrCounter) {
+		t.Fatalf("the counter fails: %v, want %v", err, ErrCounter)
+	}
+	known := func(Tx) error { return errors.New("it was counted before") } // as the signer ends what it knows
+	if err := f.Do(t.Context(), known); !errors.Is(err, ErrCounter) {
+		t.Errorf("the same bytes, while the counter fails: %v, want %v", err, ErrCounter)
+	}
+	c.err = nil
+	if err := f.Do(t.Context(), known); errors.Is(err, ErrCounter) || err == nil {
+		t.Errorf("the same bytes afterwards: %v, want them to be known", err)
+	}
+	if err := opens(t, older, c); !errors.Is(err, ErrSetBack) {
+		t.Errorf("the copy from before, once they were signed: %v, want %v", err, ErrSetBack)
+	}
+	c.err = errors.New("no TPM")
+	older = copyOf(t, path)
+	if err := appendTo(t, f); !errors.Is(err, ErrCounter) {
+		t.Fatalf("the counter fails again: %v, want %v", err, ErrCounter)
+	}
+	must(t, f.Close()) // it is killed before it was raised
+	c.err = nil
+	must(t, opens(t, path, c))
+	if err := opens(t, older, c); !errors.Is(err, ErrSetBack) {
+		t.Errorf("the copy from before, once the signer was started again: %v, want %v", err, ErrSetBack)
+	}
+}
+
+// The attack, or the mishap: a copy is put back that lacks two entries, and the freeze and the thaw of it, whose
+// commands go on where the counter refuses the file, count it up to where it was.
+func TestCommandsDoNotCountACopyUp(t *testing.T) {
+	t.Parallel()
+	c := &chip{}
+	path := boundFile(t, c)
+	f, err := guarded(t, path, c)
+	must(t, err)
+	older := copyOf(t, path)
+	must(t, appendTo(t, f))
+	must(t, appendTo(t, f))
+	must(t, f.Close())
+	for n := range 3 {
+		if err := opens(t, older, c); !errors.Is(err, ErrSetBack) {
+			t.Errorf("the copy, after %d entries of commands: %v, want %v", n, err, ErrSetBack)
+		}
+		beside, err := Join(t.Context(), older)
+		must(t, err)
+		must(t, appendTo(t, beside))
+		must(t, beside.Close())
+	}
+}
+
+// A command that compares the counter and a signer that writes take their locks in one order: they would wait for each
+// other otherwise, for as long as either waits at all.
+func TestTheFileIsLockedBeforeItsCounter(t *testing.T) {
+	t.Parallel()
+	c := &chip{}
+	path := boundFile(t, c)
+	impatient, err := sql.Open("sqlite", "file:"+path+"?mode=rw&_txlock=immediate&_pragma=busy_timeout(0)")
+	must(t, err)
+	t.Cleanup(func() { impatient.Close() })
+	asked := 0
+	c.asked = func() {
+		asked++
+		if tx, err := impatient.BeginTx(t.Context(), nil); err == nil {
+			t.Errorf("the counter is asked while others may begin to write, want the file to be locked")
+			_ = tx.Rollback()
+		}
+	}
+	must(t, opens(t, path, c))
+	if asked == 0 {
+		t.Error("the counter was not asked, want it to be compared")
+	}
+}
+
+// The attack: the copy from before an import is put back, so that what the import forbids is forgotten. An import into
+// such a copy makes nothing newer of it.
+func TestAnImportRaisesTheCounter(t *testing.T) {
+	t.Parallel()
+	c := &chip{}
+	path := boundFile(t, c)
+	export, older := exported(t, path), copyOf(t, path)
+	merge := func(path string) error {
+		_, err := Import(t.Context(), path, Init{"seed", noon, false}, bytes.NewReader(export), unseal, c.open, "ann", "test")
+		return err
+	}
+	must(t, merge(path))
+	if err := opens(t, older, c); !errors.Is(err, ErrSetBack) {
+		t.Errorf("the copy from before the import: %v, want %v", err, ErrSetBack)
+	}
+	if err := merge(older); !errors.Is(err, ErrSetBack) {
+		t.Errorf("an import into it: %v, want %v", err, ErrSetBack)
+	}
+	must(t, opens(t, path, c))
 }

@@ -26,7 +26,8 @@ type File struct {
 	unlock func() error
 	step   func(what string) error // see OnStep
 
-	counter Counter // see Guard; nil: what is written lets the file be ahead of the counter it may be bound to
+	counter Counter // see Guard; nil: the file is bound to none, or what is written does not raise it
+	owes    bool    // the counter may not have been raised to what was committed
 }
 
 var _ Keeper = (*File)(nil)
@@ -192,6 +193,12 @@ func (f *File) do(ctx context.Context, work func(tx *sqlTx) error) error {
 	defer tx.Rollback()
 	t := &sqlTx{tx: tx, file: f, step: f.step}
 	defer t.release()
+	if f.owes { // nothing that was committed may be used before
+		if err := t.settle(ctx, f.counter); err != nil {
+			return err
+		}
+		f.owes = false
+	}
 	if err := work(t); err != nil {
 		return err
 	}
@@ -201,10 +208,15 @@ func (f *File) do(ctx context.Context, work func(tx *sqlTx) error) error {
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("write the signer's state file: %w", err)
 	}
-	if err := f.at("committed"); err != nil || t.raiseTo == 0 || f.counter == nil {
+	f.owes = t.raiseTo > 0
+	if err := f.at("committed"); err != nil || !f.owes {
 		return err
 	}
-	return raise(context.WithoutCancel(ctx), f.counter, t.raiseTo)
+	if err := raise(context.WithoutCancel(ctx), f.counter, t.raiseTo); err != nil {
+		return err
+	}
+	f.owes = false
+	return nil
 }
 
 func (f *File) at(what string) error {

@@ -39,7 +39,8 @@ func exported(t *testing.T, path string) []byte {
 
 func imported(t *testing.T, path string, export []byte) Imported {
 	t.Helper()
-	done, err := Import(t.Context(), path, Init{"seed", noon, false}, bytes.NewReader(export), unseal, "ann", "test")
+	done, err := Import(t.Context(), path, Init{"seed", noon, false}, bytes.NewReader(export), unseal,
+		nil, "ann", "test")
 	must(t, err)
 	return done
 }
@@ -232,8 +233,8 @@ func TestExportsThatAreRefused(t *testing.T) {
 		"of another version": strings.Replace(good, `"bursar_signer_state":1`, `"bursar_signer_state":2`, 1),
 	} {
 		before := exported(t, to)
-		if _, err := Import(t.Context(), to, Init{"seed", noon, false}, strings.NewReader(export), unseal, "ann",
-			"test"); !errors.Is(err, ErrInterchange) {
+		if _, err := Import(t.Context(), to, Init{"seed", noon, false}, strings.NewReader(export), unseal, nil,
+			"ann", "test"); !errors.Is(err, ErrInterchange) {
 			t.Errorf("%s: %v, want %v", name, err, ErrInterchange)
 		}
 		if after := exported(t, to); !bytes.Equal(after, before) {
@@ -241,7 +242,7 @@ func TestExportsThatAreRefused(t *testing.T) {
 		}
 	}
 	if _, err := Import(t.Context(), to, Init{"seed", noon, false}, strings.NewReader(good),
-		func([]byte, []byte) error { return errSeal }, "ann", "test"); !errors.Is(err, errSeal) {
+		func([]byte, []byte) error { return errSeal }, nil, "ann", "test"); !errors.Is(err, errSeal) {
 		t.Errorf("signed by another: %v, want %v", err, errSeal)
 	}
 }
@@ -288,6 +289,37 @@ func TestWhatContradictsFreezes(t *testing.T) {
 		}
 		return errors.Join(err, failed, wrong, bad)
 	})
+}
+
+// Two signers that signed the same for one approved order, each by its own clock and prices: the windows of the rule
+// hold the higher worth, until the later time.
+func TestOfAnApprovedOrderTheStricterCounts(t *testing.T) {
+	t.Parallel()
+	signs := func(worth uint64, at time.Time) string {
+		f, path := newFile(t, false)
+		do(t, f, func(ctx context.Context, tx Tx) error {
+			flow, err := tx.AddFlow(ctx, Flow{Chain: "bitcoin", Kind: "withdrawal", Outgoing: bursar.ID{1}, At: at,
+				Resources: []string{"a:0"}})
+			return errors.Join(err, tx.AddSigned(ctx, flow, "bitcoin", Digest{1}, at),
+				tx.AddGrant(ctx, Grant{Flow: flow, Order: Digest{2}, Rule: "small", Worth: bursar.Units(worth), At: at}))
+		})
+		must(t, f.Close())
+		return path
+	}
+	early, late := signs(70, noon), signs(9, noon.Add(time.Hour))
+	ofEarly, ofLate := exported(t, early), exported(t, late)
+	for path, export := range map[string][]byte{early: ofLate, late: ofEarly} {
+		imported(t, path, export)
+		f := reopen(t, path)
+		do(t, f, func(ctx context.Context, tx Tx) error {
+			worth, err := tx.WorthSince(ctx, "small", noon.Add(time.Hour))
+			if worth != bursar.Units(70) {
+				t.Errorf("the rule's window holds %s from the later time on, want 70", worth)
+			}
+			return err
+		})
+		must(t, f.Close())
+	}
 }
 
 func filepathOf(t *testing.T, begin Init) string {

@@ -25,17 +25,21 @@ type Imported struct {
 // another signer with the same seed. It only forbids and counts more: what the memory refused before it refuses
 // afterwards, whatever the export says and however old it is, and importing it again changes nothing. Clients' keys
 // that the memory did not have are lost keys (OrderKey.Lost): their accounts are bound, and nothing they sign counts
-// until they are added again. No signer may use the memory meanwhile. verify checks the signature over ExportText. The
-// error is as of Open, ErrInterchange, or one of verify; then nothing was changed.
+// until they are added again. No signer may use the memory meanwhile. verify checks the signature over ExportText. open
+// opens the counter that the memory may be bound to, so that a copy from before the import is noticed. The error is as
+// of Open and Guard, ErrInterchange, or one of verify; then nothing was changed.
 func Import(
 	ctx context.Context, path string, now Init, from io.Reader, verify func(text, signature []byte) error,
-	who, why string,
+	open func(name string) (Counter, error), who, why string,
 ) (done Imported, err error) {
 	f, err := Open(ctx, path, now.Fingerprint)
 	if err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := f.Guard(ctx, open); err != nil {
+		return done, err
+	}
 	err = f.do(ctx, func(tx *sqlTx) error {
 		m := &merger{tx: tx, fingerprint: now.Fingerprint, alike: map[int64][]int64{}, flows: map[int64]int64{}}
 		sum, err := readExport(from, verify, func(e Exported) error { return m.begin(ctx, e) },

@@ -54,8 +54,29 @@ func (m *merger) grant(ctx context.Context, r row) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.tx.exec(ctx, `INSERT OR IGNORE INTO grants(digest, flow, rule, worth, at) VALUES (?, ?, ?, ?, ?)`, digest[:],
-		m.flowOf(r, 1), r.text(2), r.text(3), r.number(4))
+	flow, rule, at := m.flowOf(r, 1), r.text(2), r.number(4)
+	worth, err := bursar.ParseUnits(r.text(3))
+	if err != nil {
+		return fmt.Errorf("%w: what an approved payment is worth: %w", ErrInterchange, err)
+	}
+	var own struct {
+		rule  string
+		worth bursar.Amount
+		at    int64
+	}
+	found, err := m.tx.one(ctx, `SELECT rule, worth, at FROM grants WHERE digest = ? AND flow = ?`,
+		[]any{digest[:], flow}, &own.rule, &own.worth, &own.at)
+	if err != nil {
+		return err
+	}
+	if found { // both signed it, each by its own clock and prices: the higher worth counts, at the later time
+		rule, at = own.rule, max(at, own.at)
+		if worth.Less(own.worth) {
+			worth = own.worth
+		}
+	}
+	_, err = m.tx.exec(ctx, `INSERT OR REPLACE INTO grants(digest, flow, rule, worth, at) VALUES (?, ?, ?, ?, ?)`,
+		digest[:], flow, rule, worth, at)
 	return err
 }
 
