@@ -97,7 +97,8 @@ func (c *Call) newState(ctx context.Context, cfg config.Config, mnemonic signer.
 		return err
 	}
 	defer keys.Wipe()
-	return memory.Create(ctx, host.StateFile(cfg), memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now()})
+	return memory.Create(ctx, host.StateFile(cfg), memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now(),
+		New: true})
 }
 
 type seedRestoreCommand struct {
