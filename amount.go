@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/bits"
 	"strings"
@@ -26,6 +27,9 @@ const maxDecimals = 38
 
 // Units returns an amount of n smallest units.
 func Units(n uint64) Amount { return Amount{lo: n} }
+
+// LargestAmount returns the amount that no other exceeds.
+func LargestAmount() Amount { return Amount{math.MaxUint64, math.MaxUint64} }
 
 // IsZero reports whether the amount is nothing.
 func (a Amount) IsZero() bool { return a == Amount{} }

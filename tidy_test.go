@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"signer/memory":              {"."},
 	"signer/remote":              {".", "chain", "signer", "signer/memory", "marks"},
 	"signer/host": {".", "ceremony", "chain", "chain/registry", "chain/rpc", "config", "marks", "signer", "signer/memory",
-		"roster", "signer/people", "signer/remote", "signer/token", "signer/tpm"},
+		"roster", "signer/people", "signer/remote", "signer/token", "signer/tpm", "signer/proof"},
 	"signer/command": {".", "approval", "ceremony", "chain/registry", "config", "orderkey", "roster", "signer",
 		"signer/host", "signer/memory",
 		"signer/people", "signer/proof", "signer/token", "signer/tpm", "slip39", "sshsig"},

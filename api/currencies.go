@@ -31,12 +31,16 @@ type currenciesAnswer struct {
 }
 
 // listCurrencies is GET wallet/currencies: the currencies whose chain is configured, in the registry's order, with the
-// fees that the account pays.
+// fees that the account pays and the largest withdrawal that it may request.
 func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 	answer := currenciesAnswer{Currencies: []bursar.CurrencyCode{}, Details: map[bursar.CurrencyCode]currencyView{}}
 	account := call.identity.Account
 	var rules bursar.FeeRules
+	var limits bursar.LimitRules
 	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if limits, err = tx.LimitRules().Of(ctx, account); err != nil {
+			return err
+		}
 		rules, err = tx.FeeRules().Of(ctx, account)
 		return err
 	})
@@ -46,7 +50,7 @@ func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 	for _, c := range a.Registry.All() {
 		if capabilities, configured := a.Chains[c.Chain]; configured {
 			answer.Currencies = append(answer.Currencies, c.Code)
-			answer.Details[c.Code] = viewCurrency(rules.For(account, c),
+			answer.Details[c.Code] = viewCurrency(limits.For(account, rules.For(account, c)),
 				max(capabilities.Confirmations, c.Confirmations.Default))
 		}
 	}

@@ -35,6 +35,7 @@ type call struct {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := a.IDs.Next()
 	requestID := id.String()
+	r = r.WithContext(bursar.WithRequest(r.Context(), requestID))
 	if a.Pages != nil && strings.HasPrefix(r.URL.Path, "/pay/") {
 		a.servePage(w, r, requestID)
 		return

@@ -104,8 +104,17 @@ type OfflineRules interface {
 // ColdUses is an adapter whose node says whether what a transaction from a cold wallet would use up is used up.
 type ColdUses interface {
 	// UsedUp reports that of the final chain, and as of which height. By which transaction, it does not say: the books
-	// know once they have come to that height.
-	UsedUp(ctx context.Context, wallet bursar.ColdWallet, bytes []byte) (used bool, height uint64, err error)
+	// know once they have come to that height. since is what ColdReads returned when it was built; 0: nothing is known.
+	UsedUp(ctx context.Context, wallet bursar.ColdWallet, bytes []byte, since uint64) (
+		used bool, height uint64, err error)
+}
+
+// ColdReads is an adapter whose UsedUp compares for equality what a transaction uses up: an answer from before that
+// came to be would look like one from after it was used up.
+type ColdReads interface {
+	// Unused returns a height as of which what a transaction would use up is there. It is called once it is built; an
+	// error means that it should be built again.
+	Unused(ctx context.Context, wallet bursar.ColdWallet, bytes []byte) (height uint64, err error)
 }
 
 // OfflineBuilder is an adapter that builds transactions from cold wallets.

@@ -70,7 +70,7 @@ func (s *Service) Cancel(ctx context.Context, c Change) (bursar.InvoiceDetail, e
 			case bursar.ChargeCancelled:
 				return "", nil
 			case bursar.ChargeOpen:
-				tx.After(func() { s.Log.Info("charge cancelled", "charge", d.ID, "account", c.Account) })
+				tx.After(func() { s.Log.InfoContext(ctx, "charge cancelled", "charge", d.ID, "account", c.Account) })
 				return bursar.MomentCancelled, tx.Invoices().Cancel(ctx, d.Number, tx.Now())
 			}
 			return "", closed("the charge is %s and cannot be cancelled", state.Status)
@@ -111,7 +111,8 @@ func (s *Service) Resolve(ctx context.Context, r Resolution) (bursar.InvoiceDeta
 				return "", closed("nothing about this payment waits for a resolution")
 			}
 			tx.After(func() {
-				s.Log.Info("payment resolved", "charge", d.ID, "account", r.Account, "deposit", r.Deposit, "resolution", r.Kind)
+				s.Log.InfoContext(ctx, "payment resolved", "charge", d.ID, "account", r.Account, "deposit", r.Deposit,
+					"resolution", r.Kind)
 			})
 			return bursar.MomentResolved, tx.Invoices().Resolve(ctx, r.Deposit, r.Kind, p.Deposit.Reversals)
 		})

@@ -46,7 +46,7 @@ func (s *Service) CreateLink(ctx context.Context, n NewLink) (l bursar.PaymentLi
 		if err := tx.PaymentLinks().Insert(ctx, l); err != nil {
 			return err
 		}
-		tx.After(func() { s.Log.Info("payment link made", "link", l.ID, "account", n.Account) })
+		tx.After(func() { s.Log.InfoContext(ctx, "payment link made", "link", l.ID, "account", n.Account) })
 		if n.Made == nil {
 			return nil
 		}
@@ -250,7 +250,7 @@ func (s *Service) CloseLink(ctx context.Context, account, id bursar.ID,
 			if err := tx.PaymentLinks().Close(ctx, id, l.ClosedAt); err != nil {
 				return err
 			}
-			tx.After(func() { s.Log.Info("payment link closed", "link", id, "account", account) })
+			tx.After(func() { s.Log.InfoContext(ctx, "payment link closed", "link", id, "account", account) })
 		}
 		if done == nil {
 			return nil

@@ -56,7 +56,7 @@ func (s *Service) ProposeRefund(ctx context.Context, p Proposal) (d bursar.Invoi
 				return "", closed("the address was changed %d times; try again in %d minutes, or ask the shop", before.Changes,
 					proposalPause/time.Minute)
 			}
-			tx.After(func() { s.Log.Info("refund address named by a payer", "charge", d.ID, "currency", code) })
+			tx.After(func() { s.Log.InfoContext(ctx, "refund address named by a payer", "charge", d.ID, "currency", code) })
 			return bursar.MomentProposed, tx.Invoices().Propose(ctx, d.Number,
 				bursar.RefundProposal{Currency: code, Address: to, At: tx.Now(), Changes: before.Changes + 1})
 		})

@@ -257,7 +257,8 @@ func (s *Service) refunded(
 		return d, err
 	}
 	tx.After(func() {
-		s.Log.Info("payment refunded", "charge", d.ID, "account", r.Account, "deposit", r.Deposit, "withdrawal", w.ID)
+		s.Log.InfoContext(ctx, "payment refunded", "charge", d.ID, "account", r.Account, "deposit", r.Deposit,
+			"withdrawal", w.ID)
 	})
 	if p.Open {
 		if err := tx.Invoices().Resolve(ctx, r.Deposit, bursar.ResolveRefund, p.Deposit.Reversals); err != nil {

@@ -35,8 +35,14 @@ type Signer struct {
 
 	State string // the file in which a signer remembers what it signed; empty: beside the seed file
 
+	// Witness is the key of a witness in the form of package note, and Witnessed the file with the newest checkpoint of
+	// the signer's log that it cosigned. Without that checkpoint in its log a signer does not start.
+	Witness, Witnessed string
+
 	// TPM is the device that opens what a TPM sealed of the seed file. Empty: /dev/tpmrm0.
 	TPM string
+	// CounterRequired makes a signer use only a state that is bound to a counter in the TPM, and bind one that it creates.
+	CounterRequired bool
 	// TokenCommand is the program, with its arguments, that opens what a token sealed of the seed file.
 	TokenCommand []string
 }
@@ -90,7 +96,13 @@ var signerSettings = []setting[Signer]{
 	}},
 	{"watch_only", func(r *reader, n *node, to *Signer) { r.file(n, &to.WatchOnly) }},
 	{"state", func(r *reader, n *node, to *Signer) { r.file(n, &to.State) }},
+	{"witness", func(r *reader, n *node, to *Signer) { keep(&to.Witness)(r.text(n)) }},
+	{"witnessed", func(r *reader, n *node, to *Signer) { r.file(n, &to.Witnessed) }},
 	{"tpm", func(r *reader, n *node, to *Signer) { r.file(n, &to.TPM) }},
+	{"counter", func(r *reader, n *node, to *Signer) {
+		word, _ := r.oneOf(n, counterTPM, counterNone)
+		to.CounterRequired = word == counterTPM
+	}},
 	{"token_command", func(r *reader, n *node, to *Signer) { to.TokenCommand = r.names(n) }},
 }
 
@@ -111,11 +123,17 @@ const (
 	policyOptional = "optional"
 )
 
+// The words of signer.counter.
+const (
+	counterTPM  = "tpm"
+	counterNone = "none"
+)
+
 // here reports whether anything is set that a signer in the service's own process uses.
 func (s Signer) here() bool {
 	return s.State != "" || s.LockMemory != "" || s.PolicyRequired || s.OrdersRequired || s.HaltsOnSpend ||
 		s.FreezesOnSpend ||
-		s.TPM != "" || len(s.TokenCommand) > 0
+		s.TPM != "" || s.Witness != "" || s.CounterRequired || len(s.TokenCommand) > 0
 }
 
 // names parses a list of names.
@@ -138,6 +156,9 @@ func (r *reader) file(n *node, to *string) {
 // signer reads the section.
 func (r *reader) signer(section *node, cfg *Config) {
 	read(r, section, signerSettings, &cfg.Signer)
+	if (cfg.Signer.Witness == "") != (cfg.Signer.Witnessed == "") {
+		r.fail(section, "witness is the key of a witness, and witnessed the file with what it cosigned: one needs the other")
+	}
 	files := cfg.Signer.CA + cfg.Signer.Cert + cfg.Signer.Key
 	switch {
 	case cfg.Signer.Address == "" && section.field("address") == nil && files == "" && cfg.Signer.here():

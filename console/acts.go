@@ -24,6 +24,7 @@ import (
 // Acts are the services whose acts the console offers: the same functions that the commands call.
 type Acts struct {
 	Withdrawals    *withdrawal.Service
+	Limits         *withdrawal.Limits
 	Charges        *charge.Service
 	Unattributed   *unattributed.Service
 	Accounts       *account.Service
@@ -67,7 +68,7 @@ var (
 
 // deeds lists every act.
 func (c *Console) deeds() []deed {
-	return joined(c.stops(), c.repeats(), c.settlements(), c.rescans(), c.proposed())
+	return joined(c.stops(), c.repeats(), c.settlements(), c.rescans(), c.limits(), c.proposed())
 }
 
 // actPages lists the forms of acts, and what was proposed.
@@ -133,6 +134,10 @@ func (d deed) command(object string) string {
 		return "bursar " + scope + " halt --reason TEXT " + name
 	case d.twin == haltTwin:
 		return haltTwin
+	case d.twin == limitTwin && scope == everyAccount:
+		return limitTwin + " --all"
+	case d.twin == limitTwin && object != "":
+		return limitTwin + " --account " + object
 	}
 	return strings.TrimSpace(d.twin + " " + object)
 }

@@ -15,7 +15,7 @@ import (
 // proposed lists what one person proposes and others approve.
 func (c *Console) proposed() []deed {
 	to := func(label, hint string) field { return field{Name: "to", Label: label, Hint: hint} }
-	currency := field{Name: "currency", Label: "Currency", Hint: "Its code, such as BTC."}
+	currency := currencyField
 	list := []deed{
 		{name: "charge.refund", verb: operator.VerbRefundPropose, title: "Propose a refund", nav: "Charges",
 			whose: ofDeposit,
@@ -52,6 +52,12 @@ func (c *Console) proposed() []deed {
 			whose:  accountItself,
 			does:   "Once others approve, the account may withdraw again, unless it is frozen for another reason.",
 			fields: []field{reasonField}},
+		{name: "limits.loosen", verb: operator.VerbLimits, title: "Propose to loosen a limit of withdrawals",
+			nav: "Accounts", whose: accountItself,
+			does: "Once others approve, larger withdrawals are taken, or are paid without an approval, within what the " +
+				"configuration allows. The object is an account's ID, or all: every account that has no limit of its own.",
+			fields: []field{currency, limitField, {Name: "amount", Label: "Amount", Optional: true,
+				Hint: "In whole units, such as 0.5. Empty: the limit ends."}, reasonField}},
 	}
 	for i, d := range list {
 		list[i].button, list[i].several = "Propose it", true
@@ -207,24 +213,6 @@ func (c *Console) proposalPages() []page {
 func (c *Console) proposalPage() page {
 	return page{path: "/proposals/{id}", verb: operator.VerbRead, title: "Proposal", nav: "Proposals",
 		serve: c.oneProposal}
-}
-
-// mostProposals bounds the list.
-const mostProposals = 200
-
-func (c *Console) listProposals(v *visit) (any, error) { return c.proposalList(v) }
-
-// proposalList returns the newest proposals that the visitor may see, of the status that is asked for.
-func (c *Console) proposalList(v *visit) ([]proposalView, error) {
-	list := []proposalView{}
-	err := c.DB.View(v.ctx, func(tx *store.Tx) error {
-		found, err := tx.Proposals().List(v.ctx, store.ProposalStatus(v.form.Get("status")), v.person.Accounts, mostProposals)
-		for _, p := range found {
-			list = append(list, c.proposalOf(v, p, nil))
-		}
-		return err
-	})
-	return list, err
 }
 
 func (c *Console) oneProposal(v *visit) (d any, err error) {

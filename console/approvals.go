@@ -5,6 +5,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"html/template"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -30,6 +33,10 @@ type approvalsView struct {
 	Why    string // why nobody approves with a passkey here; empty: they may
 	Orders []orderView
 	Keys   []registeredView
+
+	Chain, Account, Asset string // the filters as they were sent
+	Chains, Assets        []string
+	Query                 template.URL // of the filters, for links
 }
 
 // registeredView is a passkey of the reader, as this service recorded it.
@@ -111,6 +118,7 @@ func (c *Console) listApprovals(v *visit) (any, error) {
 	for _, one := range list {
 		d.Orders = append(d.Orders, c.orderOf(p, one))
 	}
+	d.narrow(v)
 	err = c.DB.View(v.ctx, func(tx *store.Tx) error {
 		keys, err := c.People.PublicKeys(v.ctx, tx, v.person.ID)
 		if errors.Is(err, store.ErrNotFound) {
@@ -122,6 +130,23 @@ func (c *Console) listApprovals(v *visit) (any, error) {
 		return err
 	})
 	return d, err
+}
+
+// narrow leaves the orders that the filters select, which choose among those that wait.
+func (d *approvalsView) narrow(v *visit) {
+	d.Chain, d.Account, d.Asset = v.form.Get("chain"), v.form.Get("account"), v.form.Get("asset")
+	d.Chains, d.Assets, d.Query = []string{""}, []string{""}, with(v.form)
+	for _, o := range d.Orders {
+		d.Chains, d.Assets = append(d.Chains, o.Chain), append(d.Assets, o.Asset)
+	}
+	for _, list := range []*[]string{&d.Chains, &d.Assets} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	d.Orders = slices.DeleteFunc(d.Orders, func(o orderView) bool {
+		return d.Chain != "" && o.Chain != d.Chain || d.Asset != "" && o.Asset != d.Asset ||
+			d.Account != "" && !strings.EqualFold(o.Account, d.Account)
+	})
 }
 
 func (c *Console) oneApproval(v *visit) (any, error) {

@@ -137,7 +137,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	ctx, cancel := context.WithTimeout(r.Context(), workTime)
+	ctx, cancel := context.WithTimeout(bursar.WithRequest(r.Context(), request), workTime)
 	defer cancel()
 	c.mux.ServeHTTP(w, r.WithContext(ctx))
 }

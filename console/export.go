@@ -26,11 +26,13 @@ func csvFile(name, heading string, rows [][]string) *file {
 	return &file{name, "text/csv; charset=utf-8", []byte(text.String())}
 }
 
-// exportPages lists the files of what the pages of people and of proposals show; those of sheets export themselves.
+// exportPages lists the files of what the pages of people, of proposals and of approvals show; those of sheets export
+// themselves.
 func (c *Console) exportPages() []page {
 	return []page{
 		{path: "/people.csv", verb: operator.VerbPeople, title: "People", nav: "People", serve: c.peopleFile},
 		{path: "/proposals.csv", verb: operator.VerbRead, title: "Proposals", nav: "Proposals", serve: c.proposalsFile},
+		{path: "/approvals.csv", verb: operator.VerbRead, title: "Approvals", nav: "Approvals", serve: c.approvalsFile},
 	}
 }
 
@@ -51,17 +53,34 @@ func (c *Console) peopleFile(v *visit) (any, error) {
 
 // proposalsFile exports what the list shows.
 func (c *Console) proposalsFile(v *visit) (any, error) {
-	list, err := c.proposalList(v)
+	list, err := c.proposalPageOf(v, mostProposals)
 	if err != nil {
 		return nil, err
 	}
 	var rows [][]string
-	for _, p := range list {
+	for _, p := range list.Proposals {
 		rows = append(rows, []string{p.ID, p.Created, p.Verb, p.Object, p.Account, p.Amount, p.Currency, p.Destination,
 			p.Detail, p.Reason, p.Person, strconv.Itoa(p.Need), p.Status, p.Outcome, p.Expires, p.Hash})
 	}
 	v.file = csvFile("proposals.csv", "id created verb object account amount currency destination detail reason person "+
 		"need status outcome expires hash", rows)
+	return nil, nil
+}
+
+// approvalsFile exports what waits for approvals that the signer verifies, as the list shows it.
+func (c *Console) approvalsFile(v *visit) (any, error) {
+	found, err := c.listApprovals(v)
+	if err != nil {
+		return nil, err
+	}
+	list, _ := found.(approvalsView)
+	var rows [][]string
+	for _, o := range list.Orders {
+		rows = append(rows, []string{o.ID, o.Of, o.Created, o.Until, o.Account, o.Chain, o.Asset, o.Amount, o.Units, o.To,
+			o.Tag, o.Requester, o.Status, strconv.Itoa(o.Approvals), o.Reason})
+	}
+	v.file = csvFile("approvals.csv", "order of created until account chain asset amount units to tag requester status "+
+		"approvals reason", rows)
 	return nil, nil
 }
 

@@ -34,10 +34,12 @@ var offered = map[string][]string{
 	"/deposits":     {"unattributed.assign", "unattributed.refund", "unattributed.keep", "unattributed.cancel"},
 	"/unattributed": {"unattributed.assign", "unattributed.refund", "unattributed.keep", "unattributed.cancel"},
 	"/webhooks":     {"webhook.redeliver"},
-	"/accounts":     {"account.freeze", "account.unfreeze", "webhook.test", "key.revoke"},
-	"/balances":     {"treasury.withdraw"},
-	"/chains":       {"halt", "resume", "resume.all", "chain.rescan"},
-	"/":             {"alarm.close"},
+	"/accounts": {"account.freeze", "account.unfreeze", "webhook.test", "key.revoke",
+		"limits.tighten", "limits.loosen"},
+	"/balances": {"treasury.withdraw"},
+	"/chains":   {"halt", "resume", "resume.all", "chain.rescan"},
+	"/settings": {"limits.tighten", "limits.loosen"},
+	"/":         {"alarm.close"},
 }
 
 // forms returns the changes that a page offers to anybody who looks at it. They lead to a page that says what will
@@ -57,6 +59,9 @@ func (c *Console) forms(v *visit, path string, s oversight.Sheet) (list []form) 
 		f := form{Action: "/do/" + d.name, Title: d.title, Button: d.title + " …", Danger: d.warning != ""}
 		if !s.Object.IsZero() && !foreign[d.name] {
 			f.Fields = []formField{{Name: "object", Value: s.Object.String()}}
+		}
+		if place == "/settings" {
+			f.Fields = []formField{{Name: "object", Value: everyAccount}}
 		}
 		if place == "/charges" && !s.Object.IsZero() && foreign[d.name] {
 			f.Fields = []formField{{Name: "charge", Value: s.Object.String()}}

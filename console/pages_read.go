@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"html/template"
 	"maps"
 	"net/url"
 	"strings"
@@ -57,6 +58,7 @@ type sheetView struct {
 	Tables []tableView
 	Forms  []form
 	Path   string // of the page
+	Twin   string // the command that shows the same; empty: there is none but the sheet's own
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -79,8 +81,8 @@ type chartView struct {
 type tableView struct {
 	oversight.Table
 	Rows      [][]cellView
-	CSV, JSON string // the queries that export what the table shows
-	Next      string // the query of the next page; empty: there is none
+	CSV, JSON template.URL // the queries that export what the table shows
+	Next      template.URL // the query of the next page; empty: there is none
 }
 
 // sheet reads a page's sheet, or makes the file that is asked for.
@@ -133,7 +135,7 @@ func export(s oversight.Sheet, format, key string) (*file, error) {
 // view prepares a sheet for the template.
 func (c *Console) view(v *visit, s oversight.Sheet) *sheetView {
 	path := strings.TrimPrefix(strings.TrimPrefix(v.request.URL.Path, base), apiBase)
-	view := &sheetView{Sheet: s, Path: path, Forms: c.forms(v, path, s)}
+	view := &sheetView{Sheet: s, Path: path, Forms: c.forms(v, path, s), Twin: twinOf(v, path, s)}
 	for _, f := range s.Facts {
 		view.Facts = append(view.Facts, cellView{f.Cell, f.Label, f.Kind})
 	}
@@ -144,6 +146,28 @@ func (c *Console) view(v *visit, s oversight.Sheet) *sheetView {
 		view.Charts = append(view.Charts, chartView{chart, tableOf(chart.Table, v.form)})
 	}
 	return view
+}
+
+// shown are the commands of lists, which show one object by its ID.
+var shown = map[string]string{"/charges": "charge", "/deposits": "deposit", "/wallets": "wallet",
+	"/withdrawals": "withdrawal", "/accounts": "account"}
+
+// twinOf returns the command that shows what a page does; empty where the sheet names it.
+func twinOf(v *visit, path string, s oversight.Sheet) (twin string) {
+	query := v.form.Get("q")
+	switch noun := shown[strings.TrimSuffix(path, "/"+v.path("id"))]; {
+	case path == searchPath && query != "" && plainWord.MatchString(query):
+		twin = "bursar find " + query
+	case noun == "":
+	case s.Object.IsZero():
+		twin = "bursar " + noun + " list"
+	default:
+		twin = "bursar " + noun + " show " + s.Object.String()
+	}
+	if twin == s.Command {
+		return ""
+	}
+	return twin
 }
 
 func tableOf(t oversight.Table, query url.Values) tableView {
@@ -162,8 +186,8 @@ func tableOf(t oversight.Table, query url.Values) tableView {
 	return view
 }
 
-// with returns a query with some values set.
-func with(query url.Values, pairs ...string) string {
+// with returns a query with some values set, which a template writes behind the ? of a link as it is: it is encoded.
+func with(query url.Values, pairs ...string) template.URL {
 	values := url.Values{}
 	for name, list := range query {
 		if len(list) > 0 && list[0] != "" {
@@ -173,5 +197,5 @@ func with(query url.Values, pairs ...string) string {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		values.Set(pairs[i], pairs[i+1])
 	}
-	return values.Encode()
+	return template.URL(values.Encode()) //nolint:gosec // what is encoded is a query, whatever is in it
 }

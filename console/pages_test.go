@@ -216,3 +216,25 @@ func TestAPersonWithAccountsSeesTheirsAlone(t *testing.T) {
 		}
 	}
 }
+
+// A link to the next page, and one to a file, has the filters of the page: what a template would escape once more is
+// one word that nothing reads.
+func TestLinksKeepTheFilters(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, storetest.Reused(t))
+	furnish(t, db)
+	c := opened(t, db, operator.Roles()...)
+	text := got(t, c, base+"/deposits?status=pending&limit=1&account="+theirs.String()).Body.String()
+	filters := "account=" + theirs.String()
+	for _, link := range []string{"?" + filters + "&amp;before=1&amp;limit=1&amp;status=pending",
+		"?" + filters + "&amp;format=csv&amp;limit=1&amp;status=pending&amp;table=deposits",
+		"?" + filters + "&amp;format=json&amp;limit=1&amp;status=pending&amp;table=deposits"} {
+		if !strings.Contains(text, `href="`+link+`"`) {
+			t.Errorf("the list has no link %s: %s", link, text)
+		}
+	}
+	if text := got(t, c, base+"/audit?actor=Ada&verb=a%26b").Body.String(); !strings.Contains(text,
+		`href="/console/audit.csv?actor=Ada&amp;verb=a%26b"`) {
+		t.Errorf("the log of acts has no export with its filters: %s", text)
+	}
+}

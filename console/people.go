@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"html/template"
 	"strconv"
 	"strings"
 	"time"
@@ -70,8 +71,8 @@ type auditPage struct {
 	Since  string
 	Until  string
 	Acts   []store.Act
-	Next   int64  // where the next page begins; 0: this is the last
-	Query  string // the filters, for the links
+	Next   int64        // where the next page begins; 0: this is the last
+	Query  template.URL // the filters, for the links
 }
 
 // audit shows the log of acts, newest first.
@@ -94,7 +95,7 @@ func (c *Console) audit(v *visit) (any, error) {
 		p.Next = p.Acts[actsShown-1].Number
 	}
 	v.form.Del("before")
-	p.Query = v.form.Encode()
+	p.Query = with(v.form)
 	return p, err
 }
 

@@ -185,7 +185,11 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, v *visit, err err
 	}
 	switch {
 	case strings.HasPrefix(r.URL.Path, apiBase+"/"):
-		writeJSON(w, status, map[string]string{"error": text, "requestID": r.Header.Get(requestHeader)})
+		refusal := map[string]string{"error": text, "requestID": r.Header.Get(requestHeader)}
+		if missing, is := errors.AsType[*operator.Missing](err); is {
+			refusal["code"], refusal["verb"] = "missing_permission", string(missing.Verb)
+		}
+		writeJSON(w, status, refusal)
 	case status == http.StatusUnauthorized && r.Method == http.MethodGet:
 		http.Redirect(w, r, base+"/sign-in", http.StatusSeeOther)
 	default:

@@ -69,7 +69,14 @@ var functions = template.FuncMap{
 	"instant": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"stamp":   func(text string) string { return strings.TrimSuffix(strings.Replace(text, "T", " ", 1), "Z") },
 	"join":    func(list any) string { return strings.Trim(fmt.Sprint(list), "[]") },
+	"choice":  func(name, label, value string, options []string) choice { return choice{name, label, value, options} },
 	"command": func(words ...any) string { return strings.TrimSuffix(fmt.Sprintln(words...), "\n") },
+}
+
+// choice is a filter of which one of some values is chosen.
+type choice struct {
+	Name, Label, Value string
+	Options            []string
 }
 
 // moment writes a time in UTC; a dash for none.

@@ -60,8 +60,8 @@ func TestWhatMayBeOutIsNotPaidAgainInAnotherEpoch(t *testing.T) {
 	}
 }
 
-// The attack: something that answers in the signer's place says of what is out that it was never signed, and the payment
-// would be made twice. Where no epoch has begun for the payer, no signer has reason to say so.
+// The attack: something that answers in the signer's place says of what is out that it was never signed, and the
+// payment would be made twice. Where no epoch has begun for the payer, no signer has reason to say so.
 func TestNobodySaysNeverWithoutAnEpoch(t *testing.T) {
 	each(t, bursartest.Models["nonce"], func(t *testing.T, r *harness) {
 		r.Prepare()

@@ -16,6 +16,7 @@ func readAccounts(ctx context.Context, r *reading) (s Sheet, err error) {
 		return s, r.err
 	}
 	list, next, err := r.someAccounts(ctx, f, after, page)
+	s.Links = []Cell{{Text: "Keys with which clients sign orders", Link: "/order-keys"}}
 	s.Fields = []Field{r.field("name", "Name has", "A part of it"),
 		r.field("withdrawals", "Withdrawals", "", "", "allowed", "frozen")}
 	t := Table{Key: "accounts", Title: "Accounts", Empty: "No accounts.", Columns: []Column{
@@ -97,12 +98,12 @@ func readAccount(ctx context.Context, r *reading) (s Sheet, err error) {
 	s.fact("notifyPending", "Event for a deposit that is not final", Plain, yes(a.NotifyPending).Text)
 	s.fact("notifyWithdrawals", "Events of withdrawals", Plain, yes(a.NotifyWithdrawals).Text)
 	for _, l := range [][2]string{{"Charges", "/charges"}, {"Deposits", "/deposits"}, {"Wallets", "/wallets"},
-		{"Withdrawals", "/withdrawals"}, {"Events", "/webhooks"}} {
+		{"Withdrawals", "/withdrawals"}, {"Events", "/webhooks"}, {"Order keys", "/order-keys"}} {
 		s.Links = append(s.Links, Cell{Text: l[0] + " of this account", Link: l[1] + "?account=" + id.String()})
 	}
 	s.Command = "bursar key list " + id.String()
 	for _, add := range []func(context.Context, *Sheet, bursar.ID) error{r.addBalances, r.addKeys, r.addDestinations,
-		r.addFees} {
+		r.addFees, r.addLimits} {
 		if err := add(ctx, &s, id); err != nil {
 			return s, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
@@ -170,11 +171,18 @@ var unattributedColumns = []Column{
 }
 
 func readUnattributed(ctx context.Context, r *reading) (s Sheet, err error) {
-	all, page := chosen(r.asked, "show", []string{"open", "all"}) == "all", r.page()
+	f := strayFilter{
+		all:      chosen(r.asked, "show", []string{"open", "all"}) == "all",
+		status:   chosen(r.asked, "status", bursar.DepositStatuses()),
+		currency: chosen(r.asked, "currency", r.codes()),
+		from:     r.day("from", false),
+		to:       r.day("to", true),
+	}
+	page := r.page()
 	if r.err != nil {
 		return s, r.err
 	}
-	list, err := r.tx.Deposits().Unattributed(ctx, all, page)
+	list, next, err := r.strays(ctx, f, page)
 	if err != nil {
 		return s, err
 	}
@@ -182,12 +190,16 @@ func readUnattributed(ctx context.Context, r *reading) (s Sheet, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.Fields = []Field{r.field("show", "Show", "", "open", "all")}
+	s.Fields = append([]Field{
+		r.field("show", "Show", "", "open", "all"),
+		r.field("status", "Status", "", options(bursar.DepositStatuses())...),
+		r.field("currency", "Currency", "", options(r.codes())...),
+	}, r.period()...)
 	s.Command = "bursar unattributed list"
 	s.Notes = []string{"Value at an address of ours that belongs to no wallet. It can be assigned to a customer, " +
 		"refunded to its sender, or kept as operator funds."}
-	t := Table{Key: "deposits", Title: "Unattributed deposits", Columns: unattributedColumns, Empty: "None waits.",
-		Next: cursor(nextOf(list, page.Limit, func(d bursar.Deposit) int64 { return d.Number }))}
+	t := Table{Key: "deposits", Title: "Unattributed deposits", Columns: unattributedColumns, Empty: "None.",
+		Next: cursor(next)}
 	for _, d := range list {
 		resolution := about[d.ID]
 		t.Rows = append(t.Rows, []Cell{
@@ -204,6 +216,47 @@ func readUnattributed(ctx context.Context, r *reading) (s Sheet, err error) {
 	}
 	s.Tables = []Table{t}
 	return s, nil
+}
+
+// strayFilter selects unattributed deposits.
+type strayFilter struct {
+	all      bool // what was resolved or left its chain too
+	status   bursar.DepositStatus
+	currency bursar.CurrencyCode
+	from, to time.Time
+}
+
+func (f strayFilter) has(d bursar.Deposit) bool {
+	return (f.status == "" || d.Status == f.status) && (f.currency == "" || d.Currency == f.currency) &&
+		!d.SeenAt.Before(f.from) && (f.to.IsZero() || d.SeenAt.Before(f.to))
+}
+
+// straysOnce is how many unattributed deposits one page looks at.
+const straysOnce = 20_000
+
+// strays returns up to a page of the unattributed deposits that a filter selects, newest first. It looks at a bounded
+// number: next is the cursor behind which another page continues, 0 at the end.
+func (r *reading) strays(ctx context.Context, f strayFilter, page store.Page) (list []bursar.Deposit, next int64,
+	err error) {
+	part := store.Page{Before: page.Before, Limit: mostRows}
+	for looked := 0; looked < straysOnce; looked += mostRows {
+		some, err := r.tx.Deposits().Unattributed(ctx, f.all, part)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, d := range some {
+			if part.Before = d.Number; !f.has(d) {
+				continue
+			}
+			if list = append(list, d); len(list) == page.Limit {
+				return list, d.Number, nil
+			}
+		}
+		if len(some) < mostRows {
+			return list, 0, nil
+		}
+	}
+	return list, part.Before, nil
 }
 
 func resolved(n bursar.Resolution) string {

@@ -127,16 +127,18 @@ func trialRow(c bursar.Currency, name string, of ledger.Type, b ledger.Balance) 
 	return []Cell{text(string(c.Code)), text(name), text(string(of)), debit, credit}
 }
 
-func readSettings(_ context.Context, r *reading) (s Sheet, err error) {
+func readSettings(ctx context.Context, r *reading) (s Sheet, err error) {
 	s.Notes = []string{"What this process runs with. What may be a secret is not shown."}
 	set := Table{Key: "settings", Title: "What is configured", Empty: "Nothing: every value is the default.",
 		Columns: []Column{{"path", "Setting", Plain}, {"value", "Value", Plain}, {"source", "From", Plain}}}
 	for _, v := range r.Settings {
 		set.Rows = append(set.Rows, []Cell{text(v.Path), text(v.Value), text(v.Source)})
 	}
-	s.Tables = []Table{r.currencyTable(), set}
+	rules, err := r.tx.LimitRules().List(ctx, mostRows)
+	limits := r.limitTable("Limits that operators set", "None: those of the configuration count.", rules)
+	s.Tables = []Table{r.currencyTable(), limits, set}
 	s.Command = "bursar doctor"
-	return s, nil
+	return s, err
 }
 
 // currencyTable lists the limits and fees that are in effect, the defaults among them.

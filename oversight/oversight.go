@@ -99,6 +99,7 @@ func Pages() []Page {
 		{"/ledger", "Ledger", "Ledger", true, readLedger},
 		{"/accounts", "Accounts", "Accounts and keys", false, readAccounts},
 		{"/accounts/{id}", "", "Account", false, readAccount},
+		{"/order-keys", "Accounts", "Order keys", false, readOrderKeys},
 		{"/settings", "Settings", "Settings", true, readSettings},
 		{"/search", "", "Search", false, readSearch},
 	}

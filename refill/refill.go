@@ -80,6 +80,12 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 		MaxFee: b.MaxFee, Uses: r.uses, Replaces: r.old}); err != nil {
 		return ceremony.Bundle{}, err
 	}
+	var readAt uint64
+	if reads, can := s.Chain.(chain.ColdReads); can {
+		if readAt, err = reads.Unused(ctx, b.Wallet, b.Bytes); err != nil {
+			return ceremony.Bundle{}, err
+		}
+	}
 	if b.Height, err = s.heightFor(ctx, b); err != nil {
 		return ceremony.Bundle{}, err
 	}
@@ -104,6 +110,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 			Actor:    r.Actor,
 			Revokes:  r.revokes,
 			Uses:     built.Reservations,
+			ReadAt:   readAt,
 			EndsAt:   built.Ends,
 		})
 		if err != nil || r.revokes != "" {

@@ -49,7 +49,7 @@ func (s *Service) Standing(ctx context.Context, r store.Refill) (Standing, error
 	if err != nil {
 		return books, err
 	}
-	used, height, err := asks.UsedUp(ctx, b.Wallet, b.Bytes)
+	used, height, err := asks.UsedUp(ctx, b.Wallet, b.Bytes, r.ReadAt)
 	if err != nil || !used {
 		return books, err
 	}

@@ -19,8 +19,12 @@ type askedChain struct {
 	err    error
 }
 
-func (a *askedChain) UsedUp(context.Context, bursar.ColdWallet, []byte) (bool, uint64, error) {
-	return a.used, a.height, a.err
+func (a *askedChain) UsedUp(_ context.Context, _ bursar.ColdWallet, _ []byte, since uint64) (bool, uint64, error) {
+	return a.used && since == 5, a.height, a.err
+}
+
+func (a *askedChain) Unused(context.Context, bursar.ColdWallet, []byte) (uint64, error) {
+	return 5, a.err
 }
 
 // Where blocks do not show what a transaction uses up, the final state does, once the books have come as far and have

@@ -53,7 +53,7 @@ func (s *Decisions) Decide(ctx context.Context, d Decision) (row store.Screening
 		return decide(ctx, tx, acts, row, d)
 	})
 	if err == nil {
-		s.Log.Info("screening decided by an operator", "chain", row.Chain, string(row.Kind), row.Subject,
+		s.Log.InfoContext(ctx, "screening decided by an operator", "chain", row.Chain, string(row.Kind), row.Subject,
 			"released", d.Release, "actor", d.Actor, "reason", d.Reason)
 		if s.Decided != nil {
 			s.Decided(row.Chain)

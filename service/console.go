@@ -56,6 +56,7 @@ func (s *Service) console() (*console.Console, error) {
 		Client:   api.Proxies{Networks: s.parts.Proxies, Header: s.parts.ProxyHeader}.Client,
 		Acts: console.Acts{
 			Withdrawals:    s.Withdrawals,
+			Limits:         s.Limits,
 			Charges:        s.Charges,
 			Unattributed:   s.Unattributed,
 			Accounts:       s.Accounts,

@@ -34,9 +34,9 @@ type followsEpochs interface {
 // service and opens it again. Everything that a service knows of hot wallets follows from its keys, so that none of it
 // is changed under way.
 //
-// Until then, and for as long as the caller does nothing, this service gives out no address of the epoch that ended, and
-// is refused whatever it asks to be signed for its hot wallet. Once a service of the new epoch runs beside it, it has
-// no chain's lease any more.
+// Until then, and for as long as the caller does nothing, this service gives out no address of the epoch that ended,
+// and is refused whatever it asks to be signed for its hot wallet. Once a service of the new epoch runs beside it, it
+// has no chain's lease any more.
 func (s *Service) NewEpoch() <-chan struct{} { return s.epochs.next }
 
 // epochPace is how often a signer that is said to be in another epoch is asked to prove it.
@@ -97,7 +97,8 @@ func (s *Service) alarmOfEpoch(ctx context.Context, e chain.Epoch) error {
 		if e == have {
 			return tx.Alarms().Resolve(ctx, alarmEpoch, s.Keys.Fingerprint())
 		}
-		return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmEpoch, Ref: s.Keys.Fingerprint(), Message: epochsDiffer(e, have)})
+		return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmEpoch, Ref: s.Keys.Fingerprint(), Message: epochsDiffer(e,
+			have)})
 	})
 	if err != nil {
 		return fmt.Errorf("note that the signer is in epoch %d: %w", e, err)
@@ -109,12 +110,12 @@ func (s *Service) alarmOfEpoch(ctx context.Context, e chain.Epoch) error {
 // epochsDiffer says what to do where the signer is in another epoch.
 func epochsDiffer(signer, have chain.Epoch) string {
 	if signer > have {
-		return fmt.Sprintf("the signer has begun epoch %d, and signer.watch_only is of epoch %d: no new address is given out "+
-			"and nothing is paid until this service has a new file, made with `bursar seed export-watch-only` on the signer's "+
-			"machine, and was started again with it", signer, have)
+		return fmt.Sprintf("the signer has begun epoch %d, and signer.watch_only is of epoch %d: no new address is given "+
+			"out and nothing is paid until this service has a new file, made with `bursar seed export-watch-only` on the "+
+			"signer's machine, and was started again with it", signer, have)
 	}
-	return fmt.Sprintf("the signer is in epoch %d, and this service in %d: the signer's files are older than the service's. "+
-		"Nothing is paid until the signer has those of epoch %d again", signer, have, have)
+	return fmt.Sprintf("the signer is in epoch %d, and this service in %d: the signer's files are older than the "+
+		"service's. Nothing is paid until the signer has those of epoch %d again", signer, have, have)
 }
 
 // epochEnded reports whether this process must not give out a key index: it is of an epoch whose keys this process

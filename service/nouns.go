@@ -54,5 +54,6 @@ func (s *Service) addNouns() {
 		Announced: s.Deliverer.WakeFor,
 		Prices:    s.parts.Prices,
 	})
+	s.Limits = &withdrawal.Limits{DB: s.DB, Registry: s.Registry, Log: s.log}
 	s.Charges = s.newCharges()
 }

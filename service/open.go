@@ -64,7 +64,8 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 			return nil, err
 		}
 		closers = append(closers, file.Close)
-		if err := host.AgreeEpochs(ctx, cfg, file, keys.(*signer.Keys), opts.Log); err != nil {
+		if err := errors.Join(host.AgreeEpochs(ctx, cfg, file, keys.(*signer.Keys), opts.Log),
+			host.AgreeWitness(ctx, cfg, file, keys.(*signer.Keys), opts.Log)); err != nil {
 			return nil, closeAll(err, closers)
 		}
 		host.WarnOfLimits(cfg, opts.Log)

@@ -26,6 +26,7 @@ const (
 	proposeResume   = "resume.all"          // object: "all"
 	proposePart     = "resume"              // object: "chain:NAME" or "currency:CODE"
 	proposeUnfreeze = "account.unfreeze"    // object: account
+	proposeLimit    = "limits.loosen"       // object: "all" or account, then currency and kind; no amount removes it
 	fromFunds       = "fee from operator funds"
 )
 
@@ -42,6 +43,9 @@ func (s *Service) proposals() *proposal.Service {
 		proposePart:     kind("chain.resume", "chain.resume", s.checkPart, s.doEndHalts),
 		proposeUnfreeze: kind("account.freeze", "account.freeze", s.checkUnfreeze, s.doEndHalts),
 	}
+	limit := kind("limits.change", "withdrawal.approve", s.checkLimit, s.doLimit)
+	limit.Weight = s.weightOf
+	kinds[proposeLimit] = limit
 	resolutions := []string{proposeAssign, proposeReturn, proposeKeep} // of one kind of money, whatever becomes of it
 	for _, verb := range resolutions {
 		k := kinds[verb]

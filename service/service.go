@@ -45,6 +45,7 @@ type Service struct {
 	Pool           *wallet.Pool
 	Charges        *charge.Service
 	Withdrawals    *withdrawal.Service
+	Limits         *withdrawal.Limits
 	Unattributed   *unattributed.Service
 	Deliverer      *webhook.Deliverer
 	TestDeliveries *webhook.TestDeliveries
@@ -88,6 +89,7 @@ func New(p Parts) (*Service, error) {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
 	}
+	p.Log = slog.New(requestlog.Naming(p.Log.Handler()))
 	if p.LeaseTTL == 0 {
 		p.LeaseTTL = 5 * time.Second
 	}

@@ -49,8 +49,8 @@ func (s *Service) ChainStatus(ctx context.Context) ([]ChainStatus, error) {
 }
 
 // hotKnown returns the hot wallet of the epoch in which a service leads the chain: what is paid to that of a later one
-// before would be credited to nobody, and to that of an earlier one nobody should pay any more. Without the keys of that
-// epoch, which those of an earlier one are, it returns "".
+// before would be credited to nobody, and to that of an earlier one nobody should pay any more. Without the keys of
+// that epoch, which those of an earlier one are, it returns "".
 func (s *Service) hotKnown(id bursar.ChainID, e chain.Epoch) (string, error) {
 	w := s.workers[id]
 	switch keys := s.Keys.Epoch(); {

@@ -1,6 +1,7 @@
 package signer
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/sha256"
@@ -81,4 +82,21 @@ func (k *Keys) SignNote(text []byte) []byte {
 		panic("signer: not a checkpoint of a log")
 	}
 	return ed25519.Sign(k.secret.open().desk, text)
+}
+
+// SignExport signs an export of the signer's state, as memory.ExportText writes it, with the key of Desk. It panics for
+// any other text.
+func (k *Keys) SignExport(text []byte) []byte {
+	if !bytes.HasPrefix(text, []byte("bursar signer state export 1\n")) {
+		panic("signer: not an export of a state")
+	}
+	return ed25519.Sign(k.secret.open().desk, text)
+}
+
+// VerifyExport returns ErrClaim unless the signer of this seed signed the text of an export.
+func (k *Keys) VerifyExport(text, signature []byte) error {
+	if len(signature) != ed25519.SignatureSize || !ed25519.Verify(k.Desk(), text, signature) {
+		return ErrClaim
+	}
+	return nil
 }

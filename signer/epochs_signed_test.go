@@ -35,7 +35,9 @@ func TestTheEpochsOfAnExportAreSigned(t *testing.T) {
 		"another account": func(h *KeyExport) {
 			h.Public.Later[0].Accounts[chain.FamilyEVM] = other.Public.Accounts[chain.FamilyEVM]
 		},
-		"another first key": func(h *KeyExport) { h.Public.Accounts[chain.FamilyEVM] = other.Public.Accounts[chain.FamilyEVM] },
+		"another first key": func(h *KeyExport) {
+			h.Public.Accounts[chain.FamilyEVM] = other.Public.Accounts[chain.FamilyEVM]
+		},
 		"another hot key":   func(h *KeyExport) { h.Hot[chain.FamilySolana] = other.Hot[chain.FamilySolana] },
 		"another later hot": func(h *KeyExport) { h.Public.Later[0].Hot[chain.FamilySolana] = other.Hot[chain.FamilySolana] },
 		"another network":   func(h *KeyExport) { h.Public.Network = Mainnet },

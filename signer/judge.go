@@ -88,6 +88,9 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 		return nil
 	case errors.As(err, &refused):
 		return err
+	case errors.Is(err, memory.ErrSetBack):
+		j.tally = nil
+		return c.refuse(ReasonSetBack, "%v; see docs/operations/signer.md", err)
 	case err != nil:
 		j.tally = nil // it may have been written
 		return fmt.Errorf("remember outgoing transaction %s: %w", c.request.ID, err)

@@ -95,8 +95,8 @@ func (c *check) sweepOld(sharing []memory.Flow, whole bool) error {
 	}
 	return &RefusalError{Chain: c.policy.Capabilities.ID, OutgoingID: c.request.ID, Reason: ReasonSweepOld,
 		Never: whole && len(sharing) == 0 && len(c.contents.Reservations) > 0,
-		Detail: fmt.Sprintf("epoch %d has begun: keys of earlier epochs pay all they have to its hot wallet %s, or to a cold "+
-			"wallet, and nobody else. If the service still pays from the hot wallet before, start it again", c.policy.epoch,
+		Detail: fmt.Sprintf("epoch %d has begun: keys of earlier epochs pay all they have to its hot wallet %s, or to a "+
+			"cold wallet, and nobody else. If the service still pays from the hot wallet before, start it again", c.policy.epoch,
 			c.policy.hot.Base)}
 }
 
@@ -104,8 +104,9 @@ func (c *check) sweepOld(sharing []memory.Flow, whole bool) error {
 // signed of it: the clock of the service may be ahead.
 const wholeSince = time.Hour
 
-// remembersAllOf reports whether a memory has everything that was ever signed of a request. What uses outputs or a nonce
-// is never forgotten; a memory that began again does not know what was signed before, even where its limits began unused.
+// remembersAllOf reports whether a memory has everything that was ever signed of a request. What uses outputs or a
+// nonce is never forgotten; a memory that began again does not know what was signed before, even where its limits began
+// unused.
 func remembersAllOf(whole time.Time, request chain.TxRequest) bool {
 	made := time.UnixMilli(int64(binary.BigEndian.Uint64(append([]byte{0, 0}, request.ID[:6]...)))) // as a UUIDv7 has it
 	return whole.IsZero() || made.After(whole.Add(wholeSince))

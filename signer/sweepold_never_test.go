@@ -40,14 +40,28 @@ func TestNeverIsSaidOnlyWhereItIsKnown(t *testing.T) {
 		change func(b *bench, r *request)
 		want   bool
 	}{
-		"nothing was signed":                       {false, func(*bench, *request) {}, true},
-		"the memory began before the request":      {true, func(b *bench, r *request) { *r = r.at(b.clock.Now().Add(wholeSince + 1e9)) }, true},
-		"the memory began about when it was made":  {true, func(b *bench, r *request) { *r = r.at(b.clock.Now().Add(wholeSince - 1e9)) }, false},
-		"the memory began after the request":       {true, func(b *bench, r *request) { *r = r.at(b.clock.Now().Add(-time.Hour)) }, false},
-		"it uses nothing by which it is known":     {false, func(_ *bench, r *request) { r.contents.Reservations = nil }, false},
-		"the same was signed for another payment":  {false, func(b *bench, r *request) { r.contents.Reservations[0] = "hot/1" }, false},
-		"a nonce beside the one that was signed":   {false, func(b *bench, r *request) { r.contents.Reservations[0] = "hot/2" }, true},
-		"the signed nonce, by another transaction": {false, func(b *bench, r *request) { r.contents.Reservations[0], r.request.ID = "hot/1", bursar.ID{77} }, false},
+		"nothing was signed": {false, func(*bench, *request) {}, true},
+		"the memory began before the request": {
+			true, func(b *bench, r *request) { *r = r.at(b.clock.Now().Add(wholeSince + 1e9)) }, true,
+		},
+		"the memory began about when it was made": {
+			true, func(b *bench, r *request) { *r = r.at(b.clock.Now().Add(wholeSince - 1e9)) }, false,
+		},
+		"the memory began after the request": {
+			true, func(b *bench, r *request) { *r = r.at(b.clock.Now().Add(-time.Hour)) }, false,
+		},
+		"it uses nothing by which it is known": {
+			false, func(_ *bench, r *request) { r.contents.Reservations = nil }, false,
+		},
+		"the same was signed for another payment": {
+			false, func(b *bench, r *request) { r.contents.Reservations[0] = "hot/1" }, false,
+		},
+		"a nonce beside the one that was signed": {
+			false, func(b *bench, r *request) { r.contents.Reservations[0] = "hot/2" }, true,
+		},
+		"the signed nonce, by another transaction": {
+			false, func(b *bench, r *request) { r.contents.Reservations[0], r.request.ID = "hot/1", bursar.ID{77} }, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nil)

@@ -45,6 +45,8 @@ type (
 	ExternalSpends struct{ *Tx }
 	// FeeRules reads and writes fee rules.
 	FeeRules struct{ *Tx }
+	// LimitRules reads and writes limits that operators set.
+	LimitRules struct{ *Tx }
 	// ForgottenPayments reads and writes payments that the journal holds and the database has forgotten.
 	ForgottenPayments struct{ *Tx }
 	// GapAddresses reads and writes addresses of key indexes that a database before this one gave out.
@@ -179,6 +181,9 @@ func (tx *Tx) ExternalSpends() ExternalSpends { return ExternalSpends{tx} }
 
 // FeeRules returns the handle.
 func (tx *Tx) FeeRules() FeeRules { return FeeRules{tx} }
+
+// LimitRules returns the handle.
+func (tx *Tx) LimitRules() LimitRules { return LimitRules{tx} }
 
 // ForgottenPayments returns the handle.
 func (tx *Tx) ForgottenPayments() ForgottenPayments { return ForgottenPayments{tx} }

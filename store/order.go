@@ -43,6 +43,13 @@ func (tx OrderKeys) Of(ctx context.Context, account bursar.ID) ([]bursar.OrderKe
 		`FROM order_keys WHERE account_id = $1 ORDER BY created_at, key_id`, account)
 }
 
+// Page returns keys of all accounts behind one, by account and key; from the first for the zero one.
+func (tx OrderKeys) Page(ctx context.Context, after bursar.OrderKey, limit int) ([]bursar.OrderKey, error) {
+	first := after.AccountID[:] // the zero account too, which is NULL as an ID
+	return orderKeyColumns.rows(ctx, tx.Tx, "list the keys of orders of all", `FROM order_keys
+		WHERE (account_id, key_id) > ($1, $2) ORDER BY account_id, key_id LIMIT $3`, first, after.ID, limit)
+}
+
 // OwnersSoon returns, together with other reads, which of some accounts ever had a key.
 func (tx OrderKeys) OwnersSoon(ctx context.Context, accounts []bursar.ID) *Soon[map[bursar.ID]bool] {
 	those, args := among(tx.Tx, "account_id", accounts)

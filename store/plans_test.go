@@ -71,6 +71,18 @@ var scraped = []read{
 	reading("unattributed deposits", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deposits().Unattributed(ctx, false, aPage)
 	}),
+	reading("newest proposals", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Proposals().Page(ctx, store.Proposal{}, 10)
+	}),
+	reading("older proposals", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Proposals().Page(ctx, store.Proposal{ID: bursar.ID{1}, CreatedAt: today}, 10)
+	}),
+	reading("keys of orders of all", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.OrderKeys().Page(ctx, bursar.OrderKey{}, 10)
+	}),
+	reading("limits of two accounts", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.LimitRules().Of(ctx, bursar.ID{1}, bursar.ID{2})
+	}),
 	reading("currencies with anything open", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deposits().UnfinishedCurrencies(ctx)
 	}),

@@ -205,6 +205,16 @@ func (tx Proposals) List(
 		` ORDER BY created_at DESC, id DESC LIMIT $1`, q.args...)
 }
 
+// Page returns proposals that are older than one, newest first; the newest for the zero one.
+func (tx Proposals) Page(ctx context.Context, before Proposal, limit int) ([]Proposal, error) {
+	if before.ID.IsZero() {
+		return proposedColumns.rows(ctx, tx.Tx, "list the newest proposals",
+			`FROM proposals ORDER BY created_at DESC, id DESC LIMIT $1`, limit)
+	}
+	return proposedColumns.rows(ctx, tx.Tx, "list older proposals", `FROM proposals WHERE (created_at, id) < ($2, $3)
+		ORDER BY created_at DESC, id DESC LIMIT $1`, limit, micros(before.CreatedAt), before.ID)
+}
+
 // Vote adds what a person says about a locked proposal. The error is ErrVoted where they have said something before.
 func (tx Proposals) Vote(ctx context.Context, v ProposalVote) error {
 	query, args := values{

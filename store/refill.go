@@ -38,6 +38,8 @@ type Refill struct {
 
 	// Uses are the reservations that its transaction uses up.
 	Uses []string
+	// ReadAt is the height as of which a node showed unused what its transaction uses up; 0: no node was asked.
+	ReadAt uint64
 	// EndsAt is when the chain takes its transaction no more; zero: no time of its own ends it.
 	EndsAt time.Time
 
@@ -76,6 +78,7 @@ var refillColumns = columnsOf([]column[Refill]{
 	{"reason", func(r *Refill) any { return &r.Reason }},
 	{"revokes", func(r *Refill) any { return &r.Revokes }},
 	{"uses", func(r *Refill) any { return uses{&r.Uses} }},
+	{"read_at", func(r *Refill) any { return &r.ReadAt }},
 	{"ends_at", func(r *Refill) any { return instant{&r.EndsAt} }},
 	{"created_at", func(r *Refill) any { return instant{&r.CreatedAt} }},
 	{"ended_at", func(r *Refill) any { return instant{&r.EndedAt} }},
@@ -99,6 +102,7 @@ func (tx Refills) Insert(ctx context.Context, r Refill) error {
 		{"actor", r.Actor},
 		{"revokes", r.Revokes},
 		{"uses", joined(r.Uses)},
+		{"read_at", int64(r.ReadAt)},
 		{"ends_at", micros(r.EndsAt)},
 		{"created_at", micros(tx.now)},
 	}.insertInto("refills")

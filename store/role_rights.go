@@ -84,6 +84,7 @@ var rights = map[string]right{
 	"people": {add: true, change: []string{"roles", "accounts", "next_roles", "next_accounts", "changes_at",
 		"revoked_at"}},
 	"payment_links":      {add: true, change: []string{"closed_at"}},
+	"limit_rules":        passing,
 	"link_head":          changing,
 	"links":              appendOnly,
 	"link_visits":        {add: true, remove: true},

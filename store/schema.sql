@@ -638,6 +638,17 @@ CREATE INDEX invoices_status ON invoices(account_id, status, number);
 
 CREATE INDEX invoices_turning ON invoices(turns_at) WHERE turns_at > 0;
 
+CREATE TABLE limit_rules (
+  scope    TEXT NOT NULL,   -- 'all', or 'account:' and the ID of one
+  currency TEXT NOT NULL,
+  kind     TEXT NOT NULL,   -- 'maximum', or 'approval': what is larger is refused, or waits for an approval
+  amount   TEXT NOT NULL,
+  set_at   BIGINT NOT NULL,
+  actor    TEXT NOT NULL,
+  reason   TEXT NOT NULL,
+  PRIMARY KEY (scope, currency, kind)
+);
+
 CREATE TABLE link_head (
   name   TEXT PRIMARY KEY,
   number BIGINT NOT NULL,
@@ -948,7 +959,7 @@ CREATE TABLE refills (
   reason     TEXT NOT NULL DEFAULT '',
   created_at BIGINT NOT NULL,
   ended_at   BIGINT NOT NULL DEFAULT 0
-, revokes TEXT NOT NULL DEFAULT '', ends_at BIGINT NOT NULL DEFAULT 0, uses TEXT NOT NULL DEFAULT '');
+, revokes TEXT NOT NULL DEFAULT '', ends_at BIGINT NOT NULL DEFAULT 0, uses TEXT NOT NULL DEFAULT '', read_at BIGINT NOT NULL DEFAULT 0);
 
 CREATE UNIQUE INDEX refills_open ON refills(chain, wallet) WHERE status = 'open';
 

@@ -126,7 +126,7 @@ func (s *Service) Cancel(
 	})
 	if err == nil {
 		n.Status = bursar.ResolutionFailed
-		s.Log.Info("refund of unattributed deposit cancelled", "deposit", id, "resolution", n.ID)
+		s.Log.InfoContext(ctx, "refund of unattributed deposit cancelled", "deposit", id, "resolution", n.ID)
 	}
 	return n, err
 }
@@ -167,7 +167,8 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, done []
 	if err != nil {
 		return n, err
 	}
-	s.Log.Info("deposit resolved", "deposit", id, "resolution", n.ID, "kind", n.Kind, "chain", n.Chain, "currency",
+	s.Log.InfoContext(ctx, "deposit resolved", "deposit", id, "resolution", n.ID, "kind", n.Kind, "chain", n.Chain,
+		"currency",
 		n.Currency)
 	if s.Resolved != nil {
 		s.Resolved(n.Chain)

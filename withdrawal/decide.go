@@ -153,7 +153,7 @@ func (s *Service) decide(
 		return err
 	})
 	if err == nil {
-		s.log.Info("withdrawal status set by an operator", "withdrawal", w.ID, "status", w.Status)
+		s.log.InfoContext(ctx, "withdrawal status set by an operator", "withdrawal", w.ID, "status", w.Status)
 	}
 	return w, err
 }

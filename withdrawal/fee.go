@@ -99,7 +99,7 @@ func (s *Service) quote(ctx context.Context, c Chain, p *prepared) error {
 	case errors.As(err, &refused):
 		return bursar.RefuseField(bursar.CodeDestinationRefused, "address", "%s", refused.Reason)
 	}
-	s.log.Warn("network fee could not be estimated", "currency", p.currency.Code, "error", err)
+	s.log.WarnContext(ctx, "network fee could not be estimated", "currency", p.currency.Code, "error", err)
 	last, fresh := s.quotes.get(p.currency.Code)
 	p.network, p.unpriced = last, !fresh
 	return nil

@@ -41,6 +41,11 @@ func (s *Service) holdAll(
 	if err := onceByReference(ctx, tx, requests, results, answered); err != nil {
 		return nil, err
 	}
+	for i := range requests {
+		if results[i].Err == nil && !answered[i] {
+			results[i].Err = judge(&requests[i], found.limits)
+		}
+	}
 	price(requests, results, found.rules)
 	var rest []int
 	for i, p := range requests {
@@ -89,7 +94,8 @@ func unlessRecorded(
 type looked struct {
 	accounts map[bursar.ID]bursar.Account // that pay; locked
 	lists    map[bursar.ID]bursar.DestinationList
-	rules    bursar.FeeRules // of who pays, and who receives inside
+	rules    bursar.FeeRules   // of who pays, and who receives inside
+	limits   bursar.LimitRules // of who pays
 }
 
 // lookUp locks the accounts that pay, and then reads the rest.
@@ -97,11 +103,15 @@ func lookUp(ctx context.Context, tx *store.Tx, requests []prepared) (found looke
 	ids := accountsOf(requests)
 	accounts := tx.Accounts().LockAllSoon(ctx, ids)
 	lists := tx.DestinationLists().OfSoon(ctx, ids)
+	limits := tx.LimitRules().OfSoon(ctx, ids...)
 	rules := tx.FeeRules().OfSoon(ctx, parties(requests)...)
 	if found.accounts, err = accounts.Get(ctx); err != nil {
 		return found, err
 	}
 	if found.lists, err = lists.Get(ctx); err != nil {
+		return found, err
+	}
+	if found.limits, err = limits.Get(ctx); err != nil {
 		return found, err
 	}
 	found.rules, err = rules.Get(ctx)
@@ -181,14 +191,17 @@ func (s *Service) record(
 	list := make([]store.NewWithdrawal, 0, n)
 	transfers, deposits := make([]deposit.Transfer, 0, n), make([]bursar.Deposit, 0, n)
 	paid := make([]bursar.Withdrawal, 0, n)
+	causes := map[bursar.ID]context.Context{} // of each subject of an event
 	for _, o := range accepted {
 		p := requests[o.index]
 		list = append(list, store.NewWithdrawal{Withdrawal: o.withdrawal, Chain: p.currency.Chain})
-		s.logRequested(tx, p)
+		of := bursar.WithRequest(ctx, p.request)
+		causes[o.withdrawal.ID], causes[o.deposit.ID] = of, of
+		s.logRequested(of, tx, p)
 		if o.inside != nil {
 			transfers, deposits = append(transfers, *o.inside), append(deposits, o.deposit)
 			paid = append(paid, o.withdrawal)
-			s.logSettled(tx, o.withdrawal, o.deposit)
+			s.logSettled(of, tx, o.withdrawal, o.deposit)
 		}
 	}
 	if err := tx.Withdrawals().InsertAll(ctx, list); err != nil {
@@ -210,7 +223,7 @@ func (s *Service) record(
 	tx.After(func() {
 		sent, _ := due.Get(ctx) // it is known once the transaction is committed
 		for i, e := range events {
-			s.logEvent(e, sent[i])
+			s.logEvent(cmp.Or(causes[e.Subject], ctx), e, sent[i])
 		}
 	})
 	for _, o := range accepted {
@@ -221,7 +234,7 @@ func (s *Service) record(
 			}
 		}
 		if done := requests[o.index].done; done != nil {
-			if err := done(ctx, tx, o.withdrawal); err != nil {
+			if err := done(causes[o.withdrawal.ID], tx, o.withdrawal); err != nil {
 				return err
 			}
 		}
@@ -229,11 +242,11 @@ func (s *Service) record(
 	return nil
 }
 
-func (s *Service) logRequested(tx *store.Tx, p prepared) {
+func (s *Service) logRequested(ctx context.Context, tx *store.Tx, p prepared) {
 	w := p.withdrawal
 	tx.After(func() {
-		s.log.Info("withdrawal requested", "withdrawal", w.ID, "chain", p.currency.Chain, "account", w.AccountID,
-			"currency", w.Currency, "amount", p.currency.Text(w.Amount), "fee", p.currency.Text(w.Fee),
+		s.log.InfoContext(ctx, "withdrawal requested", "withdrawal", w.ID, "chain", p.currency.Chain, "account",
+			w.AccountID, "currency", w.Currency, "amount", p.currency.Text(w.Amount), "fee", p.currency.Text(w.Fee),
 			"address", w.Address.String(), "status", w.Status)
 	})
 }

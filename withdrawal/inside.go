@@ -22,13 +22,13 @@ func (s *Service) settleInside(
 	if err != nil {
 		return w, err
 	}
-	s.logSettled(tx, w, d)
+	s.logSettled(ctx, tx, w, d)
 	return w, s.announce(ctx, tx, w)
 }
 
-func (s *Service) logSettled(tx *store.Tx, w bursar.Withdrawal, d bursar.Deposit) {
+func (s *Service) logSettled(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, d bursar.Deposit) {
 	tx.After(func() {
-		s.log.Info("withdrawal settled", "withdrawal", w.ID, "account", w.AccountID, "deposit", d.ID)
+		s.log.InfoContext(ctx, "withdrawal settled", "withdrawal", w.ID, "account", w.AccountID, "deposit", d.ID)
 	})
 }
 
@@ -36,15 +36,16 @@ func (s *Service) logSettled(tx *store.Tx, w bursar.Withdrawal, d bursar.Deposit
 func (s *Service) announce(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.registry, s.ids)
 	if !event.ID.IsZero() {
-		tx.After(func() { s.logEvent(event, due) })
+		tx.After(func() { s.logEvent(ctx, event, due) })
 	}
 	return err
 }
 
 // logEvent is called after the commit that recorded an event; due says that it is to be sent.
-func (s *Service) logEvent(e bursar.Event, due bool) {
+func (s *Service) logEvent(ctx context.Context, e bursar.Event, due bool) {
 	if due && s.announced != nil {
 		s.announced(e)
 	}
-	s.log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
+	s.log.InfoContext(ctx, "event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID,
+		"sent", due)
 }

@@ -53,7 +53,7 @@ func (s *Service) CancelOwn(ctx context.Context, c Cancellation) (w bursar.Withd
 	case err != nil:
 		return w, err
 	}
-	s.log.Info("withdrawal cancelled by its account", "withdrawal", w.ID, "account", w.AccountID, "by", c.By)
+	s.log.InfoContext(ctx, "withdrawal cancelled by its account", "withdrawal", w.ID, "account", w.AccountID, "by", c.By)
 	return w, nil
 }
 
@@ -92,9 +92,16 @@ func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 	}
 	requests, results := []prepared{p}, make([]store.Result[bursar.Withdrawal], 1)
 	var rules bursar.FeeRules
+	var limits bursar.LimitRules
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
-		rules, err = tx.FeeRules().Of(ctx, parties(requests)...)
-		return err
+		soon := tx.LimitRules().OfSoon(ctx, o.Account)
+		if rules, err = tx.FeeRules().Of(ctx, parties(requests)...); err != nil {
+			return err
+		}
+		if limits, err = soon.Get(ctx); err != nil {
+			return err
+		}
+		return judge(&requests[0], limits)
 	})
 	if err != nil {
 		return Quote{}, err
@@ -109,7 +116,7 @@ func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 		return Quote{}, asRefusal(err, p.currency)
 	}
 	return Quote{
-		Currency: rules.For(o.Account, p.currency),
+		Currency: limits.For(o.Account, rules.For(o.Account, p.currency)),
 		Address:  w.Address,
 		Amount:   w.Amount,
 		Fee:      w.Fee,

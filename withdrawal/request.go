@@ -129,6 +129,7 @@ type prepared struct {
 	order      *ordered       // that the client signed; nil: the account has no keys
 	network    bursar.Amount  // the chain's fee, as its node estimates it
 	unpriced   bool           // that is not known
+	request    string         // the ID of the client's request, for the log
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
@@ -191,6 +192,7 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 		currency: currency,
 		fund:     o.Fund,
 		done:     o.Done,
+		request:  bursar.RequestOf(ctx),
 		order:    order,
 		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
 			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By,
@@ -209,9 +211,6 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 	}
 	if p.receiver, err = s.receiver(ctx, c.Capabilities(), currency, p.withdrawal, there); err != nil {
 		return prepared{}, err
-	}
-	if !currency.ApprovalAbove.IsZero() && currency.ApprovalAbove.Less(amount) {
-		p.withdrawal.Status = bursar.WithdrawalPendingApproval
 	}
 	if p.receiver == nil {
 		err = s.quote(ctx, c, &p)
@@ -258,8 +257,7 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 		return amount, bursar.RefuseField(bursar.CodeBelowMinimum, "amount", "the smallest withdrawal of %s is %s", c.Code,
 			c.Exact(c.WithdrawalMinimum))
 	case !c.WithdrawalMaximum.IsZero() && c.WithdrawalMaximum.Less(amount):
-		return amount, bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "the largest withdrawal of %s is %s", c.Code,
-			c.Exact(c.WithdrawalMaximum))
+		return amount, errAbove(c, c.WithdrawalMaximum)
 	}
 	return amount, nil
 }

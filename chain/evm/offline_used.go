@@ -14,7 +14,7 @@ var _ chain.ColdUses = (*Chain)(nil)
 // UsedUp implements chain.ColdUses: in the final block the account, or the Safe, has a higher nonce. That of a Safe is
 // raised by calls that others send, which no block shows.
 func (c *Chain) UsedUp(
-	ctx context.Context, wallet bursar.ColdWallet, data []byte,
+	ctx context.Context, wallet bursar.ColdWallet, data []byte, _ uint64,
 ) (used bool, height uint64, err error) {
 	defer chain.Wrap(&err, "nonce of cold wallet %s", wallet.Name)
 	tx, err := c.ReadCold(wallet, data)

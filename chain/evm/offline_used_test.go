@@ -45,7 +45,7 @@ func TestANonceIsUsedUpInTheFinalBlock(t *testing.T) {
 			r, data = b.refill(bursar.ColdSafe, safeAt), b.safe(nil)
 			r.Wallet.Executor = b.bases[2].String()
 		}
-		used, height, err := f.open(t, nil).UsedUp(t.Context(), r.Wallet, data)
+		used, height, err := f.open(t, nil).UsedUp(t.Context(), r.Wallet, data, 0)
 		if used != test.want || height != 2 || err != nil {
 			t.Errorf("%s: got %v at %d, %v, want %v at 2", name, used, height, err, test.want)
 		}
@@ -54,7 +54,7 @@ func TestANonceIsUsedUpInTheFinalBlock(t *testing.T) {
 	f.final = 0
 	f.script["eth_getTransactionCount"] = func([]any) (any, error) { return nil, errNoMethod }
 	if _, _, err := f.open(t, nil).UsedUp(t.Context(), b.refill(bursar.ColdAddress, b.bases[0]).Wallet,
-		b.account(nil)); err == nil {
+		b.account(nil), 0); err == nil {
 		t.Error("without an answer: got none, want an error")
 	}
 }

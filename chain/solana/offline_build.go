@@ -61,11 +61,32 @@ func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (data 
 	return data, err
 }
 
+// Unused implements chain.ColdReads.
+func (c *Chain) Unused(ctx context.Context, wallet bursar.ColdWallet, data []byte) (slot uint64, err error) {
+	defer chain.Wrap(&err, "nonce of cold wallet %s", wallet.Name)
+	t, err := c.coldOf(wallet, data)
+	if err != nil {
+		return 0, err
+	}
+	s, err := c.pin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	value, slot, err := s.nonceOf(ctx, t.nonce, t.payer, confirmed)
+	if err == nil && value != t.blockhash {
+		err = errNonceMoved
+	}
+	return slot, err
+}
+
+var errNonceMoved = errors.New("the nonce was advanced since, or the nodes do not agree about it: begin again")
+
 // UsedUp implements chain.ColdUses: the final state has another value of the nonce, or the account is no nonce account
 // of the wallet any more. A nonce that was advanced never comes back to a value: each is the hash of a blockhash
-// (solana-nonce: DurableNonce::from_blockhash).
+// (solana-nonce: DurableNonce::from_blockhash). But a node that lags shows the value from before the one that the
+// transaction has: only an answer of a slot from which on that was there counts.
 func (c *Chain) UsedUp(
-	ctx context.Context, wallet bursar.ColdWallet, data []byte,
+	ctx context.Context, wallet bursar.ColdWallet, data []byte, since uint64,
 ) (used bool, slot uint64, err error) {
 	defer chain.Wrap(&err, "nonce of cold wallet %s", wallet.Name)
 	t, err := c.coldOf(wallet, data)
@@ -77,6 +98,12 @@ func (c *Chain) UsedUp(
 		return false, 0, err
 	}
 	value, slot, err := s.nonceOf(ctx, t.nonce, t.payer, finalized)
+	if since == 0 || slot < since {
+		if refused := (*chain.RefusedError)(nil); errors.As(err, &refused) {
+			err = nil
+		}
+		return false, slot, err
+	}
 	if refused := (*chain.RefusedError)(nil); errors.As(err, &refused) && slot > 0 {
 		return true, slot, nil
 	}

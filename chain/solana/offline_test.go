@@ -281,7 +281,13 @@ func TestANonceIsUsedUpByTheFinalState(t *testing.T) {
 			}
 			return object{"context": object{"slot": 100}, "value": test.value}, nil
 		})
-		used, slot, err := f.open(t, nil).UsedUp(t.Context(), b.wallet, b.honest(nil).bytes())
+		c, data := f.open(t, nil), b.honest(nil).bytes()
+		for _, since := range []uint64{0, 101} { // by a node that lags behind, or of a refill from before it was noted
+			if used, _, err := c.UsedUp(t.Context(), b.wallet, data, since); used || (err != nil) != test.fails {
+				t.Errorf("%s, as of a slot before %d: got %v, %v, want false", name, since, used, err)
+			}
+		}
+		used, slot, err := c.UsedUp(t.Context(), b.wallet, data, 100)
 		if used != test.want || (err != nil) != test.fails || !test.fails && slot != 100 {
 			t.Errorf("%s: got %v at slot %d, %v, want %v at slot 100", name, used, slot, err, test.want)
 		}

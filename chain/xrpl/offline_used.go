@@ -12,7 +12,7 @@ var _ chain.ColdUses = (*Chain)(nil)
 // UsedUp implements chain.ColdUses: in the newest validated ledger the account has a higher sequence, or is deleted, as
 // an account that comes back begins with the number of its ledger (rippled: DeletableAccounts).
 func (c *Chain) UsedUp(
-	ctx context.Context, wallet bursar.ColdWallet, data []byte,
+	ctx context.Context, wallet bursar.ColdWallet, data []byte, _ uint64,
 ) (used bool, ledger uint64, err error) {
 	defer chain.Wrap(&err, "sequence of cold wallet %s", wallet.Name)
 	t, err := c.coldOf(wallet, data)

@@ -26,7 +26,7 @@ func TestASequenceIsUsedUpInTheValidatedLedger(t *testing.T) {
 				"Account": b.bases[0].String(), "Balance": "100000000", "Sequence": test.next}}
 		}
 		r := b.refill(bursar.ColdAddress, b.bases[0])
-		used, ledger, err := f.open(t).UsedUp(t.Context(), r.Wallet, b.honest(b.bases[0], nil).bytes())
+		used, ledger, err := f.open(t).UsedUp(t.Context(), r.Wallet, b.honest(b.bases[0], nil).bytes(), 0)
 		if used != test.want || ledger != first || err != nil {
 			t.Errorf("%s: got %v in ledger %d, %v, want %v in %d", name, used, ledger, err, test.want, first)
 		}

@@ -1804,7 +1804,7 @@ export interface components {
             /** @description The smallest deposit that is credited. */
             minimum: components["schemas"]["Amount"];
             withdrawalMinimum: components["schemas"]["Amount"];
-            /** @description Not present if there is none. */
+            /** @description The largest withdrawal of your account. Not present if there is none. */
             withdrawalMaximum?: components["schemas"]["Amount"];
             /**
              * @description `network` for the chain's fee at the time, or a fixed amount. The fees shown are those of your account.

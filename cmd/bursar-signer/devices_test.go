@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -86,19 +87,8 @@ func TestTheSeedFileOpensByATPM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs swtpm")
 	}
-	program, err := exec.LookPath("swtpm")
-	if err != nil {
-		t.Fatal("swtpm is not installed: go run ./test -install swtpm")
-	}
 	b := sealedBench(t, "signer: {tpm: tpm}")
-	socket := filepath.Join(b.folder, "tpm")
-	ctx, cancel := context.WithCancel(context.Background())
-	emulator := exec.CommandContext(ctx, program, "socket", "--tpm2", "--server", "type=unixio,path="+socket,
-		"--tpmstate", "dir="+b.folder, "--flags", "not-need-init,startup-clear")
-	if err := emulator.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cancel(); _ = emulator.Wait() })
+	socket, _ := b.emulator()
 	measure(t, socket)
 	before := b.says("opens", "seed", "check")
 	b.says("The way machine is added", "seed", "recipients", "add", "machine", "--tpm")
@@ -108,6 +98,25 @@ func TestTheSeedFileOpensByATPM(t *testing.T) {
 	measure(t, socket)
 	b.with().refuses(1, "its PCRs are not what they were", "seed", "check")
 	b.says("The way passphrase opens it", "seed", "check")
+}
+
+// emulator starts a TPM at the socket tpm of the bench, with what it kept. kill cuts its power.
+func (b *bench) emulator() (socket string, kill func()) {
+	b.Helper()
+	program, err := exec.LookPath("swtpm")
+	if err != nil {
+		b.Fatal("swtpm is not installed: go run ./test -install swtpm")
+	}
+	socket = filepath.Join(b.folder, "tpm")
+	ctx, cancel := context.WithCancel(context.Background())
+	emulator := exec.CommandContext(ctx, program, "socket", "--tpm2", "--server", "type=unixio,path="+socket,
+		"--tpmstate", "dir="+b.folder, "--flags", "not-need-init,startup-clear")
+	if err := emulator.Start(); err != nil {
+		b.Fatal(err)
+	}
+	kill = sync.OnceFunc(func() { cancel(); _ = emulator.Wait(); _ = os.Remove(socket) })
+	b.Cleanup(kill)
+	return socket, kill
 }
 
 // measure extends PCR 7, as soon as the TPM is there.

@@ -81,6 +81,8 @@ type auditCommands struct {
 	command.Audit
 	Acts actsCommands    `cmd:"" help:"List and verify what people did."`
 	Tail actsTailCommand `cmd:"" help:"Print what people did, and follow it."`
+
+	Witness witnessCommands `cmd:"" help:"Cosign the signer's log on a machine of somebody else."`
 }
 
 type actsCommands struct {

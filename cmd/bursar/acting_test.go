@@ -124,6 +124,7 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 		"signer policy test":      "prints the answer of the policy",
 		"audit checkpoint":        "prints a file",
 		"audit prove":             "prints a file",
+		"audit witness cosign":    "prints a file",
 		"signer audit checkpoint": "prints a file",
 		"signer audit prove":      "prints a file",
 		"ledger month":            "prints a document, or files",

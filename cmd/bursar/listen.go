@@ -39,7 +39,8 @@ type listenCommand struct {
 // Help returns what happens, and an example.
 func (listenCommand) Help() string {
 	return "Events are read from the account's feed, so none is lost while the connection is broken, and no receiver " +
-		"has to be reachable from the service. What somebody sends again is forwarded again, of the newest 100 events, within " +
+		"has to be reachable from the service. What somebody sends again is forwarded again, of the newest 100 events, " +
+		"within " +
 		"seconds. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that " +
 		"follows from the API key: it is the same in every run, and not the one with which the service signs.\n\n" +
 		"Examples:\n\n    BURSAR_API_KEY=bk_… bursar listen --print-secret\n" +
@@ -174,7 +175,7 @@ func (cmd *listenCommand) forwarder(c *call) (*forwarder, error) {
 }
 
 // webhookSecret is the variable with the secret of what is forwarded.
-const webhookSecret = "BURSAR_WEBHOOK_SECRET"
+const webhookSecret = "BURSAR_WEBHOOK_SECRET" //nolint:gosec // a name, not a secret
 
 // secret is the one with which webhooks are forwarded. Without one in the environment it follows from the API key, so
 // that a receiver is configured once. Nobody learns the key from it, nor the secret with which the service signs.

@@ -79,7 +79,8 @@ func TestListenForwardsWhatIsSentAgain(t *testing.T) {
 	}
 	for again := ""; again != second; { // once listen has looked at the deliveries before
 		d.answer("POST", base+"/api/v1/account/webhooks/redeliver?eventID="+second, shop, "203.0.113.1", 200, "redelivered")
-		d.answer("POST", base+"/api/v1/account/webhooks/test?webhook="+receiver.URL, shop, "203.0.113.1", 200, "test") // wakes it
+		// It wakes the deliverer.
+		d.answer("POST", base+"/api/v1/account/webhooks/test?webhook="+receiver.URL, shop, "203.0.113.1", 200, "test")
 		select {
 		case again = <-mine:
 		case <-ctx.Done():

@@ -52,6 +52,7 @@ type commands struct {
 	Audit        auditCommands        `cmd:"" help:"List and verify what people did; check the signer's log, and prove what is in it."`
 	Operator     operatorCommands     `cmd:"" help:"Invite people to the console, set their roles, and revoke them."`
 	Account      accountCommands      `cmd:"" help:"Create, list, configure and freeze accounts."`
+	Limit        limitCommands        `cmd:"" help:"Show and change limits of withdrawals."`
 	Key          keyCommands          `cmd:"" help:"Create, list, revoke and rotate API keys and webhook secrets."`
 	Chain        chainCommands        `cmd:"" help:"Show chains, rescan blocks, halt and resume payments."`
 	Currency     currencyCommands     `cmd:"" help:"Halt and resume payments of a currency."`

@@ -19,6 +19,7 @@ import (
 	"github.com/bursar/bursar/operator"
 	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/oversight"
+	"github.com/bursar/bursar/relay"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -54,7 +55,8 @@ func New(t testing.TB, roles ...operator.Role) *console.Console {
 	}
 	c, err := console.New(console.Config{DB: db, Registry: registry, IDs: ids, People: people,
 		Sheets: reader(db, registry),
-		Acts:   console.Acts{Proposals: &proposal.Service{DB: db, IDs: ids, Log: slog.New(slog.DiscardHandler)}},
+		Acts: console.Acts{Proposals: &proposal.Service{DB: db, IDs: ids, Log: slog.New(slog.DiscardHandler)},
+			Approvals: &relay.Relay{DB: db, Registry: registry}},
 		Who: func(*http.Request) (operator.Person, operator.Session, error) {
 			return operator.Person{ID: bursar.ID{9}, Name: "Ada", Roles: roles}, operator.Session{ID: bursar.ID{8}}, nil
 		}})
@@ -115,6 +117,7 @@ func fill(ctx context.Context, tx *store.Tx) error {
 		func() error { return addCharge(ctx, tx) },
 		func() error { return addUnattributed(ctx, tx) },
 		func() error { return addPeople(ctx, tx) },
+		func() error { return addRules(ctx, tx) },
 		func() error {
 			return tx.Events().Insert(ctx, bursar.Event{ID: bursar.ID{0x01, 0x93, 0xa6, 0xa0, 6}, AccountID: Shop,
 				Kind: bursar.EventDeposit, Subject: Waiting, URL: wallet.Webhook, Body: []byte(`{"success":true}`),

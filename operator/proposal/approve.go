@@ -131,7 +131,8 @@ func (s *Service) ended(p store.Proposal) error {
 
 func (s *Service) record(ctx context.Context, tx *store.Tx, c Change) error {
 	tx.After(func() {
-		s.Log.Info("proposal changed", "proposal", c.Proposal.ID, "verb", c.Proposal.Verb, "status", c.Next, "by", c.By.ID)
+		s.Log.InfoContext(ctx, "proposal changed", "proposal", c.Proposal.ID, "verb", c.Proposal.Verb, "status", c.Next,
+			"by", c.By.ID)
 	})
 	if s.Record == nil {
 		return nil

@@ -58,6 +58,10 @@ type Kind struct {
 	// Beside are other verbs whose amounts of a day count with those of this one.
 	Beside []string
 
+	// Weight is the amount by which the number of persons is found who must approve, where that is not the sum of a day,
+	// such as of a limit that is raised: each proposal says all that it lets through. nil: the sum of a day.
+	Weight func(p store.Proposal) bursar.Amount
+
 	// Check completes a proposal before it is recorded, and refuses what could not be carried out now.
 	Check func(ctx context.Context, p store.Proposal) (store.Proposal, error)
 	// Execute carries a proposal out in one transaction, in which it calls done after its own locks; an error of done
@@ -146,6 +150,9 @@ func (s *Service) Propose(ctx context.Context, by Person, p store.Proposal) (sto
 func (s *Service) need(ctx context.Context, tx *store.Tx, kind Kind, p store.Proposal) (int, error) {
 	if s.Need == nil || p.Currency == "" {
 		return 1, nil
+	}
+	if kind.Weight != nil {
+		return max(1, s.Need(p.Currency, kind.Weight(p))), nil
 	}
 	verbs := append([]string{p.Verb}, kind.Beside...)
 	sum, err := tx.Proposals().Proposed(ctx, verbs, p.AccountID, p.Currency, p.CreatedAt.Add(-Day))

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/bursar/bursar/console/consoletest"
 	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/oversight"
 )
 
 const (
@@ -45,6 +47,8 @@ var consolePages = []struct {
 	{"account", "/console/accounts/" + consoletest.Shop.String(), true},
 	{"act", "/console/do/halt?object=currency:USDT&token=0193a6a0-0000-7000-8000-000000000000", true},
 	{"proposal", "/console/proposals/" + consoletest.Proposed.String(), true},
+	{"approvals", "/console/approvals", false},
+	{"proposals", "/console/proposals", true},
 	{"people", "/console/people", true},
 	{"audit", "/console/audit", true},
 	{"settings", "/console/settings", true},
@@ -60,16 +64,22 @@ func (p *payer) reads(t *testing.T) {
 	defer func() { p.url = before }()
 	// Lists share a template, and so do forms: one of each is enough beside those in the documents.
 	more := []string{"/console/deposits?status=pending", "/console/charges", "/console/proposals", "/console/me",
+		"/console/approvals/" + consoletest.Payout.String(), "/console/order-keys",
+		"/console/do/limits.tighten?object=all",
 		"/console/invited", "/console/nothing", "/console/do/withdrawal.reject?object=" + consoletest.Payout.String()}
 	for _, one := range consolePages {
 		more = append(more, one.path)
 	}
 	p.do(chromedp.EmulateViewport(320, 800))
+	for _, one := range oversight.Pages() {
+		if !strings.Contains(one.Path, "{") && !slices.Contains(more, "/console"+one.Path) {
+			p.consolePage("/console" + one.Path)
+			p.fits(one.Path)
+		}
+	}
 	for _, path := range more {
 		p.consolePage(path)
-		if wide := eval[int](p, "document.documentElement.scrollWidth"); wide > 320 {
-			p.Errorf("%s is %d wide on a screen of 320, want that it fits: %s", path, wide, eval[string](p, widest))
-		}
+		p.fits(path)
 		p.examine(path)
 		if forbidden := eval[[]string](p, "forbidden"); len(forbidden) > 0 {
 			p.Errorf("%s: the policy forbids %v, want nothing", path, forbidden)
@@ -88,9 +98,21 @@ func (p *payer) reads(t *testing.T) {
 	p.do(chromedp.EmulateViewport(390, 844))
 }
 
-// widest names what sticks out.
-const widest = `[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth &&
-	!e.closest('.table')).map((e) => e.tagName + '.' + e.className).join(' ')`
+// widest names what sticks out of the screen, or out of its table: nothing is cut, and nothing has to be scrolled to
+// the side.
+const widest = `[...document.querySelectorAll('body *')].filter((e) =>
+	(e.getBoundingClientRect().right > innerWidth || e.matches('.table') && e.scrollWidth > e.clientWidth) &&
+	!e.closest('.unseen, .skip, pre, thead, svg')).map((e) => e.tagName + '.' + e.className + ' ' +
+	e.textContent.trim().slice(0, 40)).slice(0, 5).join('; ')`
+
+// fits has a page fit a screen of 320.
+func (p *payer) fits(what string) {
+	p.Helper()
+	wide, out := eval[int](p, "document.documentElement.scrollWidth"), eval[string](p, widest)
+	if wide > 320 || out != "" {
+		p.Errorf("%s is %d wide on a screen of 320, want that it fits; out of it stick %s", what, wide, out)
+	}
+}
 
 func (p *payer) consolePage(path string) {
 	p.Helper()

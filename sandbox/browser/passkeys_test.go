@@ -63,9 +63,7 @@ func (p *payer) addsAuthenticator() webauthn.AuthenticatorID {
 // look has a page fit a small screen, and axe-core and the page's policy find nothing.
 func (p *payer) look(what string) {
 	p.Helper()
-	if wide := eval[int](p, "document.documentElement.scrollWidth"); wide > 320 {
-		p.Errorf("%s is %d wide on a screen of 320, want that it fits: %s", what, wide, eval[string](p, widest))
-	}
+	p.fits(what)
 	p.examine(what)
 	if forbidden := eval[[]string](p, "forbidden"); len(forbidden) > 0 {
 		p.Errorf("%s: the policy forbids %v, want nothing", what, forbidden)

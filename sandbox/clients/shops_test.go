@@ -33,8 +33,8 @@ func shopProgram(t *testing.T, fence string) string {
 	return string(block[1])
 }
 
-// playShops has somebody buy in each shop of the tutorial and pay, and looks at the order: a webhook that verifies makes
-// it paid, and one that does not changes nothing.
+// playShops has somebody buy in each shop of the tutorial and pay, and looks at the order: a webhook that verifies
+// makes it paid, and one that does not changes nothing.
 func playShops(t *testing.T, s *sandbox, dist string) {
 	t.Helper()
 	clients, err := filepath.Abs(own)
@@ -43,7 +43,8 @@ func playShops(t *testing.T, s *sandbox, dist string) {
 	}
 	for fence, start := range map[string]func(folder, listen string) []string{
 		"go": func(folder, _ string) []string {
-			run(t, filepath.Join("..", ".."), "go", "build", "-o", filepath.Join(folder, "shop"), filepath.Join(folder, "shop.go"))
+			run(t, filepath.Join("..", ".."), "go", "build", "-o", filepath.Join(folder, "shop"), filepath.Join(folder,
+				"shop.go"))
 			return []string{filepath.Join(folder, "shop")}
 		},
 		"typescript": func(_, _ string) []string { return []string{"node", filepath.Join(dist, "shop.js")} },

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// TestARotationWithBothPrograms replaces the seed while the service runs, on every chain: payments are on their way, the
-// signer is killed while the epoch begins, and both programs are killed while the old hot wallets are emptied. The
-// service hears of the epoch by itself. What was signed before is paid once, addresses that were given out stay good,
-// everything comes to the new hot wallet, payments go on from there, and books equal the chains to the unit.
+// TestARotationWithBothPrograms replaces the seed while the service runs, on every chain: payments are on their way,
+// the signer is killed while the epoch begins, and both programs are killed while the old hot wallets are emptied.
+// The service hears of the epoch by itself. What was signed before is paid once, addresses that were given out stay
+// good, everything comes to the new hot wallet, payments go on from there, and books equal the chains to the unit.
 func TestARotationWithBothPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the sandbox as a process: left out by -short")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer/memory"
@@ -19,18 +20,21 @@ type Audit struct {
 	Prove      signerProveCommand      `cmd:"" help:"Prove that an entry is in the log."`
 }
 
-type signerCheckpointCommand struct{}
+type signerCheckpointCommand struct {
+	Since *int64 `placeholder:"N" help:"Print a request to a witness that saw so many entries last; 0: it saw none."`
+}
 
 // Help returns an example.
 func (signerCheckpointCommand) Help() string {
 	return "Prints a note with the size of the log and the root of the Merkle tree over its entries, signed with a key " +
 		"that comes from the seed, and on standard error the key to verify it with. Give both to somebody who keeps them: " +
-		"no earlier entry can be changed then without being noticed.\n\nExample:\n\n" +
+		"no earlier entry can be changed then without being noticed. With --since it prints what `bursar audit witness " +
+		"cosign`, or another witness of transparency logs (c2sp.org/tlog-witness), is asked with.\n\nExample:\n\n" +
 		"    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar audit checkpoint > november.txt"
 }
 
 // Run prints a checkpoint.
-func (signerCheckpointCommand) Run(ctx context.Context, c *Call) error {
+func (cmd *signerCheckpointCommand) Run(ctx context.Context, c *Call) error {
 	cfg, err := c.Load()
 	if err != nil {
 		return err
@@ -54,6 +58,11 @@ func (signerCheckpointCommand) Run(ctx context.Context, c *Call) error {
 		if err != nil {
 			return err
 		}
+		if cmd.Since != nil {
+			if signed, err = tree.Request(*cmd.Since, signed, key); err != nil {
+				return err
+			}
+		}
 		c.Note("Entries: %d. The key is %s", tree.Size(), key)
 		_, err = fmt.Fprint(c.Stdout, signed)
 		return err
@@ -68,6 +77,7 @@ type logKey struct {
 type signerVerifyCommand struct {
 	File string `arg:"" optional:"" placeholder:"FILE" help:"A checkpoint, or a proof. Default: the log itself."`
 	logKey
+	Witness string `placeholder:"KEY" help:"The key of a witness that must have cosigned the checkpoint."`
 	Acting
 }
 
@@ -91,8 +101,23 @@ func (cmd *signerVerifyCommand) Run(ctx context.Context, c *Call) error {
 	if err != nil {
 		return fmt.Errorf("read what is to be checked: %w", err)
 	}
-	if strings.HasPrefix(string(content), "bursar-log-proof/") {
-		e, err := proof.Verify(string(content), cmd.Key)
+	if cmd.Witness == "" {
+		return c.verifyFile(ctx, string(content), cmd.Key)
+	}
+	at, err := witnessed(string(content), cmd.Witness)
+	if err != nil {
+		return err
+	}
+	if err := c.verifyFile(ctx, string(content), cmd.Key); err != nil {
+		return err
+	}
+	return c.Say("the witness cosigned the checkpoint at %s", Moment(at))
+}
+
+// verifyFile checks a checkpoint or a proof.
+func (c *Call) verifyFile(ctx context.Context, content, key string) error {
+	if strings.HasPrefix(content, "bursar-log-proof/") {
+		e, err := proof.Verify(content, key)
 		if err != nil {
 			return err
 		}
@@ -103,7 +128,7 @@ func (cmd *signerVerifyCommand) Run(ctx context.Context, c *Call) error {
 		if err != nil {
 			return err
 		}
-		size, err := tree.Contains(string(content), cmd.Key)
+		size, err := tree.Contains(content, key)
 		if err != nil {
 			return err
 		}
@@ -113,6 +138,14 @@ func (cmd *signerVerifyCommand) Run(ctx context.Context, c *Call) error {
 
 // errNoKey says that a key is needed.
 var errNoKey = Wrong("--key is needed: the one that bursar audit checkpoint printed")
+
+// witnessed checks that a witness cosigned a checkpoint, or that of a proof.
+func witnessed(content, key string) (time.Time, error) {
+	if strings.HasPrefix(content, "bursar-log-proof/") {
+		_, content, _ = strings.Cut(content, "\n\n")
+	}
+	return proof.Witnessed(content, key)
+}
 
 // verifyLog checks the log of this signer alone.
 func (c *Call) verifyLog(ctx context.Context) error {

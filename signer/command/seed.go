@@ -97,8 +97,11 @@ func (c *Call) newState(ctx context.Context, cfg config.Config, mnemonic signer.
 		return err
 	}
 	defer keys.Wipe()
-	return memory.Create(ctx, host.StateFile(cfg), memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now(),
-		New: true})
+	begin := memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now(), New: true}
+	if err := memory.Create(ctx, host.StateFile(cfg), begin); err != nil || !cfg.Signer.CounterRequired {
+		return err
+	}
+	return host.BindCounter(ctx, cfg, begin, Actor{}.Name(), "the seed was created")
 }
 
 type seedRestoreCommand struct {

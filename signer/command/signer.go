@@ -18,6 +18,9 @@ type Signer struct {
 	Destinations signerDestinationsCommand `cmd:"" help:"List the destinations that people signed."`
 	OrderKey     signerOrderKeyCommands    `cmd:"" name:"order-key" help:"Show and change the keys with which clients sign orders."`
 	BeginAgain   signerBeginAgainCommand   `cmd:"" name:"begin-again" help:"Declare the signer's state incomplete."`
+	Bind         signerBindCommand         `cmd:"" help:"Bind the signer's state to a counter in the TPM, so that an older copy is noticed."`
+	Export       signerExportCommand       `cmd:"" help:"Write what the signer's state forbids and counts."`
+	Import       signerImportCommand       `cmd:"" help:"Merge what another state forbids and counts."`
 	BeginEpoch   signerBeginEpochCommand   `cmd:"" name:"begin-epoch" help:"Let the seed of the next epoch take over the hot wallet and all new addresses."`
 }
 

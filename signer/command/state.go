@@ -41,6 +41,11 @@ func (cmd *signerInitCommand) Run(ctx context.Context, c *Call) error {
 	if err := memory.Create(ctx, host.StateFile(cfg), begin); err != nil {
 		return err
 	}
+	if cfg.Signer.CounterRequired {
+		if err := host.BindCounter(ctx, cfg, begin, Actor{}.Name(), "the state was created"); err != nil {
+			return err
+		}
+	}
 	c.Note("The signer's state is %s.", host.StateFile(cfg))
 	return nil
 }
@@ -56,7 +61,8 @@ func (c *Call) begin(cfg config.Config, cold bool) (memory.Init, error) {
 }
 
 type signerBeginAgainCommand struct {
-	Unused bool `help:"The limits begin unused, because you know what was signed, and that nobody else had a hand in it."`
+	Unused         bool `help:"The limits begin unused, because you know what was signed, and that nobody else had a hand in it."`
+	WithoutCounter bool `help:"Bind the state to no counter any more, because its TPM is lost or was cleared."`
 	Begin
 	Confirmed
 }
@@ -65,9 +71,9 @@ type signerBeginAgainCommand struct {
 func (signerBeginAgainCommand) Help() string {
 	return "Declares the signer's state incomplete: after an older copy of it was put back, or after the clock was far " +
 		"ahead. What it remembers stays. It gets a new instance, the present time, and each window of the limits counts as " +
-		"used up until it has passed, unless --unused is given, which also ends such a wait. Stop the signer " +
-		"first.\n\nExample:\n\n    bursar signer begin-again --reason 'the " +
-		"disk was restored from Monday'"
+		"used up until it has passed, unless --unused is given, which also ends such a wait. A state that is bound to a " +
+		"counter in the TPM counts on from what that holds. Stop the signer first.\n\nExample:\n\n" +
+		"    bursar signer begin-again --reason 'the disk was restored from Monday'"
 }
 
 // Run begins the signer's state again.
@@ -80,8 +86,25 @@ func (cmd *signerBeginAgainCommand) Run(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	counter, err := c.boundTo(ctx, cfg)
+	if err == nil && counter != nil && !cmd.WithoutCounter {
+		if _, err = counter.Value(ctx); err != nil { // before anything is changed
+			err = fmt.Errorf("%w; --without-counter binds the state to none", err)
+		}
+	}
+	if err != nil {
+		return err
+	}
 	if err := memory.BeginAgain(ctx, host.StateFile(cfg), begin, cmd.Name(), cmd.Reason); err != nil {
 		return err
+	}
+	if counter != nil {
+		if cmd.WithoutCounter {
+			counter = nil
+		}
+		if err := memory.Bind(ctx, host.StateFile(cfg), begin, counter, cmd.Name(), cmd.Reason); err != nil {
+			return err
+		}
 	}
 	if cmd.Unused {
 		c.Note("The state has started again.")
@@ -168,6 +191,9 @@ func (c *Call) signerState(ctx context.Context, f func(file *memory.File) error)
 	if err != nil {
 		return err
 	}
+	if err := file.Guard(ctx, host.Counter(cfg)); err != nil {
+		c.Note("The counter of the state is not raised: %v", err)
+	}
 	return errors.Join(f(file), file.Close())
 }
 
@@ -193,6 +219,8 @@ type SignerStatus struct {
 	LatestAt  time.Time  `json:"latestAt"`
 	ColdSince *time.Time `json:"coldSince"`
 	Frozen    []string   `json:"frozen"`
+	// Counter is the name of the counter that the state is bound to; empty: none.
+	Counter string `json:"counter,omitempty"`
 	// LostPolicy is the version of the policy that was in force and that the state does not have; 0: none.
 	LostPolicy int64 `json:"lostPolicy,omitempty"`
 
@@ -236,6 +264,11 @@ func (cmd *signerStatusCommand) Run(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
+	if s.Counter != "" {
+		if err := c.Say("counter: %s", s.Counter); err != nil {
+			return err
+		}
+	}
 	for _, f := range s.Frozen {
 		if err := c.Say("frozen: %s\n", Cell(f)); err != nil {
 			return err
@@ -275,6 +308,9 @@ func (s *SignerStatus) Summary(ctx context.Context, file *memory.File) error {
 		return err
 	})
 	if err != nil {
+		return err
+	}
+	if s.Counter, err = file.Bound(ctx); err != nil {
 		return err
 	}
 	frozen, err := memory.Freezes(ctx, file)

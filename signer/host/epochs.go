@@ -145,8 +145,8 @@ func names(policy roster.Policy, e memory.Epoch) bool {
 // are used.
 //
 // The attack: an intruder on the signer's machine removes the state or puts an older one back, and money goes to the
-// hot wallet of a seed that was given up. Or they write a file that says that an epoch of a seed of their own has begun:
-// where people signed a policy that is in force, it must name that epoch.
+// hot wallet of a seed that was given up. Or they write a file that says that an epoch of a seed of their own has
+// begun: where people signed a policy that is in force, it must name that epoch.
 func AgreeEpochs(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, log *slog.Logger,
 ) error {
@@ -210,8 +210,8 @@ func addEpoch(ctx context.Context, tx memory.Tx, e memory.Epoch, at time.Time, w
 
 // BeginEpoch begins an epoch: from the next start of the signer on, its seed has the hot wallet and all new addresses.
 // What is in the state is durable before the file beside the seed is written; a next start writes a file that lacks it.
-// An epoch that has begun already is no error. Errors: ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people signed a
-// policy that does not name this seed, people.ErrLost where the state has lost that policy.
+// An epoch that has begun already is no error. Errors: ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people
+// signed a policy that does not name this seed, people.ErrLost where the state has lost that policy.
 func BeginEpoch(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, e chain.Epoch, who, why string,
 ) error {

@@ -115,9 +115,9 @@ func TestAnEpochKeepsItsSeed(t *testing.T) {
 	}
 }
 
-// An epoch begins on mainnet as anywhere else: it was proven with both programs on every chain, in random histories, and
-// with programs that are killed (sandbox/e2e, simulation). It is one of the seed, so the policy is asked under whatever
-// network the command is given.
+// An epoch begins on mainnet as anywhere else: it was proven with both programs on every chain, in random histories,
+// and with programs that are killed (sandbox/e2e, simulation). It is one of the seed, so the policy is asked under
+// whatever network the command is given.
 func TestAnEpochBeginsOnMainnet(t *testing.T) {
 	v := newVault(t)
 	v.cfg.Network = config.Mainnet
@@ -180,8 +180,8 @@ func TestAPolicyNamesTheEpoch(t *testing.T) {
 	}
 }
 
-// The attack: whoever may run the commands of the signer, and not change the policy, removes the state, makes another one
-// with `bursar signer init`, in which there never was a policy, and begins an epoch of a seed of their own.
+// The attack: whoever may run the commands of the signer, and not change the policy, removes the state, makes another
+// one with `bursar signer init`, in which there never was a policy, and begins an epoch of a seed of their own.
 func TestANewStateDoesNotBeginAnEpochWithoutThePolicy(t *testing.T) {
 	v := newVault(t)
 	if err := NotePolicy(v.cfg, memory.KnownPolicy{Version: 1, Hash: "sha256:ab"}); err != nil {

@@ -28,6 +28,11 @@ func OpenMemory(ctx context.Context, cfg config.Config, fingerprint string, log 
 			return nil, err
 		}
 		log.Debug("signer state created", "file", path, "cold", begin.Cold)
+		if cfg.Signer.CounterRequired {
+			if err := BindCounter(ctx, cfg, begin, "the signer", "the state was created"); err != nil {
+				return nil, err
+			}
+		}
 		file, err = memory.Open(ctx, path, fingerprint)
 	}
 	if errors.Is(err, memory.ErrLocked) {
@@ -36,6 +41,9 @@ func OpenMemory(ctx context.Context, cfg config.Config, fingerprint string, log 
 	}
 	if err != nil {
 		return nil, err
+	}
+	if err := guard(ctx, cfg, file); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	if err := errors.Join(memory.Agree(ctx, file), AgreePolicy(ctx, cfg, file, log),
 		AgreeOrderKeys(ctx, cfg, file, log), logMemory(ctx, file, log)); err != nil {

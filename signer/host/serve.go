@@ -34,6 +34,9 @@ func Serve(
 	if err := AgreeEpochs(ctx, cfg, keeper, keys, log); err != nil {
 		return err
 	}
+	if err := AgreeWitness(ctx, cfg, keeper, keys, log); err != nil {
+		return err
+	}
 	parts, err := Connector{Network: cfg.Network, Keys: keys, Registry: registry, Log: log}.all(ctx, cfg)
 	if err != nil {
 		return err

@@ -25,6 +25,8 @@ type File struct {
 	gate   *Gate
 	unlock func() error
 	step   func(what string) error // see OnStep
+
+	counter Counter // see Guard; nil: what is written lets the file be ahead of the counter it may be bound to
 }
 
 var _ Keeper = (*File)(nil)
@@ -189,7 +191,9 @@ func (f *File) do(ctx context.Context, work func(tx *sqlTx) error) error {
 		return fmt.Errorf("use the signer's state file: %w", err)
 	}
 	defer tx.Rollback()
-	if err := work(&sqlTx{tx: tx, step: f.step}); err != nil {
+	t := &sqlTx{tx: tx, file: f, step: f.step}
+	defer t.release()
+	if err := work(t); err != nil {
 		return err
 	}
 	if err := f.at("commit"); err != nil {
@@ -198,7 +202,10 @@ func (f *File) do(ctx context.Context, work func(tx *sqlTx) error) error {
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("write the signer's state file: %w", err)
 	}
-	return f.at("committed")
+	if err := f.at("committed"); err != nil || t.raiseTo == 0 || f.counter == nil {
+		return err
+	}
+	return raise(context.WithoutCancel(ctx), f.counter, t.raiseTo)
 }
 
 func (f *File) at(what string) error {

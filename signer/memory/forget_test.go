@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -137,7 +138,7 @@ func TestDenialsOfBeforeStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := len(migrations) - 1
+	before := slices.Index(migrations, denialsSchema)
 	for _, text := range append(migrations[1:before:before], fmt.Sprintf(`PRAGMA user_version = %d`, before),
 		`INSERT INTO denials VALUES (zeroblob(32), 'bob', 7000)`) {
 		if _, err := db.ExecContext(t.Context(), text); err != nil {

@@ -33,6 +33,8 @@ const (
 	KindDenied      = "denied"      // somebody said no to an order
 	KindLost        = "policy_lost" // a policy was in force, or there was a key of a client, that this state does not have
 	KindEpoch       = "epoch"       // the seed of another epoch took over the hot wallet
+	KindCounter     = "counter"     // the state was bound to a counter of the machine, or to none
+	KindImport      = "import"      // the export of another state was merged into this one
 	KindRefused     = "refused"     // what was refused within a minute, counted
 )
 

@@ -14,7 +14,18 @@ import (
 // sqlTx is a transaction on a File.
 type sqlTx struct {
 	tx   *sql.Tx
+	file *File
 	step func(what string) error
+
+	raiseTo       uint64 // what the counter of the file must hold after the commit; 0: it stays as it is
+	unlockCounter func() error
+}
+
+// release gives up the counter's lock, once the transaction has ended.
+func (tx *sqlTx) release() {
+	if tx.unlockCounter != nil {
+		_ = tx.unlockCounter() // which closes a file that was only locked
+	}
 }
 
 // rows is what the scans below need of a row.
@@ -196,6 +207,9 @@ func (tx *sqlTx) Entry(ctx context.Context, number int64) (Entry, bool, error) {
 func (tx *sqlTx) Append(ctx context.Context, at time.Time, kind, detail string) (Entry, error) {
 	head, err := tx.Head(ctx)
 	if err != nil {
+		return Entry{}, err
+	}
+	if err := tx.advance(ctx); err != nil {
 		return Entry{}, err
 	}
 	e := head.next(at, kind, detail)

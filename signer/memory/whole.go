@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// WholeFrom implements Tx. A memory of a release that did not note whether its seed was new counts as one of a seed that
-// was not.
+// WholeFrom implements Tx. A memory of a release that did not note whether its seed was new counts as one of a seed
+// that was not.
 func (tx *sqlTx) WholeFrom(ctx context.Context) (time.Time, error) {
 	first, found, err := tx.Entry(ctx, 1)
 	if err != nil || !found {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -31,7 +32,9 @@ var (
 
 // Tree is the Merkle tree over a log.
 type Tree struct {
-	entries []memory.Entry
+	entries []memory.Entry // empty where only the hashes are needed
+	bare    bool
+	size    int64
 	hashes  []tlog.Hash // as tlog.StoredHashes writes them
 }
 
@@ -67,14 +70,17 @@ const readAtOnce = 500
 
 // Read checks that each entry of a log follows from the one before, and returns its tree.
 func Read(ctx context.Context, keeper memory.Keeper) (*Tree, error) {
+	return readTree(ctx, keeper, &Tree{})
+}
+
+func readTree(ctx context.Context, keeper memory.Keeper, t *Tree) (*Tree, error) {
 	if _, err := memory.Verify(ctx, keeper); err != nil {
 		return nil, err
 	}
-	t := &Tree{}
 	for more := true; more; {
 		err := keeper.Do(ctx, func(tx memory.Tx) error {
 			for range readAtOnce {
-				e, found, err := tx.Entry(ctx, int64(len(t.entries))+1)
+				e, found, err := tx.Entry(ctx, t.size+1)
 				if more = found; err != nil || !found {
 					return err
 				}
@@ -92,16 +98,19 @@ func Read(ctx context.Context, keeper memory.Keeper) (*Tree, error) {
 }
 
 func (t *Tree) add(e memory.Entry) error {
-	hashes, err := tlog.StoredHashes(int64(len(t.entries)), leaf(e), t)
+	hashes, err := tlog.StoredHashes(t.size, leaf(e), t)
 	if err != nil {
 		return fmt.Errorf("hash entry %d of the log: %w", e.Number, err)
 	}
-	t.entries, t.hashes = append(t.entries, e), append(t.hashes, hashes...)
+	if !t.bare {
+		t.entries = append(t.entries, e)
+	}
+	t.size, t.hashes = t.size+1, append(t.hashes, hashes...)
 	return nil
 }
 
 // Size returns the number of entries.
-func (t *Tree) Size() int64 { return int64(len(t.entries)) }
+func (t *Tree) Size() int64 { return t.size }
 
 // root returns the root of the tree as it was at a size.
 func (t *Tree) root(size int64) (tlog.Hash, error) {
@@ -157,7 +166,7 @@ type checkpoint struct {
 	root tlog.Hash
 }
 
-// open verifies a checkpoint and reads it.
+// open verifies a checkpoint and reads it. Signatures of others on it are passed over.
 func open(signed, key string) (c checkpoint, err error) {
 	verifier, err := note.NewVerifier(key)
 	if err != nil {
@@ -196,4 +205,20 @@ func (t *Tree) Contains(signed, key string) (size int64, err error) {
 		err = fmt.Errorf("%w: at %d entries", ErrChanged, c.size)
 	}
 	return c.size, err
+}
+
+// Holds checks that a log contains a checkpoint that a witness cosigned, and returns its size and when it was cosigned.
+// The error is as of Contains and Witnessed, or one of the memory.
+func Holds(
+	ctx context.Context, keeper memory.Keeper, signed, key, witness string,
+) (size int64, at time.Time, err error) {
+	if at, err = Witnessed(signed, witness); err != nil {
+		return 0, at, err
+	}
+	t, err := readTree(ctx, keeper, &Tree{bare: true})
+	if err != nil {
+		return 0, at, err
+	}
+	size, err = t.Contains(signed, key)
+	return size, at, err
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,24 @@ const key = "AGE-SECRET-KEY-1QQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQ
 // emulator starts swtpm and returns its socket.
 func emulator(t *testing.T) string {
 	t.Helper()
+	device, _ := start(t, stateFolder(t))
+	return device
+}
+
+// stateFolder returns a folder for what an emulator keeps, and for its socket, whose path must be short.
+func stateFolder(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "tpm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return folder
+}
+
+// start starts swtpm with what it kept, and returns its socket and what cuts its power.
+func start(t *testing.T, folder string) (device string, kill func()) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("it needs swtpm")
 	}
@@ -27,11 +46,6 @@ func emulator(t *testing.T) string {
 	if err != nil {
 		t.Fatal("swtpm is not installed: go run ./test -install swtpm")
 	}
-	folder, err := os.MkdirTemp("", "tpm") // a socket's path must be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
 	socket := filepath.Join(folder, "s")
 	ctx, cancel := context.WithCancel(context.Background())
 	c := exec.CommandContext(ctx, program, "socket", "--tpm2", "--server", "type=unixio,path="+socket,
@@ -39,7 +53,8 @@ func emulator(t *testing.T) string {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cancel(); _ = c.Wait() })
+	kill = sync.OnceFunc(func() { cancel(); _ = c.Wait(); _ = os.Remove(socket) })
+	t.Cleanup(kill)
 	waiting, enough := context.WithTimeout(t.Context(), time.Minute)
 	defer enough()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -48,7 +63,7 @@ func emulator(t *testing.T) string {
 		// The file is there before anybody listens at it.
 		if c, err := new(net.Dialer).DialContext(waiting, "unix", socket); err == nil {
 			c.Close()
-			return socket
+			return socket, kill
 		}
 		select {
 		case <-tick.C:

@@ -46,6 +46,7 @@ func Run(t *testing.T) {
 		{"what made UTXOs is kept until they are spent", previousTransactions},
 		{"deliveries are leased by one worker", deliveries},
 		{"a fee is set for one account", fees},
+		{"a limit is set for one account or for all", limits},
 		{"an idempotency key answers once", idempotency},
 		{"a withdrawal is taken up or cancelled", takenOrCancelled},
 		{"a freeze is not lifted beside a reversal", freezes},

@@ -42,18 +42,22 @@ func TestRefillsWithANonce(t *testing.T) {
 	home := n.NewAddress()
 	r := signer.Refill{MaxFee: bursar.Units(50_000), Wallet: bursar.ColdWallet{Chain: bursar.Solana, Name: "vault",
 		Kind: bursar.ColdNonce, Addresses: []string{cold.Base}, NonceAccount: nonce}}
+	var since uint64
 	signed := func(lamports uint64) []byte {
 		t.Helper()
 		r.Payment = chain.Payment{Amount: bursar.Units(lamports), Address: bursar.Address{Base: home}}
 		data, err := c.BuildCold(t.Context(), chain.ColdRequest{Wallet: r.Wallet, Payment: r.Payment, MaxFee: r.MaxFee})
 		must(err)
+		if since, err = c.Unused(t.Context(), r.Wallet, data); err != nil {
+			t.Fatal(err)
+		}
 		data, err = keys.SignRefill(c, r, home, data)
 		must(err)
 		return data
 	}
 	used := func(data []byte, want bool) {
 		t.Helper()
-		if got, _, err := c.UsedUp(t.Context(), r.Wallet, data); got != want || err != nil {
+		if got, _, err := c.UsedUp(t.Context(), r.Wallet, data, since); got != want || err != nil {
 			t.Errorf("used up: got %v, %v, want %v", got, err, want)
 		}
 	}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+type limitCommands struct {
+	List limitListCommand `cmd:"" help:"List limits of withdrawals that operators set."`
+	Set  limitSetCommand  `cmd:"" help:"Set or end limits of an account's withdrawals, or of every account's."`
+}
+
+type limitListCommand struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// Help returns an example.
+func (limitListCommand) Help() string {
+	return "An account's own limit counts in place of that of every account, and none exceeds that of the configuration." +
+		"\n\nExample:\n\n    bursar limit list"
+}
+
+type listedLimit struct {
+	Account  string              `json:"accountID"` // empty: every account
+	Currency bursar.CurrencyCode `json:"currency"`
+	Kind     bursar.LimitKind    `json:"kind"`
+	Amount   string              `json:"amount"`
+	Since    time.Time           `json:"since"`
+	Actor    string              `json:"actor"`
+	Reason   string              `json:"reason"`
+}
+
+// Run lists limits.
+func (cmd *limitListCommand) Run(ctx context.Context, c *call) error {
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var rules bursar.LimitRules
+	err = db.View(ctx, func(tx *store.Tx) (err error) {
+		rules, err = tx.LimitRules().List(ctx, maxListed)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	listed := []listedLimit{}
+	for _, r := range rules {
+		l := listedLimit{Currency: r.Currency, Kind: r.Kind, Amount: cfg.Registry.Text(r.Currency, r.Amount), Since: r.SetAt,
+			Actor: r.Actor, Reason: r.Reason}
+		if !r.AccountID.IsZero() {
+			l.Account = r.AccountID.String()
+		}
+		listed = append(listed, l)
+	}
+	return list(c, cmd.JSON, listed, "ACCOUNT CURRENCY LIMIT AMOUNT SINCE BY REASON", func(l listedLimit) []any {
+		of := l.Account
+		if of == "" {
+			of = "all"
+		}
+		return []any{of, l.Currency, l.Kind, l.Amount, moment(l.Since), l.Actor, l.Reason}
+	})
+}
+
+type limitSetCommand struct {
+	Account  bursar.ID           `type:"account" placeholder:"ACCOUNT" xor:"whose" required:"" help:"ID or name of the account."`
+	All      bool                `xor:"whose" required:"" help:"Every account that has no limit of its own."`
+	Currency bursar.CurrencyCode `required:"" placeholder:"CODE" help:"Code of the currency."`
+	Maximum  string              `placeholder:"AMOUNT" help:"Refuse withdrawals above this, in whole units; none ends the limit."`
+	Approval string              `placeholder:"AMOUNT" help:"Have withdrawals above this wait for an approval; 0 for each, none ends the limit."`
+	Reason   string              `required:"" placeholder:"TEXT" help:"Why, for the record."`
+	actor
+	acting
+}
+
+// noLimit ends a limit.
+const noLimit = "none"
+
+// Help says what limits bind, with examples.
+func (limitSetCommand) Help() string {
+	return "A limit counts for single withdrawals that are requested from now on, at once on every replica. It stays " +
+		"within " +
+		"the configuration: withdrawal_maximum and approval_above of the currency count beside it. In the console two " +
+		"persons loosen a limit; this command needs access to the host instead.\n\nExample:\n\n" +
+		"    bursar limit set --currency BTC --maximum 2 --reason 'the shop is new' " +
+		"--account 0193a6a0-0000-7000-8000-000000000000\n" +
+		"    bursar limit set --currency USDT --approval 1000 --reason 'a night without approvers' --all\n" +
+		"    bursar limit set --currency USDT --approval none --reason 'approvers are back' --all"
+}
+
+// Run changes limits, each in a transaction of its own.
+func (cmd *limitSetCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Maximum == "" && cmd.Approval == "" {
+		return wrong("name a limit: --maximum or --approval")
+	}
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	changes, err := cmd.changes(cfg)
+	if err != nil {
+		return err
+	}
+	facts, said := actFacts{"currency": cmd.Currency}, make([]string, len(changes))
+	limits := withdrawal.Limits{DB: db, Registry: cfg.Registry}
+	for i, change := range changes {
+		change.Done = func(_ context.Context, _ *store.Tx, was, is string) error {
+			facts[string(change.Rule.Kind)] = is
+			said[i] = string(change.Rule.Kind) + ": was " + was + "; is " + is
+			return nil
+		}
+		if err := limits.Change(ctx, change); err != nil {
+			return unknownAccount(err, cmd.Account)
+		}
+	}
+	return c.Done(facts, "%s", strings.Join(said, "\n"))
+}
+
+// changes reads the limits of the command line.
+func (cmd *limitSetCommand) changes(cfg config.Config) (list []withdrawal.LimitChange, err error) {
+	currency, err := cfg.Registry.Get(cmd.Currency)
+	if err != nil {
+		return nil, mistaken(err)
+	}
+	for _, flag := range []struct {
+		kind bursar.LimitKind
+		text string
+	}{{bursar.LimitMaximum, cmd.Maximum}, {bursar.LimitApproval, cmd.Approval}} {
+		if flag.text == "" {
+			continue
+		}
+		change := withdrawal.LimitChange{Loosen: true, Remove: flag.text == noLimit, Rule: bursar.LimitRule{
+			AccountID: cmd.Account, Currency: cmd.Currency, Kind: flag.kind, Actor: cmd.Name(), Reason: cmd.Reason}}
+		if !change.Remove {
+			if change.Rule.Amount, err = currency.Parse(flag.text); err != nil {
+				return nil, wrong("--%s: %.60q is no amount of %s: %w", flag.kind, flag.text, cmd.Currency, err)
+			}
+		}
+		list = append(list, change)
+	}
+	return list, nil
+}

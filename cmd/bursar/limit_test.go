@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLimitsAreSetAndListed(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t, "currencies: {BTC: {withdrawal_maximum: 5}}")
+	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
+	set := func(args ...string) []string { return append([]string{"limit", "set", "--reason", "a test"}, args...) }
+	if got := parse[[]listedLimit](d, "limit", "list", "--json"); got == nil || len(got) != 0 {
+		t.Errorf("at first %+v are listed, want none, and a list", got)
+	}
+	said := d.ok(set("--account", "shop", "--currency", "BTC", "--maximum", "2", "--approval", "0")...)
+	if !strings.Contains(said, "maximum: was not set; is 2.00000000 BTC, of the account\n") ||
+		!strings.Contains(said, "approval: was not set; is 0.00000000 BTC, of the account") {
+		t.Errorf("setting two says %q, want both, before and after", said)
+	}
+	d.ok(set("--all", "--currency", "BTC", "--maximum", "1")...)
+	got := parse[[]listedLimit](d, "limit", "list", "--json")
+	if len(got) != 3 || got[0].Account != id.String() || got[0].Kind != "approval" || got[1].Amount != "2.00000000 BTC" ||
+		got[2].Account != "" || got[2].Reason != "a test" || got[2].Actor == "" || got[2].Since.IsZero() {
+		t.Errorf("listed are %+v, want the account's two and that of every account", got)
+	}
+	if table := d.ok("limit", "list"); !strings.Contains(table, "all ") || strings.Count(table, "\n") != 4 {
+		t.Errorf("the table is\n%s, want three lines below its head", table)
+	}
+	if said := d.ok(set("--account", id.String(), "--currency", "BTC", "--maximum", "none")...); !strings.Contains(said,
+		"maximum: was 2.00000000 BTC, of the account; is 1.00000000 BTC, of every account") {
+		t.Errorf("ending one says %q, want that the other counts", said)
+	}
+	d.fails(exitUsage, "name a limit: --maximum or --approval", set("--all", "--currency", "BTC")...)
+	d.fails(exitUsage, "missing flags", set("--currency", "BTC", "--maximum", "1")...)
+	d.fails(exitUsage, "can't be used together", set("--all", "--account", "shop", "--currency", "BTC", "--maximum",
+		"1")...)
+	d.fails(exitUsage, `--maximum: "x" is no amount of BTC`, set("--all", "--currency", "BTC", "--maximum", "x")...)
+	d.fails(exitUsage, "has no currency", set("--all", "--currency", "DOGE", "--maximum", "1")...)
+	d.fails(exitFailed, "a largest withdrawal of zero", set("--all", "--currency", "BTC", "--maximum", "0")...)
+	d.fails(exitFailed, "already", set("--all", "--currency", "BTC", "--maximum", "1")...)
+	d.fails(exitFailed, "there is no account 0193a6a0-0000-7000-8000-000000000000", set("--account",
+		"0193a6a0-0000-7000-8000-000000000000", "--currency", "BTC", "--maximum", "1")...)
+}

@@ -1,0 +1,93 @@
+package bursar
+
+import "time"
+
+// LimitKind says what becomes of a withdrawal that is above a limit.
+type LimitKind string
+
+// The kinds of limits.
+const (
+	LimitMaximum  LimitKind = "maximum"  // it is refused
+	LimitApproval LimitKind = "approval" // it waits for an operator's approval
+)
+
+// LimitKinds lists every kind.
+func LimitKinds() []LimitKind { return []LimitKind{LimitMaximum, LimitApproval} }
+
+// LimitRule is a limit of single withdrawals that operators set beside those of the configuration. It applies to
+// withdrawals that are requested after it was set.
+type LimitRule struct {
+	AccountID ID // zero: every account that has no rule of its own
+	Currency  CurrencyCode
+	Kind      LimitKind
+	Amount    Amount // of an approval zero too: every withdrawal waits for one
+	SetAt     time.Time
+	Actor     string // who set it
+	Reason    string
+}
+
+// Same reports whether two rules are about the same: one of them replaces the other.
+func (r LimitRule) Same(other LimitRule) bool {
+	return r.AccountID == other.AccountID && r.Currency == other.Currency && r.Kind == other.Kind
+}
+
+// LimitRules are the rules of any number of accounts, with those of every account.
+type LimitRules []LimitRule
+
+// Find returns the rule that applies to an account's withdrawals of a currency: its own, else that of every account;
+// for the zero account the latter.
+func (rules LimitRules) Find(account ID, currency CurrencyCode, kind LimitKind) (rule LimitRule, found bool) {
+	for _, r := range rules {
+		if r.Currency != currency || r.Kind != kind {
+			continue
+		}
+		if r.AccountID == account {
+			return r, true
+		}
+		if r.AccountID.IsZero() {
+			rule, found = r, true
+		}
+	}
+	return rule, found
+}
+
+// For returns the currency with the largest withdrawal that an account may request: the rule's, but never more than
+// the currency's own.
+func (rules LimitRules) For(account ID, c Currency) Currency {
+	rule, found := rules.Find(account, c.Code, LimitMaximum)
+	if found && (c.WithdrawalMaximum.IsZero() || rule.Amount.Less(c.WithdrawalMaximum)) {
+		c.WithdrawalMaximum = rule.Amount
+	}
+	return c
+}
+
+// Waits reports whether a withdrawal of an account waits for an approval: because it is above the rule, or above what
+// the currency itself lets through.
+func (rules LimitRules) Waits(account ID, c Currency, amount Amount) bool {
+	if !c.ApprovalAbove.IsZero() && c.ApprovalAbove.Less(amount) {
+		return true
+	}
+	rule, found := rules.Find(account, c.Code, LimitApproval)
+	return found && rule.Amount.Less(amount)
+}
+
+// With returns the rules with one more, in place of the one that is about the same.
+func (rules LimitRules) With(rule LimitRule) LimitRules { return append(rules.Without(rule), rule) }
+
+// Without returns the rules without the one that is about the same as another.
+func (rules LimitRules) Without(rule LimitRule) (rest LimitRules) {
+	for _, r := range rules {
+		if !r.Same(rule) {
+			rest = append(rest, r)
+		}
+	}
+	return rest
+}
+
+// Loosen reports whether withdrawals of whom a rule is about can be larger by other rules than by these, whatever the
+// configuration allows.
+func (rules LimitRules) Loosen(by LimitRules, rule LimitRule) bool {
+	was, had := rules.Find(rule.AccountID, rule.Currency, rule.Kind)
+	is, has := by.Find(rule.AccountID, rule.Currency, rule.Kind)
+	return had && (!has || was.Amount.Less(is.Amount))
+}

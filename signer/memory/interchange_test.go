@@ -1,0 +1,298 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// seal is a signature of a signer for tests.
+func seal(text []byte) []byte { sum := sha256.Sum256(append([]byte("key"), text...)); return sum[:] }
+
+var errSeal = errors.New("signed by another")
+
+func unseal(text, signature []byte) error {
+	if !bytes.Equal(signature, seal(text)) {
+		return errSeal
+	}
+	return nil
+}
+
+func exported(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := Join(t.Context(), path)
+	must(t, err)
+	defer f.Close()
+	var out bytes.Buffer
+	_, err = f.Export(t.Context(), &out, seal)
+	must(t, err)
+	return out.Bytes()
+}
+
+func imported(t *testing.T, path string, export []byte) Imported {
+	t.Helper()
+	done, err := Import(t.Context(), path, Init{Fingerprint: "seed", At: noon, Cold: false}, bytes.NewReader(export), unseal, "ann", "test")
+	must(t, err)
+	return done
+}
+
+// rowsOf returns the rows of an export, without what an import itself adds.
+func rowsOf(export []byte) (list []string) {
+	for line := range strings.Lines(string(export)) {
+		if strings.HasPrefix(line, `{"t":`) && !strings.HasPrefix(line, `{"t":"freezes"`) {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// act does something random, as a signer and people do: it signs, replaces, pays orders, revokes and refuses.
+func act(ctx context.Context, tx Tx, r *rand.Rand, at time.Time) error {
+	n := r.Uint64N(12)
+	digest := Digest{byte(n), 1}
+	resource := fmt.Sprintf("%d:0", n)
+	sharing, err := tx.Sharing(ctx, "bitcoin", []string{resource})
+	if err != nil {
+		return err
+	}
+	counts := []Count{{Fees, "", bursar.Units(r.Uint64N(50)), at}, {Payments, "", bursar.Units(r.Uint64N(1000)), at}}
+	var flow int64
+	if len(sharing) == 0 {
+		flow, err = tx.AddFlow(ctx, Flow{Chain: "bitcoin", Kind: "withdrawal", Outgoing: bursar.ID{byte(n)}, At: at,
+			Resources: []string{resource, resource + "'"}, Counts: counts, Pays: "h"})
+	} else {
+		f := sharing[0]
+		flow = f.ID
+		if f.Resources = []string{resource}; r.IntN(2) == 0 {
+			f.Resources = append(f.Resources, resource+"'")
+		}
+		for i, c := range counts {
+			if f.Counts[i].Units.Less(c.Units) {
+				f.Counts[i] = c
+			}
+		}
+		err = tx.UpdateFlow(ctx, f)
+	}
+	if err != nil {
+		return err
+	}
+	digest[2] = byte(r.IntN(200))
+	if _, found, err := tx.Signed(ctx, "bitcoin", digest); err == nil && !found {
+		err = tx.AddSigned(ctx, flow, "bitcoin", digest, at)
+		if err != nil {
+			return err
+		}
+	}
+	account, order := bursar.ID{byte(r.IntN(3) + 1)}, bursar.ID{byte(n), byte(r.IntN(200))}
+	_, known, err := tx.UTXO(ctx, "bitcoin", resource)
+	if err == nil && !known {
+		err = tx.AddUTXO(ctx, "bitcoin", UTXO{resource, bursar.Units(n * 1000), "script", at})
+	}
+	key := OrderKey{Account: account, ID: fmt.Sprint("key", n), Public: "public", Name: "name", From: at}
+	if keys, failed := tx.OrderKeys(ctx, account); failed == nil {
+		state := "absent"
+		for _, k := range keys {
+			if state = "there"; k.ID == key.ID && !k.Revoked.IsZero() {
+				state = "revoked"
+			}
+			if k.ID == key.ID {
+				break
+			}
+			state = "absent"
+		}
+		switch {
+		case state == "absent":
+			err = errors.Join(err, tx.AddOrderKey(ctx, key))
+		case state == "there" && r.IntN(3) == 0:
+			err = errors.Join(err, tx.RevokeOrderKey(ctx, account, key.ID, at))
+		}
+	}
+	return errors.Join(err, tx.AddOrdered(ctx, account, order, Digest{9, byte(n)}, flow),
+		tx.AddNonce(ctx, fmt.Sprint("nonce", r.IntN(500)), flow),
+		tx.AddDenial(ctx, digest, Denial{"bob", "sk", at}),
+		tx.AddRemoved(ctx, "bitcoin", fmt.Sprint("base", n), at),
+		tx.AddTouch(ctx, Touch{"passkey", fmt.Sprint("touch", r.IntN(500)), at, uint32(r.IntN(90) + 1)}),
+		tx.AddGrant(ctx, Grant{Flow: flow, Order: Digest{byte(r.IntN(256)), byte(r.IntN(256)), byte(r.IntN(256))},
+			Rule: "small", Worth: bursar.Units(7), At: at, Payment: int64(r.IntN(4))}),
+		tx.KnowPolicy(ctx, KnownPolicy{int64(r.IntN(5) + 1), "hash"}),
+		tx.SetHighWater(ctx, at))
+}
+
+// sums returns what counts, by class.
+func sums(t *testing.T, path string) map[Class]bursar.Amount {
+	t.Helper()
+	f, err := Join(t.Context(), path)
+	must(t, err)
+	defer f.Close()
+	total := map[Class]bursar.Amount{}
+	do(t, f, func(ctx context.Context, tx Tx) error {
+		list, err := tx.CountsSince(ctx, time.Time{})
+		for _, c := range list {
+			total[c.Class] = addUp(total[c.Class], c.Units)
+		}
+		return err
+	})
+	return total
+}
+
+// missing returns the rows of an export that forbid something and are not in a memory, by what names them.
+func missing(t *testing.T, path string, export []byte) (list []string) {
+	t.Helper()
+	here := strings.Join(rowsOf(exported(t, path)), "")
+	for _, line := range rowsOf(export) {
+		begins := ""
+		switch table, rest, _ := strings.Cut(strings.TrimPrefix(line, `{"t":"`), `"`); table {
+		case "utxos", "signed", "orders", "nonces", "order_keys", "denials", "removed", "touches", "payments", "grants":
+			columns := map[string]int{"utxos": 4, "signed": 2, "orders": 3, "nonces": 1, "order_keys": 2, "denials": 3,
+				"removed": 2,
+				"touches": 2, "payments": 1, "grants": 1}[table]
+			begins = `{"t":"` + table + `"` + strings.Join(strings.SplitAfterN(rest, ",", columns+2)[:columns+1], "")
+			begins = strings.TrimRight(begins, ",]}\n")
+		}
+		if !strings.Contains(here, begins) {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// Two signers that went on from one state, and their exports in any order: nothing that one of them remembers is
+// forgotten, nothing counts less than it did in either, and importing again changes nothing.
+func TestAnImportForgetsNothing(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		f, a := newFile(t, false)
+		live := func(path string, steps int) {
+			f, err := Join(t.Context(), path)
+			must(t, err)
+			for i := range steps {
+				do(t, f, func(ctx context.Context, tx Tx) error {
+					return act(ctx, tx, r, noon.Add(time.Duration(r.IntN(1000)+i)*time.Second))
+				})
+			}
+			must(t, f.Close())
+		}
+		must(t, f.Close())
+		live(a, r.IntN(8))
+		b := copyOf(t, a)
+		older := exported(t, a)
+		live(a, 3+r.IntN(10))
+		live(b, 3+r.IntN(10))
+		of, before, exports := sums(t, a), sums(t, b), [][]byte{exported(t, a), older}
+		own := exported(t, b)
+		r.Shuffle(2, func(i, j int) { exports[i], exports[j] = exports[j], exports[i] })
+		for _, export := range exports {
+			imported(t, b, export)
+		}
+		after := sums(t, b)
+		for _, class := range []Class{Fees, Payments} {
+			if after[class].Less(of[class]) || after[class].Less(before[class]) {
+				t.Errorf("seed %d: %s count %s, want no less than the %s and %s of both", seed, class, after[class], of[class],
+					before[class])
+			}
+		}
+		for _, export := range append(exports, own) {
+			if lost := missing(t, b, export); len(lost) > 0 {
+				t.Errorf("seed %d: %d rows are forgotten, want none: %s", seed, len(lost), lost[0])
+			}
+		}
+		merged := rowsOf(exported(t, b))
+		for _, export := range append(exports, own) {
+			imported(t, b, export)
+		}
+		if again := rowsOf(exported(t, b)); strings.Join(again, "") != strings.Join(merged, "") {
+			t.Errorf("seed %d: imported again it holds %d rows, want the same %d", seed, len(again), len(merged))
+		}
+	}
+}
+
+// The attack: an export that was changed, cut off, made by another seed or from before a revocation.
+func TestExportsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	f, path := newFile(t, false)
+	do(t, f, remember)
+	must(t, f.Close())
+	good := string(exported(t, path))
+	to := filepathOf(t, Init{Fingerprint: "seed", At: noon, Cold: false})
+	other := filepathOf(t, Init{Fingerprint: "another", At: noon, Cold: false})
+	for name, export := range map[string]string{
+		"empty": "", "no export": "{}\n", "cut off": good[:len(good)/2], "without its end": good[:strings.LastIndex(good, `{"sha256"`)],
+		"with another amount": strings.Replace(good, `"100"`, `"10"`, 1), "followed by more": good + "{}\n",
+		"without a line":     strings.Replace(good, strings.SplitAfter(good, "\n")[1], "", 1),
+		"of another seed":    string(exported(t, other)),
+		"of another version": strings.Replace(good, `"bursar_signer_state":1`, `"bursar_signer_state":2`, 1),
+	} {
+		before := exported(t, to)
+		if _, err := Import(t.Context(), to, Init{Fingerprint: "seed", At: noon}, strings.NewReader(export), unseal, "ann",
+			"test"); !errors.Is(err, ErrInterchange) {
+			t.Errorf("%s: %v, want %v", name, err, ErrInterchange)
+		}
+		if after := exported(t, to); !bytes.Equal(after, before) {
+			t.Errorf("%s: the state was changed, want it as it was", name)
+		}
+	}
+	if _, err := Import(t.Context(), to, Init{Fingerprint: "seed", At: noon, Cold: false}, strings.NewReader(good),
+		func([]byte, []byte) error { return errSeal }, "ann", "test"); !errors.Is(err, errSeal) {
+		t.Errorf("signed by another: %v, want %v", err, errSeal)
+	}
+}
+
+// Where two states cannot both be true, the own one stays, and the signer is frozen. A freeze comes along; a key of a
+// client that was not here binds its account and signs nothing.
+func TestWhatContradictsFreezes(t *testing.T) {
+	t.Parallel()
+	account := bursar.ID{1}
+	f, one := newFile(t, false)
+	do(t, f, func(ctx context.Context, tx Tx) error {
+		return errors.Join(tx.AddUTXO(ctx, "bitcoin", UTXO{"a:0", bursar.Units(5), "s", noon}),
+			tx.AddOrdered(ctx, account, bursar.ID{2}, Digest{1}, 7))
+	})
+	must(t, f.Close())
+	g, two := newFile(t, false)
+	do(t, g, func(ctx context.Context, tx Tx) error {
+		return errors.Join(tx.AddUTXO(ctx, "bitcoin", UTXO{"a:0", bursar.Units(50), "s", noon}),
+			tx.AddOrdered(ctx, account, bursar.ID{2}, Digest{2}, 7),
+			tx.AddOrderKey(ctx, OrderKey{Account: account, ID: "key", Public: "public", Name: "name", From: noon}),
+			tx.AddFreeze(ctx, Freeze{noon, "bob", "an intruder"}))
+	})
+	must(t, g.Close())
+	if done := imported(t, one, exported(t, two)); len(done.Conflicts) != 2 {
+		t.Errorf("conflicts: %q, want two", done.Conflicts)
+	}
+	h := reopen(t, one)
+	do(t, h, func(ctx context.Context, tx Tx) error {
+		u, _, err := tx.UTXO(ctx, "bitcoin", "a:0")
+		if u.Amount != bursar.Units(5) {
+			t.Errorf("the outpoint holds %s, want its own 5", u.Amount)
+		}
+		o, _, failed := tx.Ordered(ctx, account, bursar.ID{2})
+		if o.Text != (Digest{1}) {
+			t.Errorf("the order has the text %x, want its own", o.Text)
+		}
+		keys, wrong := tx.OrderKeys(ctx, account)
+		if len(keys) != 1 || !keys[0].Lost() {
+			t.Errorf("the account has the keys %+v, want one that is lost", keys)
+		}
+		frozen, bad := tx.Freezes(ctx)
+		if len(frozen) != 2 || frozen[0].Who != "bob" {
+			t.Errorf("frozen by %+v, want bob's freeze and the contradiction", frozen)
+		}
+		return errors.Join(err, failed, wrong, bad)
+	})
+}
+
+func filepathOf(t *testing.T, begin Init) string {
+	t.Helper()
+	path := t.TempDir() + "/state"
+	must(t, Create(t.Context(), path, begin))
+	return path
+}
