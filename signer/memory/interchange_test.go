@@ -39,7 +39,7 @@ func exported(t *testing.T, path string) []byte {
 
 func imported(t *testing.T, path string, export []byte) Imported {
 	t.Helper()
-	done, err := Import(t.Context(), path, Init{Fingerprint: "seed", At: noon, Cold: false}, bytes.NewReader(export), unseal, "ann", "test")
+	done, err := Import(t.Context(), path, Init{Fingerprint: "seed", At: noon}, bytes.NewReader(export), unseal, "ann", "test")
 	must(t, err)
 	return done
 }
