@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
@@ -57,4 +58,29 @@ func TestWhatMayBeOutIsNotPaidAgainInAnotherEpoch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The attack: something that answers in the signer's place says of what is out that it was never signed, and the
+// payment would be made twice. Where no epoch has begun for the payer, no signer has reason to say so.
+func TestNobodySaysNeverWithoutAnEpoch(t *testing.T) {
+	each(t, bursartest.Models["nonce"], func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("outside"))
+		d := &diary{Signer: r.Sender.Signer}
+		r.Sender.Signer, r.Sender.Marks, r.Sender.SoleSigner = d, journalOf{d}, true
+		d.signer = errors.New("the connection broke")
+		if err := r.Sender.Step(ctx, r.Lease); err != nil {
+			t.Fatal(err)
+		}
+		before := r.spendNow(r.Now(w).OutgoingID)
+		d.lines = append(d.lines, "signed")
+		d.signer = &signer.RefusalError{Reason: signer.ReasonSweepOld, Never: true}
+		if err := r.Sender.Step(ctx, r.Lease); err != nil {
+			t.Fatal(err)
+		}
+		if p := r.spendNow(before.ID); before.Status != bursar.OutgoingReserved || p.Status != before.Status {
+			t.Errorf("what may be out was %s and is %s, want %s", before.Status, p.Status, bursar.OutgoingReserved)
+		}
+	})
 }

@@ -63,7 +63,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 		return err
 	}
 	signed, err := s.Signer.Sign(ctx, f.Chain, request, proven)
-	if err != nil && s.neverSigned(err) {
+	if err != nil && s.neverSigned(request, err) {
 		return s.neverWas(ctx, lease, f)
 	}
 	if err != nil {

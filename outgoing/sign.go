@@ -36,7 +36,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, request, proven)
 	switch {
-	case err != nil && out && s.neverSigned(err):
+	case err != nil && out && s.neverSigned(request, err):
 		s.Marks.Unsigned(p.Chain, p.ID)
 		return s.cannotSign(ctx, lease, p, request, unsigned, err)
 	case err != nil && out:
@@ -62,9 +62,11 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 
 // neverSigned reports whether the signer refuses what may be out, and is sure that it never signed it: it was asked and
 // did not get to it before an epoch began. Where each process has a signer of its own, another one may have signed it.
-func (s *Sender) neverSigned(cause error) bool {
+// The answer is not signed, so it is believed only of what a signer must refuse: whoever answers in its place must not
+// have a payment made twice at any time of their choice.
+func (s *Sender) neverSigned(request chain.TxRequest, cause error) bool {
 	refused, is := errors.AsType[*signer.RefusalError](cause)
-	return is && refused.Never && s.SoleSigner
+	return is && refused.Never && refused.Reason == signer.ReasonSweepOld && s.SoleSigner && s.needsOld(request)
 }
 
 // signedVersion is a version of an outgoing transaction that has just been signed.

@@ -14,7 +14,7 @@ import (
 // ChainStatus is the state of one chain and of its node.
 type ChainStatus struct {
 	store.ChainState
-	HotAddress string // of the epoch in which a service leads the chain
+	HotAddress string // of the epoch in which a service leads the chain; empty if its keys are not here
 	Native     bursar.CurrencyCode
 	HotBalance string // decimal; empty while the node does not answer
 	Node       chain.Head
@@ -49,11 +49,15 @@ func (s *Service) ChainStatus(ctx context.Context) ([]ChainStatus, error) {
 }
 
 // hotKnown returns the hot wallet of the epoch in which a service leads the chain: what is paid to that of a later one
-// before would be credited to nobody.
+// before would be credited to nobody, and to that of an earlier one nobody should pay any more. Without the keys of
+// that epoch, which those of an earlier one are, it returns "".
 func (s *Service) hotKnown(id bursar.ChainID, e chain.Epoch) (string, error) {
 	w := s.workers[id]
-	if e >= s.Keys.Epoch() {
+	switch keys := s.Keys.Epoch(); {
+	case e == keys:
 		return w.hot.Base, nil
+	case e > keys && !w.chain.Capabilities().SharedAddress:
+		return "", nil
 	}
 	hot, err := s.hotOf(w.chain, e)
 	return hot.Base, err
@@ -72,6 +76,9 @@ func (s *Service) askNode(ctx context.Context, status *ChainStatus) {
 		return
 	}
 	status.Native = native.Code
+	if status.HotAddress == "" {
+		return
+	}
 	held, err := w.chain.Holdings(ctx, []string{status.HotAddress}, "", head.Final)
 	if err == nil && len(held) == 1 {
 		status.HotBalance = native.Exact(held[0])

@@ -17,7 +17,8 @@ import (
 func (b *bench) stateFile(cold bool) (path string) {
 	b.t.Helper()
 	path = filepath.Join(b.t.TempDir(), "state")
-	b.must(memory.Create(b.t.Context(), path, memory.Init{Fingerprint: "seed", At: b.clock.Now(), Cold: cold}))
+	b.must(memory.Create(b.t.Context(), path, memory.Init{Fingerprint: "seed", At: b.clock.Now(), Cold: cold,
+		New: !cold}))
 	b.reopen(path)
 	return path
 }

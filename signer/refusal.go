@@ -75,7 +75,7 @@ type RefusalError struct {
 	Reason     Reason
 	Detail     string
 	// Never says of a refusal by sweep-old that this signer never signed anything that uses what the transaction uses:
-	// its memory has nothing of it, and is older than the request. It is for a service that cannot know.
+	// its memory has nothing of it, and is older than the request, without a gap. It is for a service that cannot know.
 	Never bool
 }
 

@@ -100,15 +100,16 @@ func (c *check) sweepOld(sharing []memory.Flow, whole bool) error {
 			c.policy.hot.Base)}
 }
 
-// wholeSince is how long after a memory began a request must have been made for the memory to have all that was signed
-// of it: the clock of the service may be ahead.
+// wholeSince is how long after a memory is whole a request must have been made for the memory to have all that was
+// signed of it: the clock of the service may be ahead.
 const wholeSince = time.Hour
 
 // remembersAllOf reports whether a memory has everything that was ever signed of a request. What uses outputs or a
-// nonce is never forgotten; a memory that began again does not know what was signed before.
-func remembersAllOf(state memory.State, request chain.TxRequest) bool {
+// nonce is never forgotten; a memory that began again does not know what was signed before, even where its limits began
+// unused.
+func remembersAllOf(whole time.Time, request chain.TxRequest) bool {
 	made := time.UnixMilli(int64(binary.BigEndian.Uint64(append([]byte{0, 0}, request.ID[:6]...)))) // as a UUIDv7 has it
-	return state.ColdSince.IsZero() || made.After(state.ColdSince.Add(wholeSince))
+	return whole.IsZero() || made.After(whole.Add(wholeSince))
 }
 
 // addsNewer reports whether a transaction whose rest goes to the hot wallet of an earlier epoch spends an output of a
@@ -133,11 +134,14 @@ func refuseOld(ctx context.Context, tx memory.Tx, c *check) error {
 	if err != nil {
 		return err
 	}
-	state, err := tx.State(ctx)
+	if len(sharing) > 0 {
+		return c.sweepOld(sharing, false)
+	}
+	whole, err := tx.WholeFrom(ctx)
 	if err != nil {
 		return err
 	}
-	return c.sweepOld(sharing, remembersAllOf(state, c.request))
+	return c.sweepOld(sharing, remembersAllOf(whole, c.request))
 }
 
 // pays returns the hash of what the request pays, in whatever order.

@@ -3,11 +3,13 @@ package signer
 import (
 	"encoding/binary"
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/memory"
 )
 
 // at makes a request one of a time, as its UUIDv7 says.
@@ -75,6 +77,44 @@ func TestNeverIsSaidOnlyWhereItIsKnown(t *testing.T) {
 			test.change(b, &r)
 			if got := b.refusedOld(r); got != test.want {
 				t.Errorf("it says that it never signed it: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+// A memory that was lost or set back, and whose limits the operator let begin unused, does not know what was signed
+// before that either: what a service recovers is then not said to be unsigned.
+func TestNeverIsNotSaidOfWhatAMemoryLost(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string]func(b *bench, path string) string{
+		"begun again, with unused limits": func(b *bench, path string) string {
+			b.must(memory.BeginAgain(t.Context(), path, memory.Init{Fingerprint: "seed", At: b.clock.Now()}, "op", "a disk"))
+			return path
+		},
+		"made again, with unused limits": func(b *bench, _ string) string {
+			path := filepath.Join(t.TempDir(), "again")
+			b.must(memory.Create(t.Context(), path, memory.Init{Fingerprint: "seed", At: b.clock.Now()}))
+			return path
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			path := b.stateFile(false)
+			made := b.clock.Now()
+			b.rotate()
+			b.close()
+			b.clock.Advance(time.Minute)
+			file, err := memory.Open(t.Context(), lost(b, path), "seed")
+			b.must(err)
+			defer file.Close()
+			b.restart(file)
+			r := b.withNonce()
+			r.contents.Reservations = []string{"hot/9"}
+			for after, want := range map[time.Duration]bool{0: false, time.Minute + wholeSince: false,
+				2*time.Minute + wholeSince + 1e9: true} {
+				if got := b.refusedOld(r.at(made.Add(after))); got != want {
+					t.Errorf("of a request made %s after the memory: it says that it never signed it: %t, want %t", after, got, want)
+				}
 			}
 		})
 	}

@@ -281,10 +281,11 @@ func (tx Holdings) Of(ctx context.Context, chain bursar.ChainID, assets []Asset)
 	return held, nil
 }
 
-// Put writes what addresses hold, each asset of an address once.
+// Put writes what addresses hold, each asset of an address once, with the key of the address: it corrects a wrong one.
 func (tx Holdings) Put(ctx context.Context, chain bursar.ChainID, holdings ...Holding) error {
 	in := insertion{what: "write holdings", table: "holdings", rows: len(holdings),
 		after: ` ON CONFLICT (chain, contract, base) DO UPDATE SET
+		key_branch = excluded.key_branch, key_index = excluded.key_index,
 		amount = excluded.amount, due = excluded.due, rests_until = excluded.rests_until`}
 	for _, h := range holdings {
 		in.add(values{

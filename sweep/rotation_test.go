@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
 )
 
 // After a rotation new addresses and the hot wallet are of the new seed; the old hot wallet is emptied, what arrives at
@@ -74,4 +75,28 @@ func TestAnOldHotWalletIsNoDestination(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A database that was restored may have recorded what the old hot wallet holds under no key or another one, with which
+// nobody can sign: the key is corrected, and the wallet emptied.
+func TestAnOldHotWalletGetsItsKeyBack(t *testing.T) {
+	bursartest.OnClock(t, bursartest.Models["nonce"], func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		r.Blocks(8)
+		before := r.Hot
+		r.Do(func(tx *store.Tx) error {
+			return tx.Holdings().Put(t.Context(), r.Chain.Capabilities().ID,
+				store.Holding{Base: before.Base, Branch: chain.DepositBranch, Index: 77})
+		})
+		r.Rotate()
+		for range 6 {
+			c.Advance(2 * time.Minute)
+			r.Blocks(6)
+		}
+		if left := r.Chain.Balance(before.Base, ""); !left.Less(bursartest.UnspentFee) {
+			t.Errorf("the old hot wallet holds %s, want it emptied", left)
+		}
+		r.Must(r.Audit())
+	})
 }

@@ -97,7 +97,7 @@ func (c *Call) newState(ctx context.Context, cfg config.Config, mnemonic signer.
 		return err
 	}
 	defer keys.Wipe()
-	begin := memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now()}
+	begin := memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now(), New: true}
 	if err := memory.Create(ctx, host.StateFile(cfg), begin); err != nil || !cfg.Signer.CounterRequired {
 		return err
 	}

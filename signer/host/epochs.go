@@ -13,6 +13,7 @@ import (
 
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
@@ -135,11 +136,17 @@ func agree(keys *signer.Keys, begun []memory.Epoch) error {
 	return keys.Begin(chain.Epoch(len(begun)))
 }
 
+// names reports whether the policy that people signed is of an epoch with its seed.
+func names(policy roster.Policy, e memory.Epoch) bool {
+	return policy.Epoch.Number == int64(e.Number) && policy.Epoch.Fingerprint == e.Fingerprint
+}
+
 // AgreeEpochs makes the state, the file beside the seed and the keys know the same epochs. It is called before the keys
 // are used.
 //
 // The attack: an intruder on the signer's machine removes the state or puts an older one back, and money goes to the
-// hot wallet of a seed that was given up.
+// hot wallet of a seed that was given up. Or they write a file that says that an epoch of a seed of their own has
+// begun: where people signed a policy that is in force, it must name that epoch.
 func AgreeEpochs(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, log *slog.Logger,
 ) error {
@@ -155,6 +162,14 @@ func AgreeEpochs(
 		state, err := tx.State(ctx)
 		if err != nil {
 			return err
+		}
+		policy, found, err := people.InForce(ctx, tx, time.Now())
+		switch newest := noted[len(noted)-1]; {
+		case errors.Is(err, people.ErrLost): // with the state, as it seems; nothing is signed until people apply it again
+		case err != nil:
+			return err
+		case found && !names(policy, newest):
+			return fmt.Errorf("%w: %s says that epoch %d has begun", ErrEpochRule, EpochsFile(cfg), newest.Number)
 		}
 		for _, e := range noted[len(begun):] {
 			if err := addEpoch(ctx, tx, e, state.HighWater, "found beside the seed", ""); err != nil {
@@ -196,13 +211,16 @@ func addEpoch(ctx context.Context, tx memory.Tx, e memory.Epoch, at time.Time, w
 // BeginEpoch begins an epoch: from the next start of the signer on, its seed has the hot wallet and all new addresses.
 // What is in the state is durable before the file beside the seed is written; a next start writes a file that lacks it.
 // An epoch that has begun already is no error. Errors: ErrEpochOrder, ErrEpochMissing, ErrEpochRule where people
-// signed a policy that does not name this seed.
+// signed a policy that does not name this seed, people.ErrLost where the state has lost that policy.
 func BeginEpoch(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, e chain.Epoch, who, why string,
 ) error {
 	fingerprint, err := keys.FingerprintOf(e)
 	if err != nil || e == 0 {
 		return fmt.Errorf("epoch %d: %w", e, errors.Join(ErrEpochMissing, err))
+	}
+	if err := AgreePolicy(ctx, cfg, keeper, slog.New(slog.DiscardHandler)); err != nil {
+		return err
 	}
 	next := memory.Epoch{Number: uint32(e), Fingerprint: fingerprint, Begun: time.Now().UTC().Truncate(time.Millisecond)}
 	var begun []memory.Epoch
@@ -217,7 +235,7 @@ func BeginEpoch(
 		if err != nil {
 			return err
 		}
-		if found && (policy.Epoch.Number != int64(e) || policy.Epoch.Fingerprint != fingerprint) {
+		if found && !names(policy, next) {
 			return fmt.Errorf("%w: `epoch: %d %s`", ErrEpochRule, e, fingerprint)
 		}
 		begun = append(begun, next)

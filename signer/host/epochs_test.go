@@ -13,6 +13,7 @@ import (
 	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
 )
 
 // vault is the files of a signer with the seeds of two epochs.
@@ -176,6 +177,57 @@ func TestAPolicyNamesTheEpoch(t *testing.T) {
 	}
 	if err := BeginEpoch(t.Context(), v.cfg, keeper, keys, 1, "ann", "x"); err != nil {
 		t.Errorf("a policy with the line: %v", err)
+	}
+}
+
+// The attack: whoever may run the commands of the signer, and not change the policy, removes the state, makes another
+// one with `bursar signer init`, in which there never was a policy, and begins an epoch of a seed of their own.
+func TestANewStateDoesNotBeginAnEpochWithoutThePolicy(t *testing.T) {
+	v := newVault(t)
+	if err := NotePolicy(v.cfg, memory.KnownPolicy{Version: 1, Hash: "sha256:ab"}); err != nil {
+		t.Fatal(err)
+	}
+	keys := v.keys()
+	init := memory.Init{Fingerprint: keys.Fingerprint(), At: time.Now()}
+	if err := memory.Create(t.Context(), StateFile(v.cfg), init); err != nil {
+		t.Fatal(err)
+	}
+	file, err := memory.Open(t.Context(), StateFile(v.cfg), keys.Fingerprint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := BeginEpoch(t.Context(), v.cfg, file, keys, 1, "ann", "x"); !errors.Is(err, people.ErrLost) {
+		t.Errorf("got %v, want %v", err, people.ErrLost)
+	}
+	if begun, err := NotedEpochs(v.cfg); err != nil || len(begun) > 0 {
+		t.Errorf("epochs are noted: %+v, %v; want none", begun, err)
+	}
+}
+
+// The attack: who can write beside the seed, and not change the policy, puts a seed of their own there and says that
+// its epoch has begun.
+func TestAFileBesideTheSeedDoesNotOverruleThePolicy(t *testing.T) {
+	v := newVault(t)
+	fingerprint, err := v.keys().FingerprintOf(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for named, want := range map[string]error{"": ErrEpochRule, fingerprint: nil} {
+		keeper := memory.NewRAM()
+		err := keeper.Do(t.Context(), func(tx memory.Tx) error {
+			return tx.AddPolicy(t.Context(), memory.Policy{Version: 1, NotBefore: time.Unix(1, 0), Text: policyText(t, named)})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := noteEpochs(v.cfg, []memory.Epoch{{Number: 1, Fingerprint: fingerprint}}); err != nil {
+			t.Fatal(err)
+		}
+		err = AgreeEpochs(t.Context(), v.cfg, keeper, v.keys(), slog.New(slog.DiscardHandler))
+		if !errors.Is(err, want) || want == nil && err != nil {
+			t.Errorf("a policy that names %q: got %v, want %v", named, err, want)
+		}
 	}
 }
 

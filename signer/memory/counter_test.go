@@ -46,7 +46,7 @@ func boundFile(t *testing.T, c *chip) string {
 	t.Helper()
 	f, path := newFile(t, false)
 	must(t, f.Close())
-	must(t, Bind(t.Context(), path, Init{"seed", noon, false}, c, "ann", "test"))
+	must(t, Bind(t.Context(), path, Init{Fingerprint: "seed", At: noon, Cold: false}, c, "ann", "test"))
 	return path
 }
 
@@ -117,14 +117,14 @@ func TestAnOlderCopyIsNoticedByTheCounter(t *testing.T) {
 	if err := opens(t, newest, c); err != nil {
 		t.Errorf("the newest copy: %v, want it to open", err)
 	}
-	must(t, Bind(t.Context(), older, Init{"seed", noon, false}, c, "ann", "the disk was restored"))
+	must(t, Bind(t.Context(), older, Init{Fingerprint: "seed", At: noon, Cold: false}, c, "ann", "the disk was restored"))
 	if err := opens(t, older, c); err != nil {
 		t.Errorf("the older copy, once it is bound again: %v, want it to open", err)
 	}
 	if err := opens(t, newest, c); !errors.Is(err, ErrSetBack) {
 		t.Errorf("the file before that: %v, want %v", err, ErrSetBack)
 	}
-	must(t, Bind(t.Context(), newest, Init{"seed", noon, false}, nil, "ann", "the TPM is lost"))
+	must(t, Bind(t.Context(), newest, Init{Fingerprint: "seed", At: noon, Cold: false}, nil, "ann", "the TPM is lost"))
 	f, err = guarded(t, newest, nil)
 	must(t, err)
 	if name, err := f.Bound(t.Context()); err != nil || name != "" {

@@ -36,7 +36,8 @@ var _ Keeper = (*File)(nil)
 type Init struct {
 	Fingerprint string // of the seed
 	At          time.Time
-	Cold        bool // something may have been signed with the seed before
+	Cold        bool // something may have been signed with the seed before, so that every window counts as full
+	New         bool // nothing was ever signed with the seed, since it was made just now; see Tx.WholeFrom
 }
 
 // Create creates a memory at a path where none is. A file without tables, as a creation leaves that was cut off, counts

@@ -39,7 +39,7 @@ func exported(t *testing.T, path string) []byte {
 
 func imported(t *testing.T, path string, export []byte) Imported {
 	t.Helper()
-	done, err := Import(t.Context(), path, Init{"seed", noon, false}, bytes.NewReader(export), unseal,
+	done, err := Import(t.Context(), path, Init{Fingerprint: "seed", At: noon}, bytes.NewReader(export), unseal,
 		nil, "ann", "test")
 	must(t, err)
 	return done
@@ -223,8 +223,8 @@ func TestExportsThatAreRefused(t *testing.T) {
 	do(t, f, remember)
 	must(t, f.Close())
 	good := string(exported(t, path))
-	to := filepathOf(t, Init{"seed", noon, false})
-	other := filepathOf(t, Init{"another", noon, false})
+	to := filepathOf(t, Init{Fingerprint: "seed", At: noon, Cold: false})
+	other := filepathOf(t, Init{Fingerprint: "another", At: noon, Cold: false})
 	for name, export := range map[string]string{
 		"empty": "", "no export": "{}\n", "cut off": good[:len(good)/2], "without its end": good[:strings.LastIndex(good, `{"sha256"`)],
 		"with another amount": strings.Replace(good, `"100"`, `"10"`, 1), "followed by more": good + "{}\n",
@@ -233,7 +233,7 @@ func TestExportsThatAreRefused(t *testing.T) {
 		"of another version": strings.Replace(good, `"bursar_signer_state":1`, `"bursar_signer_state":2`, 1),
 	} {
 		before := exported(t, to)
-		if _, err := Import(t.Context(), to, Init{"seed", noon, false}, strings.NewReader(export), unseal, nil,
+		if _, err := Import(t.Context(), to, Init{Fingerprint: "seed", At: noon}, strings.NewReader(export), unseal, nil,
 			"ann", "test"); !errors.Is(err, ErrInterchange) {
 			t.Errorf("%s: %v, want %v", name, err, ErrInterchange)
 		}
@@ -241,7 +241,7 @@ func TestExportsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: the state was changed, want it as it was", name)
 		}
 	}
-	if _, err := Import(t.Context(), to, Init{"seed", noon, false}, strings.NewReader(good),
+	if _, err := Import(t.Context(), to, Init{Fingerprint: "seed", At: noon}, strings.NewReader(good),
 		func([]byte, []byte) error { return errSeal }, nil, "ann", "test"); !errors.Is(err, errSeal) {
 		t.Errorf("signed by another: %v, want %v", err, errSeal)
 	}

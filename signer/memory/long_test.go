@@ -37,7 +37,7 @@ func TestBeginningAgain(t *testing.T) {
 	}
 	f.Close()
 	earlier := noon.Add(-time.Hour)
-	if err := BeginAgain(t.Context(), path, Init{"seed", earlier, true}, "ann", "the clock was wrong"); err != nil {
+	if err := BeginAgain(t.Context(), path, Init{"seed", earlier, true, false}, "ann", "the clock was wrong"); err != nil {
 		t.Fatal(err)
 	}
 	f = reopen(t, path)

@@ -68,6 +68,11 @@ type Tx interface {
 	// CountsSince returns what counts from a time on, oldest first.
 	CountsSince(ctx context.Context, at time.Time) ([]FlowCount, error)
 
+	// WholeFrom returns from when on everything that is signed is remembered; zero: from when the seed was made. It is
+	// when the memory was created or, later, began again, whether or not its windows then counted as full: an operator
+	// who knows how much was signed does not thereby know what.
+	WholeFrom(ctx context.Context) (time.Time, error)
+
 	People
 	Orders
 	Epochs

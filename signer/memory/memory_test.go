@@ -19,7 +19,7 @@ var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 func newFile(t *testing.T, cold bool) (*File, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "seed.age.state")
-	if err := Create(t.Context(), path, Init{"seed", noon, cold}); err != nil {
+	if err := Create(t.Context(), path, Init{Fingerprint: "seed", At: noon, Cold: cold}); err != nil {
 		t.Fatal(err)
 	}
 	return reopen(t, path), path
@@ -54,10 +54,10 @@ func TestAMemoryIsCreatedOnceAndUsedByOne(t *testing.T) {
 	if _, err := Open(t.Context(), path, "seed"); !errors.Is(err, ErrMissing) {
 		t.Fatalf("with an empty file: %v, want %v", err, ErrMissing)
 	}
-	if err := Create(t.Context(), path, Init{"seed", noon, true}); err != nil {
+	if err := Create(t.Context(), path, Init{"seed", noon, true, false}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Create(t.Context(), path, Init{"seed", noon, false}); !errors.Is(err, ErrExists) {
+	if err := Create(t.Context(), path, Init{"seed", noon, false, false}); !errors.Is(err, ErrExists) {
 		t.Fatalf("created twice: %v", err)
 	}
 	if _, err := Open(t.Context(), path, "another"); !errors.Is(err, ErrForeign) {
@@ -67,10 +67,10 @@ func TestAMemoryIsCreatedOnceAndUsedByOne(t *testing.T) {
 	if _, err := Open(t.Context(), path, "seed"); !errors.Is(err, ErrLocked) {
 		t.Fatalf("a second signer: %v, want %v", err, ErrLocked)
 	}
-	if err := Create(t.Context(), path, Init{"seed", noon, false}); !errors.Is(err, ErrLocked) {
+	if err := Create(t.Context(), path, Init{"seed", noon, false, false}); !errors.Is(err, ErrLocked) {
 		t.Fatalf("created beside a signer: %v, want %v", err, ErrLocked)
 	}
-	if err := BeginAgain(t.Context(), path, Init{"seed", noon, true}, "ann", "test"); !errors.Is(err, ErrLocked) {
+	if err := BeginAgain(t.Context(), path, Init{"seed", noon, true, false}, "ann", "test"); !errors.Is(err, ErrLocked) {
 		t.Fatalf("started again beside a signer: %v", err)
 	}
 	beside, err := Join(t.Context(), path)

@@ -221,7 +221,7 @@ func TestBeginAgainKeepsWhichPolicyWasInForce(t *testing.T) {
 	f, path := newFile(t, false)
 	do(t, f, func(ctx context.Context, tx Tx) error { return tx.KnowPolicy(ctx, KnownPolicy{5, "h"}) })
 	if err := errors.Join(f.Close(),
-		BeginAgain(t.Context(), path, Init{"seed", noon, true}, "op", "restored")); err != nil {
+		BeginAgain(t.Context(), path, Init{Fingerprint: "seed", At: noon, Cold: true}, "op", "restored")); err != nil {
 		t.Fatal(err)
 	}
 	do(t, reopen(t, path), func(ctx context.Context, tx Tx) error {

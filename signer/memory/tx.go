@@ -94,7 +94,7 @@ func (tx *sqlTx) begin(ctx context.Context, begin Init) error {
 		return err
 	}
 	_, err := tx.Append(ctx, begin.At, KindInit,
-		detail(map[string]any{"instance": instance, "fingerprint": begin.Fingerprint, "cold": begin.Cold}))
+		detail(map[string]any{"instance": instance, "fingerprint": begin.Fingerprint, "cold": begin.Cold, "new": begin.New}))
 	return err
 }
 
