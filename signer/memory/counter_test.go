@@ -323,7 +323,8 @@ func TestAnImportRaisesTheCounter(t *testing.T) {
 	path := boundFile(t, c)
 	export, older := exported(t, path), copyOf(t, path)
 	merge := func(path string) error {
-		_, err := Import(t.Context(), path, Init{"seed", noon, false}, bytes.NewReader(export), unseal, c.open, "ann", "test")
+		_, err := Import(t.Context(), path, Init{Fingerprint: "seed", At: noon}, bytes.NewReader(export), unseal,
+			c.open, "ann", "test")
 		return err
 	}
 	must(t, merge(path))
