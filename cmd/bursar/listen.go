@@ -43,7 +43,7 @@ func (listenCommand) Help() string {
 		"within " +
 		"seconds. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that " +
 		"follows from the API key: it is the same in every run, and not the one with which the service signs.\n\n" +
-		"Examples:\n\n    BURSAR_API_KEY=bk_… bursar listen --print-secret\n" +
+		"Example:\n\n    BURSAR_API_KEY=bk_… bursar listen --print-secret\n" +
 		"    BURSAR_API_KEY=bk_… bursar listen --forward-to http://localhost:3000/hook"
 }
 
