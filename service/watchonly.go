@@ -75,8 +75,8 @@ func readWatchOnly(cfg config.Config, log *slog.Logger) (*signer.WatchOnly, erro
 }
 
 // keysOfCommands returns the keys in the watch-only file beside the seed file; nil where there is none. The database is
-// compared with them as with any others, so that a file of another seed is refused. One that is of an earlier epoch than
-// the seed is an error: it has another hot wallet.
+// compared with them as with any others, so that a file of another seed is refused. One that is of an earlier epoch
+// than the seed is an error: it has another hot wallet.
 func keysOfCommands(cfg config.Config, log *slog.Logger) (Keys, error) {
 	cfg.Signer.WatchOnly = host.CommandsFile(cfg)
 	if _, err := os.Lstat(cfg.Signer.WatchOnly); errors.Is(err, fs.ErrNotExist) {

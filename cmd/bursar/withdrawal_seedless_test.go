@@ -64,7 +64,8 @@ func TestWithdrawalsAreDecidedWithoutTheSeed(t *testing.T) {
 	d.ok("withdrawal", "reject", orders[1].ID.String(), "--reason", "not today")
 	d.ok("withdrawal", "cancel", orders[2].ID.String())
 	listed := parse[[]listedWithdrawal](d, "withdrawal", "list", "--json")
-	if len(listed) != 3 || listed[2].Status != "queued" || listed[1].Status != "rejected" || listed[0].Status != "cancelled" {
+	if len(listed) != 3 || listed[2].Status != "queued" || listed[1].Status != "rejected" ||
+		listed[0].Status != "cancelled" {
 		t.Errorf("listed %+v, want one queued, one rejected and one cancelled", listed)
 	}
 	if err := os.Remove(file); err != nil {

@@ -25,8 +25,8 @@ func MarksFile(cfg config.Config) string { return cfg.SeedFile + ".marks" }
 // are needed for every address, also while no signer can be reached.
 func WatchOnlyMarks(cfg config.Config) string { return cfg.Signer.WatchOnly + ".marks" }
 
-// CommandsFile returns the path of the watch-only file beside the seed file. Where it is there, commands beside a service
-// that has the seed itself use it, and open no seed: what an operator decides signs nothing.
+// CommandsFile returns the path of the watch-only file beside the seed file. Where it is there, commands beside a
+// service that has the seed itself use it, and open no seed: what an operator decides signs nothing.
 func CommandsFile(cfg config.Config) string { return cfg.SeedFile + ".watch" }
 
 // Address returns the address of a configuration's remote signer.
