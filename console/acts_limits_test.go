@@ -52,7 +52,7 @@ func TestAPersonTightensALimit(t *testing.T) {
 	})
 }
 
-// Whoever lacks the verb, or is held to other accounts, changes no limit.
+// A person without the verb, or who is held to other accounts, changes no limit.
 func TestALimitWithoutTheRight(t *testing.T) {
 	eachOffice(t, func(o *office) {
 		o.console.Acts.Limits = &withdrawal.Limits{DB: o.DB, Registry: o.Registry}

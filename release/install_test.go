@@ -107,7 +107,7 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 		t.Fatalf("%v, want no error:\n%s", err, text)
 	}
 	if n := strings.Count(string(text), "bursar is not set up yet: see 'bursar docs operations/first-hour'"); n != 1 {
-		t.Errorf("the output is\n%s\nwant to be told once what comes next, not %d times", text, n)
+		t.Errorf("the output is\n%s\nwant what comes next said once, not %d times", text, n)
 	}
 	if strings.Contains(string(text), "downgrading") {
 		t.Errorf("the output is\n%s\nwant that 1.0.0 is an upgrade of its candidate", text)

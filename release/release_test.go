@@ -136,7 +136,7 @@ func TestTheDigestsAreChecked(t *testing.T) {
 	}
 }
 
-// Packages are made by the release of Go that builds the programs, whoever makes them.
+// Packages are made by the release of Go that builds the programs, on any machine.
 func TestPackagesAreMadeByOneReleaseOfGo(t *testing.T) {
 	t.Parallel()
 	pinned := strings.TrimSpace(toolchain)

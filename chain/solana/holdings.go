@@ -63,7 +63,7 @@ func (c *Chain) Holdings(
 }
 
 // holder computes balances back to one block. Of the blocks that it has read after that one it keeps what they changed
-// first at each requested address, and no block: a day's worth would not fit in memory.
+// first at each requested address, and no block: a thousand of them would not fit in memory.
 type holder struct {
 	session *node
 	at      chain.BlockRef

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// closeMonthPage is what whoever keeps the accounts follows.
+// closeMonthPage is the page that accountants follow.
 const closeMonthPage = "../../docs/close-the-month.md"
 
 // The page is followed from its beginning to its end: every command of bursar and every program of accounting that it

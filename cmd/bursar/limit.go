@@ -86,9 +86,8 @@ const noLimit = "none"
 // Help says what limits bind, with examples.
 func (limitSetCommand) Help() string {
 	return "A limit counts for single withdrawals that are requested from now on, at once on every replica. It stays " +
-		"within " +
-		"the configuration: withdrawal_maximum and approval_above of the currency count beside it. In the console two " +
-		"persons loosen a limit; this command needs access to the host instead.\n\nExample:\n\n" +
+		"within the configuration: withdrawal_maximum and approval_above of the currency count beside it. In the " +
+		"console two persons loosen a limit; this command needs access to the host instead.\n\nExample:\n\n" +
 		"    bursar limit set --currency BTC --maximum 2 --reason 'the shop is new' " +
 		"--account 0193a6a0-0000-7000-8000-000000000000\n" +
 		"    bursar limit set --currency USDT --approval 1000 --reason 'a night without approvers' --all\n" +

@@ -40,9 +40,8 @@ type listenCommand struct {
 func (listenCommand) Help() string {
 	return "Events are read from the account's feed, so none is lost while the connection is broken, and no receiver " +
 		"has to be reachable from the service. What somebody sends again is forwarded again, of the newest 100 events, " +
-		"within " +
-		"seconds. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that " +
-		"follows from the API key: it is the same in every run, and not the one with which the service signs.\n\n" +
+		"within seconds. Forwarded ones are signed with BURSAR_WEBHOOK_SECRET, or with a secret that follows from the " +
+		"API key: it is the same in every run, and not the one with which the service signs.\n\n" +
 		"Example:\n\n    BURSAR_API_KEY=bk_… bursar listen --print-secret\n" +
 		"    BURSAR_API_KEY=bk_… bursar listen --forward-to http://localhost:3000/hook"
 }

@@ -31,8 +31,7 @@ type witnessNewCommand struct {
 // Help returns an example.
 func (witnessNewCommand) Help() string {
 	return "Writes a private key of ed25519 into a file with mode 0600, and prints the public key, for " +
-		"signer.witness and " +
-		"`bursar audit verify --witness`. Use a key for one witness and one log.\n\nExample:\n\n" +
+		"signer.witness and `bursar audit verify --witness`. Use a key for one witness and one log.\n\nExample:\n\n" +
 		"    bursar audit witness new witness.key --name witness.example.com"
 }
 
@@ -70,8 +69,8 @@ type witnessCosignCommand struct {
 func (witnessCosignCommand) Help() string {
 	return "Checks that the request is signed by the signer and that its log still holds everything that this witness " +
 		"cosigned before; then it notes the new size and prints the checkpoint with a second signature and the time. " +
-		"Run it " +
-		"on a machine of somebody who has no access to the signer. A log that was changed is refused.\n\nExample:\n\n" +
+		"Run it on a machine of somebody who has no access to the signer. A log that was changed is " +
+		"refused.\n\nExample:\n\n" +
 		"    bursar audit witness cosign request.txt --key-file witness.key --seen witness.seen " +
 		"--log-key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...' > november.txt"
 }

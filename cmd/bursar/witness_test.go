@@ -63,7 +63,7 @@ func TestAWitnessFollowsTheSignersLog(t *testing.T) {
 	d.fails(exitFailed, proof.ErrChanged.Error(), verify...)
 	asks("0")
 	if o := d.run("", append(cosign, "--forget")...); o.code != 0 || !strings.Contains(o.err, "Cosigned 3 entries") {
-		t.Errorf("a witness that a person told to begin again: %+v, want 3 entries cosigned", o)
+		t.Errorf("a witness that a person had begin again: %+v, want 3 entries cosigned", o)
 	}
 	write("seen", "{}")
 	d.fails(exitFailed, "which says what was cosigned", cosign...)

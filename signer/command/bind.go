@@ -19,9 +19,8 @@ type signerBindCommand struct {
 func (signerBindCommand) Help() string {
 	return "Makes a counter in the TPM of this machine (signer.tpm), which the signer raises with each entry of its " +
 		"log. An older copy of the state is then noticed by the signer itself, whatever the service says, and so is a " +
-		"second " +
-		"signer on a copy. Stop the signer first. `bursar signer begin-again` is the way out of a state that was set " +
-		"back, and with --without-counter that of a TPM that was lost.\n\nExample:\n\n" +
+		"second signer on a copy. Stop the signer first. `bursar signer begin-again` is the way out of a state that was " +
+		"set back, and with --without-counter that of a TPM that was lost.\n\nExample:\n\n" +
 		"    bursar signer bind --reason 'restores are to be noticed'"
 }
 

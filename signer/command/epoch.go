@@ -20,10 +20,8 @@ func (signerBeginEpochCommand) Help() string {
 	return "From then on the seed of this epoch, which `bursar seed new --epoch` made, has the hot wallet and all new " +
 		"addresses, and keys of the seeds before it sign only what brings all they have to the new hot wallet or to a cold " +
 		"wallet. Addresses that were given out stay good. No epoch goes back. Stop the signer first, and start it " +
-		"after it: " +
-		"running services hear of the epoch from it. A service that has the seed itself is stopped and started in its " +
-		"place; " +
-		"where people signed a policy, that must name the epoch. XRP stays with the first seed.\n\n" +
+		"after it: running services hear of the epoch from it. A service that has the seed itself is stopped and " +
+		"started in its place; where people signed a policy, that must name the epoch. XRP stays with the first seed.\n\n" +
 		"Example:\n\n    bursar signer begin-epoch 1 --reason 'the yearly rotation'"
 }
 

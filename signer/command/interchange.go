@@ -20,9 +20,8 @@ type signerExportCommand struct {
 func (signerExportCommand) Help() string {
 	return "Writes what the signer's state forbids and counts, signed with a key from the seed: what the limits hold, " +
 		"which UTXOs, orders and approvals were used, which keys were revoked. It holds no secret, but shows what was " +
-		"paid. The " +
-		"signer may go on meanwhile; what it signs later is not in the file, so stop and freeze a signer that is to be " +
-		"replaced first. `bursar signer import` merges it.\n\nExample:\n\n    " +
+		"paid. The signer may go on meanwhile; what it signs later is not in the file, so stop and freeze a signer that " +
+		"is to be replaced first. `bursar signer import` merges it.\n\nExample:\n\n    " +
 		"BURSAR_PASSPHRASE_FILE=/run/passphrase bursar signer export state-2026-11-27.export"
 }
 
@@ -63,10 +62,9 @@ type signerImportCommand struct {
 func (signerImportCommand) Help() string {
 	return "Merges an export into this signer's state: of the same signer, or of another one with the same seed. It " +
 		"only forbids and counts more, whatever the file says and however old it is. Keys of clients that were not " +
-		"here bind " +
-		"their accounts and must be added again; a policy must be applied again. Where both states cannot be true, this " +
-		"one keeps its own and the signer is frozen. Stop the signer first, and never run two with one seed and a state " +
-		"each.\n\nExample:\n\n    bursar signer import state-2026-11-27.export --reason 'the disk failed'"
+		"here bind their accounts and must be added again; a policy must be applied again. Where both states cannot be " +
+		"true, this one keeps its own and the signer is frozen. Stop the signer first, and never run two with one seed " +
+		"and a state each.\n\nExample:\n\n    bursar signer import state-2026-11-27.export --reason 'the disk failed'"
 }
 
 // Run merges an export.

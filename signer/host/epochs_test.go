@@ -131,7 +131,7 @@ func TestAnEpochBeginsOnMainnet(t *testing.T) {
 	v.wantEpoch(1)
 }
 
-// The attack: whoever may run the command, and not change the policy, gives it another network by its environment.
+// The attack: anyone who may run the command, and not change the policy, gives it another network by its environment.
 func TestAnotherNetworkAsksThePolicyToo(t *testing.T) {
 	for _, network := range []config.Network{config.Mainnet, config.Testnet, config.Regtest} {
 		t.Run(string(network), func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestAPolicyNamesTheEpoch(t *testing.T) {
 	}
 }
 
-// The attack: whoever may run the commands of the signer, and not change the policy, removes the state, makes another
+// The attack: anyone who may run the commands of the signer, and not change the policy, removes the state, makes another
 // one with `bursar signer init`, in which there never was a policy, and begins an epoch of a seed of their own.
 func TestANewStateDoesNotBeginAnEpochWithoutThePolicy(t *testing.T) {
 	v := newVault(t)

@@ -77,13 +77,13 @@ func (f *File) Guard(ctx context.Context, open func(name string) (Counter, error
 		if err := tx.settle(ctx, counter); err != nil {
 			return err
 		}
-		f.counter = counter // whoever runs do holds its lock
+		f.counter = counter // what runs do holds its lock
 		return nil
 	})
 }
 
 // settle compares the counter with the file, and raises it to what was committed before. It takes the locks in the
-// order of whoever writes: first the file's, then the counter's.
+// order of every writer: first the file's, then the counter's.
 //
 // The attack: a TPM that fails, or a signer that is killed, after the commit and before the counter was raised. The
 // same bytes are known then and are signed without another entry, while the copy from before the commit still opens.

@@ -113,7 +113,7 @@ func TestAWitnessCosignsOneHistory(t *testing.T) {
 func TestWhatNoWitnessCosigned(t *testing.T) {
 	t.Parallel()
 	w, key := newWitness(t, "witness.example.com", 9)
-	_, stranger := newWitness(t, "witness.example.com", 8)
+	_, outsider := newWitness(t, "witness.example.com", 8)
 	keeper := memory.NewRAM()
 	grow(t, keeper, 3)
 	older := memory.NewRAM()
@@ -131,7 +131,7 @@ func TestWhatNoWitnessCosigned(t *testing.T) {
 	raw[11]++ // a later time
 	lines[len(lines)-1] = "\u2014 witness.example.com " + base64.StdEncoding.EncodeToString(raw)
 	for name, one := range map[string]struct{ signed, key string }{
-		"not cosigned": {plain, key}, "by a stranger": {both, stranger},
+		"not cosigned": {plain, key}, "by an outsider": {both, outsider},
 		"at another time": {strings.Join(lines, "\n") + "\n", key},
 		"of another size": {strings.Replace(both, "\n4\n", "\n5\n", 1), key},
 	} {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-tpm/tpm2/transport"
 )
 
-// Counter is a counter in the TPM of a machine. It only rises, and whoever removes it and makes another gets one that
+// Counter is a counter in the TPM of a machine. It only rises, and a person who removes it and makes another gets one that
 // begins above every counter that this TPM ever had, until the TPM is cleared.
 //
 // It is an orderly counter (TPMA_NV_ORDERLY): the TPM counts in its RAM and writes one value of 256 into its flash

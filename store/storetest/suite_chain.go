@@ -46,7 +46,7 @@ func leases(t *testing.T, db *store.DB) {
 }
 
 // leasesOfEpochs shows that a replica of a later epoch takes a lease that is held, and that none of an earlier epoch
-// gets it again, whoever holds it or lets it go.
+// gets it again, no matter who holds it or lets it go.
 func leasesOfEpochs(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
 	acquire := func(e uint32, holder string) (l store.Lease, ok bool) {
