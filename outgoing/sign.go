@@ -62,8 +62,8 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 
 // neverSigned reports whether the signer refuses what may be out, and is sure that it never signed it: it was asked and
 // did not get to it before an epoch began. Where each process has a signer of its own, another one may have signed it.
-// The answer is not signed, so it is believed only of what a signer must refuse: anyone who answers in its place must not
-// have a payment made twice at any time of their choice.
+// The answer is not signed, so it is believed only of what a signer must refuse: anyone who answers in its place must
+// not have a payment made twice at any time of their choice.
 func (s *Sender) neverSigned(request chain.TxRequest, cause error) bool {
 	refused, is := errors.AsType[*signer.RefusalError](cause)
 	return is && refused.Never && refused.Reason == signer.ReasonSweepOld && s.SoleSigner && s.needsOld(request)

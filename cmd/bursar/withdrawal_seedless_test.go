@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The attack: anyone who approves withdrawals is given the passphrase of the seed for it, and has all the money. With the
-// watch-only file beside the seed no command that decides opens it; a file of another seed, or of an earlier epoch,
-// decides nothing.
+// The attack: anyone who approves withdrawals is given the passphrase of the seed for it, and has all the money. With
+// the watch-only file beside the seed no command that decides opens it; a file of another seed, or of an earlier
+// epoch, decides nothing.
 func TestWithdrawalsAreDecidedWithoutTheSeed(t *testing.T) {
 	t.Parallel()
 	d, other := newSeededHarness(t, away), newSeededHarness(t)

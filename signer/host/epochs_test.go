@@ -180,8 +180,9 @@ func TestAPolicyNamesTheEpoch(t *testing.T) {
 	}
 }
 
-// The attack: anyone who may run the commands of the signer, and not change the policy, removes the state, makes another
-// one with `bursar signer init`, in which there never was a policy, and begins an epoch of a seed of their own.
+// The attack: anyone who may run the commands of the signer, and not change the policy, removes the state, makes
+// another one with `bursar signer init`, in which there never was a policy, and begins an epoch of a seed of their
+// own.
 func TestANewStateDoesNotBeginAnEpochWithoutThePolicy(t *testing.T) {
 	v := newVault(t)
 	if err := NotePolicy(v.cfg, memory.KnownPolicy{Version: 1, Hash: "sha256:ab"}); err != nil {

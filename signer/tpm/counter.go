@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-tpm/tpm2/transport"
 )
 
-// Counter is a counter in the TPM of a machine. It only rises, and a person who removes it and makes another gets one that
-// begins above every counter that this TPM ever had, until the TPM is cleared.
+// Counter is a counter in the TPM of a machine. It only rises, and a person who removes it and makes another gets one
+// that begins above every counter that this TPM ever had, until the TPM is cleared.
 //
 // It is an orderly counter (TPMA_NV_ORDERLY): the TPM counts in its RAM and writes one value of 256 into its flash
 // memory, which would wear out otherwise. A TPM that lost its power without a TPM2_Shutdown therefore skips up to 255
