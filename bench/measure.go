@@ -82,6 +82,7 @@ type site struct {
 	made      *fixture // what requests need, once it is made
 	paid      *crowd   // what blocks pay, once it is made
 	matured   bool     // the faucet can pay
+	warmed    *process // the service that was driven before it is measured
 	receiver  *receiver
 	closing   []func() // what close calls, the last first
 }
@@ -185,6 +186,9 @@ func (s *site) close() {
 func (s *site) compare(
 	ctx context.Context, name string, n int, target float64, reference, service call,
 ) error {
+	if err := s.warm(ctx); err != nil {
+		return err
+	}
 	var best [2]load
 	for round := range s.rounds {
 		for i, side := range []struct {

@@ -77,6 +77,9 @@ func (s *site) besideDead(ctx context.Context) error {
 
 // deliveries makes events due at once and measures until the receiver has them all, beside the reference's POST loop.
 func (s *site) deliveries(ctx context.Context, name string) error {
+	if err := s.warm(ctx); err != nil {
+		return err
+	}
 	count, _ := s.webhookEvents()
 	start, err := s.used()
 	if err != nil {

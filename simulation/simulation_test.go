@@ -23,7 +23,7 @@ func memory(t *testing.T) *replicas.Template {
 // TestHistories checks that a whole service comes to rest after any combination of faults with books that agree with
 // the chains, every withdrawal paid exactly once or refunded, every statement right and every webhook received.
 func TestHistories(t *testing.T) {
-	seeds, shards := 1000, 20
+	seeds, shards := 400, 20
 	if testing.Short() {
 		seeds = 10
 	}
@@ -49,7 +49,7 @@ func TestHistories(t *testing.T) {
 // TestHistoriesWithEpochs checks the same where the seed is replaced at random moments, once or twice.
 func TestHistoriesWithEpochs(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(300)
+	seeds := uint64(100)
 	if testing.Short() {
 		seeds = 4
 	}

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	startTime = 30 * time.Second // for a machine that is busy with other tests; alone it takes a second
-	patience  = time.Minute      // for actions that take a few blocks
+	startTime = 3 * time.Minute // for a machine that is busy with other tests; alone it takes a second
+	patience  = 5 * time.Minute // for actions that take a few blocks
 	maxAnswer = 1 << 20
 )
 

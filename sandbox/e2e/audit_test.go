@@ -47,16 +47,9 @@ func (w *harness) owed(others ...func(history)) map[*currency]*big.Int {
 	return owed
 }
 
-// settle mines blocks until no outgoing transaction is in progress, and then stops.
+// settle mines blocks until no outgoing transaction is in progress, and then stops. After a load on a busy machine that
+// may take longer than one patience: it waits as long as each round leaves less than the one before.
 func (w *harness) settle() {
-	w.blocks("manual")
-	w.eventually("nothing is in progress", w.nothingUnderWay)
-	w.mine(untilFinal)
-}
-
-// settleBacklog is settle after a load that takes longer than one patience: it waits as long as each round leaves
-// less than the one before.
-func (w *harness) settleBacklog() {
 	w.blocks("manual")
 	for last := math.MaxInt; ; {
 		err := w.persist(w.nothingUnderWay)

@@ -37,7 +37,6 @@ func TestKilledUnderLoad(t *testing.T) {
 			t.Parallel()
 			w := newSeparateService(t, p, database(t), eachAdapter, "BURSAR_LEASE=1s")
 			w.killed(*kills, rand.New(rand.NewPCG(*killSeed, 3)))
-			w.settleBacklog()
 			w.audit()
 			if err := w.server.stop(); err != nil {
 				t.Fatal(err)

@@ -26,7 +26,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w := newSeparateService(t, build(t), s.URL(), "")
+	w := newSeparateService(t, build(t), s.URL(), fewChains)
 	l := w.load(1)
 	w.loaded(l, 1)
 	s.Pause()
