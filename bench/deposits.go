@@ -37,6 +37,9 @@ func (s *site) depositSteps() []step {
 		takes: 10*time.Second + time.Duration(s.rounds*s.blockDeposits())*2*time.Millisecond,
 		run: func(ctx context.Context) error {
 			c, err := s.crowd(ctx)
+			if err == nil {
+				err = s.warm(ctx)
+			}
 			if err != nil {
 				return err
 			}

@@ -65,7 +65,8 @@ func (s *settled) work(ctx context.Context, name, chain string, count int, left 
 		return err
 	}
 	start := time.Now()
-	if err := s.minedUntilNone(ctx, chain, left); err != nil {
+	err = s.profiled(ctx, name, func() error { return s.minedUntilNone(ctx, chain, left) })
+	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	took := time.Since(start)
