@@ -7,8 +7,8 @@ import (
 )
 
 // warming is for how long a process is driven before it is measured: one that has just started writes to each page of
-// its memory for the first time until it has collected garbage once. That took three fifths of a request's time in a
-// virtual machine whose host takes back memory that is not in use; a client does not meet it again until the next start.
+// its memory for the first time until it has collected garbage once. That took half of a request's time in a virtual
+// machine whose host takes back memory that is not in use. No client meets it again until the next start.
 const warming = 2 * time.Second
 
 // warm drives the service, and the reference beside it, until both use memory that they have used before. It does
