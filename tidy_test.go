@@ -115,6 +115,7 @@ var mayImport = map[string][]string{
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory
 	"bursartest/mainnet":   {},
+	"bursartest/reference": {},
 	"bursartest/replicas":  nil,
 	"bursartest/clocktest": {},
 	"simulation":           nil,

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	fencedBlock   = regexp.MustCompile("(?ms)^ *```(?:sh)?\n(.*?)^ *```")
+	fence         = regexp.MustCompile("^ *```(\\w*)$")
 	indentedLine  = regexp.MustCompile(`(?m)^ {4,}(\S.*)$`)
 	inlineCommand = regexp.MustCompile("`(bursar [^`]+)`")
 	// typedLine is a line that runs the command: behind variables, as another user, or from a folder.
@@ -54,8 +54,15 @@ func isCurrency(word string) bool {
 // documentedLines returns what a document has typed into a shell; of runbooks also what is in a sentence, since it is
 // copied from there at night.
 func documentedLines(path, text string) (lines []string) {
-	for _, block := range fencedBlock.FindAllStringSubmatch(text, -1) {
-		lines = append(lines, strings.Split(strings.ReplaceAll(block[1], "\\\n", " "), "\n")...)
+	in, language := false, ""
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		line = strings.TrimSuffix(line, "\n")
+		switch m := fence.FindStringSubmatch(line); {
+		case m != nil:
+			in, language = !in, m[1]
+		case in && (language == "" || language == "sh"):
+			lines = append(lines, line)
+		}
 	}
 	for _, line := range indentedLine.FindAllStringSubmatch(text, -1) {
 		lines = append(lines, line[1])

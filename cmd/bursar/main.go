@@ -102,9 +102,11 @@ type signerCommands struct {
 	Audit command.Audit `cmd:"" hidden:""`
 }
 
-// newParser returns the parser of the command line. It calls exit when --help was printed.
-func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
-	return kong.New(line, kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),
+// newParser returns the parser of command lines that begin with some words, such as the arguments of this process; with
+// no words it is one of every command line. It calls exit when --help was printed.
+func newParser(c *call, line *commands, exit func(int), words ...string) (*kong.Kong, error) {
+	return kong.New(line, kong.IgnoreFields(besides(commandOf(words))...),
+		kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),
 		kong.Description("Takes cryptocurrency deposits, keeps accounts and pays out."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.NamedMapper("account", &c.names),
@@ -115,7 +117,7 @@ func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
 func run(ctx context.Context, c *call, args []string) int {
 	var line commands
 	helped := false
-	parser, err := newParser(c, &line, func(int) { helped = true })
+	parser, err := newParser(c, &line, func(int) { helped = true }, args...)
 	if err != nil {
 		return c.fail(err)
 	}
