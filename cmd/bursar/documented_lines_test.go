@@ -15,6 +15,7 @@ import (
 var (
 	fence         = regexp.MustCompile("^ *```(\\w*)$")
 	indentedLine  = regexp.MustCompile(`(?m)^ {4,}(\S.*)$`)
+	exampleLine   = regexp.MustCompile(`(?m)^ {4}(\S.*)$`) // of a command's help, whose flags are explained farther to the right
 	inlineCommand = regexp.MustCompile("`(bursar [^`]+)`")
 	// typedLine is a line that runs the command: behind variables, as another user, or from a folder.
 	typedLine = regexp.MustCompile(`^(?:[A-Z_]+=\S+ +)*(?:setpriv (?:--\S+ +)+)?(?:\./)?bursar +(.*)$`)
@@ -64,7 +65,11 @@ func documentedLines(path, text string) (lines []string) {
 			lines = append(lines, line)
 		}
 	}
-	for _, line := range indentedLine.FindAllStringSubmatch(text, -1) {
+	indented := indentedLine
+	if strings.Contains(path, "/docs/commands/") {
+		indented = exampleLine
+	}
+	for _, line := range indented.FindAllStringSubmatch(text, -1) {
 		lines = append(lines, line[1])
 	}
 	if strings.HasSuffix(path, "runbooks.md") {
