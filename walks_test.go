@@ -84,8 +84,8 @@ func TestTheWalksAreAsTheCodeIs(t *testing.T) {
 // starts are functions with which a worker starts, or a batch that gathers the requests of others.
 var starts = map[string]bool{"Step": true, "holdAll": true}
 
-// calls collects the names of what the functions of a name in a package call, directly or through functions of the same
-// package.
+// calls collects the names of what the functions of a name in a package call, directly or through functions of the
+// same package.
 func (d declared) calls(pkg, name string, reached, seen map[string]bool) {
 	if seen[name] {
 		return

@@ -34,20 +34,23 @@ NAME: statically-linked-binary [usr/bin/NAME]
 // serviceOverrides are those of packages with a unit.
 const serviceOverrides = `# Only where systemd runs, to read units again and to restart what runs already; nothing is enabled or started.
 NAME: maintainer-script-calls-systemctl *
+# systemd is what starts it, whose settings take from the process what it does not need.
+NAME: package-supports-alternative-init-but-no-init.d-script *
 # /etc/NAME belongs to root, who alone can put files there.
 NAME: recursive-privilege-change *
 `
 
-// debian returns the files of a package with what only Debian's packages have: its form of the licence and of the changelog,
-// and what its checker is told.
+// debian returns the files of a package with what only Debian's packages have: its form of the licence and of the
+// changelog, and what its checker is told.
 func (p packaged) debian(list []file, version string, at time.Time) ([]file, error) {
 	for i := range list {
 		if list[i].path == p.copyright() {
 			list[i].content = []byte(debianCopyright)
 		}
 	}
-	changes := fmt.Sprintf("%s (%s) unstable; urgency=medium\n\n  * What has changed is in CHANGELOG.md.gz beside this file.\n\n"+
-		" -- %s  %s\n", p.name, version, maintainer, at.UTC().Format(time.RFC1123Z))
+	changes := fmt.Sprintf("%s (%s) unstable; urgency=medium\n\n"+
+		"  * What has changed is in CHANGELOG.md.gz beside this file.\n\n -- %s  %s\n",
+		p.name, version, maintainer, at.UTC().Format(time.RFC1123Z))
 	packed, err := zipped([]byte(changes), gzip.BestCompression)
 	if err != nil {
 		return nil, err
@@ -62,7 +65,8 @@ func (p packaged) debian(list []file, version string, at time.Time) ([]file, err
 			content: []byte(strings.ReplaceAll(meant, "NAME", p.name))}), nil
 }
 
-// digests are those of a package's files for `dpkg --verify`. Settings are not among them, since operators change these.
+// digests are those of a package's files for `dpkg --verify`. Settings are not among them, since operators change
+// these.
 func digests(list []file) []byte {
 	var b strings.Builder
 	for _, f := range list {

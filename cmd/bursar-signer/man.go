@@ -20,11 +20,15 @@ func (manCommand) Run(c *command.Call) error {
 		return err
 	}
 	return c.Say("%s", man.Page(parser.Model, "[--config FILE] COMMAND [ARGUMENTS] [FLAGS]",
-		man.Section{Title: "EXIT STATUS", Text: "0 if it did what was asked, 1 if that failed, 2 if the command line, the " +
-			"configuration or the environment is wrong and nothing was tried."},
-		man.Section{Title: "ENVIRONMENT", Text: "BURSAR_PASSPHRASE_FILE names the file with the passphrase of the seed. Every key of " +
-			"the configuration has a variable too, such as BURSAR_SIGNER_ADDRESS."},
-		man.Section{Title: "FILES", Text: "bursar.yaml, or the file of --config. The packages use /etc/bursar-signer/signer.yaml and " +
+		man.Section{Title: "EXIT STATUS", Text: "" +
+			"0 if it did what was asked, 1 if that failed, 2 if the command line, the configuration or the " +
+			"environment is wrong and nothing was tried."},
+		man.Section{Title: "ENVIRONMENT", Text: "" +
+			"BURSAR_PASSPHRASE_FILE names the file with the passphrase of the seed. Every key of the " +
+			"configuration has a variable too, such as BURSAR_SIGNER_ADDRESS."},
+		man.Section{Title: "FILES", Text: "" +
+			"bursar.yaml, or the file of --config. The packages use /etc/bursar-signer/signer.yaml and " +
 			"/var/lib/bursar-signer."},
-		man.Section{Title: "SEE ALSO", Text: "bursar(1), of which bursar docs operations/signer explains this program."}))
+		man.Section{Title: "SEE ALSO", Text: "" +
+			"bursar(1), of which bursar docs operations/signer explains this program."}))
 }

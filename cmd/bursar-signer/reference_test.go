@@ -17,9 +17,9 @@ func TestTheReferenceIsTheHelp(t *testing.T) {
 	}
 	reference.Check(t, "../../docs/commands", reference.Program{
 		Name: "bursar-signer",
-		About: "What `bursar-signer COMMAND --help` prints, for every command. It is the program of [the signer](../operations/signer.md) " +
-			"on a\nmachine of its own, without API, database and followers. `bursar signer`, `bursar seed` and `bursar audit` do the " +
-			"same\n[there](bursar.md).",
+		About: "What `bursar-signer COMMAND --help` prints, for every command. It is the program of [the\n" +
+			"signer](../operations/signer.md) on a machine of its own, without API, database and followers. `bursar signer`,\n" +
+			"`bursar seed` and `bursar audit` do the same [there](bursar.md).",
 		Model: parser.Model,
 		Help: func(args ...string) string {
 			var out bytes.Buffer

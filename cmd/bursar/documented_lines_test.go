@@ -93,8 +93,8 @@ func unset(n *kong.Node) {
 	}
 }
 
-// TestDocumentedCommandLinesAreComplete has every command that a document shows to be typed parsed as the program does:
-// no argument or flag that it requires is missing, and no value is one that it refuses.
+// TestDocumentedCommandLinesAreComplete has every command that a document shows to be typed parsed as the program
+// does: no argument or flag that it requires is missing, and no value is one that it refuses.
 func TestDocumentedCommandLinesAreComplete(t *testing.T) {
 	t.Parallel()
 	var into commands

@@ -1,10 +1,10 @@
 // Command bursar runs the service and is the operator's tool for it.
 //
-// It owns the command line: what the commands and flags are called, what is printed where, and how it exits. It decides
-// nothing about money and holds no wiring; that is service's. Its invariants: results go to standard output and
-// everything else to standard error; it exits with 0 when it did what was asked, 1 when that failed, and 2 when the
-// command line or the configuration is wrong and nothing was tried; a secret is printed only by the command that makes
-// it.
+// It owns the command line: what the commands and flags are called, what is printed where, and how it exits. It
+// decides nothing about money and holds no wiring; that is service's. Its invariants: results go to standard output
+// and everything else to standard error; it exits with 0 when it did what was asked, 1 when that failed, and 2 when
+// the command line or the configuration is wrong and nothing was tried; a secret is printed only by the command that
+// makes it.
 package main
 
 import (
@@ -102,8 +102,8 @@ type signerCommands struct {
 	Audit command.Audit `cmd:"" hidden:""`
 }
 
-// newParser returns the parser of command lines that begin with some words, such as the arguments of this process; with
-// no words it is one of every command line. It calls exit when --help was printed.
+// newParser returns the parser of command lines that begin with some words, such as the arguments of this process;
+// with no words it is one of every command line. It calls exit when --help was printed.
 func newParser(c *call, line *commands, exit func(int), words ...string) (*kong.Kong, error) {
 	return kong.New(line, kong.IgnoreFields(besides(commandOf(words))...),
 		kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),

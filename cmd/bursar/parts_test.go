@@ -74,8 +74,8 @@ func TestAParserOfOneCommandSaysTheSame(t *testing.T) {
 // Where no command comes first, the parser knows all.
 func TestAParserOfNoCommandKnowsAll(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"", "--help", "-h", "withdrawl list", "--config", "--config docs", "--config --json docs",
-		"--nothing docs", "-V docs", "--version docs"} {
+	for _, line := range []string{"", "--help", "-h", "withdrawl list", "--config", "--config docs",
+		"--config --json docs", "--nothing docs", "-V docs", "--version docs"} {
 		if got := commandOf(strings.Fields(line)); got != "" {
 			t.Errorf("bursar %s is of the command %q, want none", line, got)
 		}

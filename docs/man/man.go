@@ -1,7 +1,7 @@
 // Package man writes manual pages of programs whose command lines are models of kong.
 //
-// It owns their form. Its invariants: a page is ASCII; every command that is not hidden is in it, with every argument and flag; no
-// text becomes a request of the formatter.
+// It owns their form. Its invariants: a page is ASCII; every command that is not hidden is in it, with every argument
+// and flag; no text becomes a request of the formatter.
 package man
 
 import (
@@ -14,8 +14,8 @@ import (
 // Section is a part of a page behind the commands.
 type Section struct{ Title, Text string }
 
-// Page returns the manual page of a program, in the language of man(7): its commands, and then other sections. The synopsis is
-// what stands behind the program's name.
+// Page returns the manual page of a program, in the language of man(7): its commands, and then other sections. The
+// synopsis is what stands behind the program's name.
 func Page(program *kong.Application, synopsis string, sections ...Section) string {
 	var page roff
 	page.line(".TH " + strings.ToUpper(program.Name) + ` 1 "" "` + program.Name + `" Bursar`)
