@@ -122,8 +122,8 @@ var mayImport = map[string][]string{
 	"bursartest/clocktest": {},
 	"simulation":           nil,
 	"cmd/bursar":           nil,
-	"cmd/bursar-signer":    {"docs/man", "signer/command", "signer/host"},
-	"cmd/bursar-approve":   {".", "approval", "docs/man", "orderkey", "passkey", "roster", "sshsig"},
+	"cmd/bursar-signer":    {"signer/command", "signer/host"},
+	"cmd/bursar-approve":   {".", "approval", "orderkey", "passkey", "roster", "sshsig"},
 }
 
 // plan returns which packages a package may import, and whether it is known at all; nil means all.

@@ -102,7 +102,7 @@ func (p packaged) files(source, built, architecture string) (list []file, err er
 			}
 		}
 	}
-	page, e := manual(filepath.Join(built, p.name+"-linux-"+runtime.GOARCH))
+	page, e := manual(built, p.name)
 	add("/usr/share/man/man1/"+p.name+".1.gz", 0o644, page, e)
 	slices.SortStableFunc(list, func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	return list, err
@@ -117,14 +117,18 @@ var completionPaths = map[string][]string{
 	"fish": {"/usr/share/fish/vendor_completions.d/bursar.fish"},
 }
 
-// manual returns the manual page that the program prints. It is the same for every architecture, so that of
-// this machine's program serves all packages. It is compressed by the Go that builds, as archives and images are.
-func manual(program string) ([]byte, error) {
-	c := exec.CommandContext(context.Background(), program, "man")
-	c.Env = []string{}
-	page, err := c.Output()
+// manual returns the manual page of a program, compressed by the Go that builds, as archives and images are. That of
+// bursar is what the program prints, the same for every architecture. The others are written by tests of their
+// commands.
+func manual(built, program string) ([]byte, error) {
+	page, err := packageFiles.ReadFile("packages/" + program + ".1")
+	if program == "bursar" {
+		c := exec.CommandContext(context.Background(), filepath.Join(built, program+"-linux-"+runtime.GOARCH), "man")
+		c.Env = []string{}
+		page, err = c.Output()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("the manual page, printed by %s: %w", program, err)
+		return nil, fmt.Errorf("the manual page of %s: %w", program, err)
 	}
 	return zipped(page, gzip.BestCompression)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 )
 
@@ -73,7 +72,7 @@ func (b builder) tarballFiles(out, architecture string) (list []file, err error)
 		return nil, fmt.Errorf("what is in the archive: %w", err)
 	}
 	for _, program := range programs {
-		page, err := manual(filepath.Join(out, program+"-linux-"+runtime.GOARCH))
+		page, err := manual(out, program)
 		if err != nil {
 			return nil, err
 		}

@@ -30,7 +30,17 @@ type Program struct {
 func Check(t *testing.T, path string, p Program) {
 	t.Helper()
 	t.Setenv("COLUMNS", "80") // whatever the terminal is
-	name, text := path+"/"+p.Name+".md", p.document(t)
+	check(t, path+"/"+p.Name+".md", p.document(t))
+}
+
+// CheckManual compares the file of a manual page with what it must be. With -update it writes the file.
+func CheckManual(t *testing.T, path, page string) {
+	t.Helper()
+	check(t, path, page)
+}
+
+func check(t *testing.T, name, text string) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -59,7 +59,6 @@ type commands struct {
 	Passkey     passkeyCommand     `cmd:"" help:"Show the fingerprint of a passkey, and its line for the policy."`
 	Freeze      freezeCommand      `cmd:"" help:"Write the text of a freeze, to be signed."`
 	Thaw        thawCommand        `cmd:"" help:"Write the text of a thaw, to be signed."`
-	Man         manCommand         `cmd:"" help:"Print the manual page."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 }
 

@@ -42,7 +42,6 @@ type commands struct {
 	Audit   command.Audit   `cmd:"" help:"Check the signer's log, and prove what is in it."`
 	Offline command.Offline `cmd:"" help:"Sign refills from a cold wallet on a machine without a network."`
 	Seed    command.Seed    `cmd:"" help:"Create, restore or check the seed that all keys are derived from."`
-	Man     manCommand      `cmd:"" help:"Print the manual page."`
 	Version versionCommand  `cmd:"" help:"Print the version."`
 }
 
