@@ -117,7 +117,8 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 	}
 	for _, want := range []string{
 		"/var/lib/bursar bursar:bursar 700", "/etc/bursar root:bursar 750", "/etc/bursar/bursar.yaml root:bursar 640",
-		`{"status":"ok"}`, "upgraded to 1.0.0", "network: mainnet", "shop", "removed", "is kept", "verified", "a change is seen", "bursar.db", "seed.age",
+		`{"status":"ok"}`, "upgraded to 1.0.0", "network: mainnet", "shop", "removed", "is kept",
+		"verified", "a change is seen", "bursar.db", "seed.age",
 		"made /etc/bursar/bursar.yaml bursar 600", "made /etc/bursar/passphrase bursar 600",
 		"made /var/lib/bursar/seed.age bursar 600", "made /var/lib/bursar/bursar.db bursar 600",
 		"The configuration is valid: mainnet, chains: 8",
