@@ -32,7 +32,7 @@ NAME: statically-linked-binary [usr/bin/NAME]
 `
 
 // serviceOverrides are those of packages with a unit.
-const serviceOverrides = `# Only where systemd runs, to read units again and restart what runs already; nothing is enabled.
+const serviceOverrides = `# Only where systemd runs, to read units again and restart what runs; none is enabled.
 NAME: maintainer-script-calls-systemctl *
 # systemd is what starts it, whose settings take from the process what it does not need.
 NAME: package-supports-alternative-init-but-no-init.d-script *

@@ -29,7 +29,8 @@ func TestTheReferenceIsTheHelp(t *testing.T) {
 	reference.CheckManual(t, "../../release/packages/bursar-approve.1", page)
 	reference.Check(t, "../../docs/commands", reference.Program{
 		Name: "bursar-approve",
-		About: "What `bursar-approve COMMAND --help` prints, for every command. It is the program with which persons look at " +
+		About: "What `bursar-approve COMMAND --help` prints, for every command. " +
+			"It is the program with which persons look at " +
 			"payments\n" +
 			"that wait, and [sign approvals](../operations/approvals.md), on a machine of their own.",
 		Model: parser.Model,
