@@ -67,6 +67,24 @@ func (s *Sweeper) leaves(h store.Holding, p price) bool {
 	return old && !p.currency.IsToken() && p.worth(h.Amount, true)
 }
 
+// withOld adds the hot wallets of earlier epochs to what is due: their sweep is worth it for less than that of addresses
+// which hold more, and of those the list may be full.
+func (s *Sweeper) withOld(
+	ctx context.Context, tx *store.Tx, currency bursar.Currency, due []store.Holding,
+) ([]store.Holding, error) {
+	for _, one := range s.Old {
+		if slices.ContainsFunc(due, func(h store.Holding) bool { return h.Base == one.Base }) {
+			continue
+		}
+		old, err := tx.Holdings().DueAt(ctx, currency.Chain, currency, one.Base)
+		if err != nil {
+			return nil, err
+		}
+		due = append(due, old...)
+	}
+	return due, nil
+}
+
 func (s *Sweeper) noteOld(
 	ctx context.Context, lease store.Lease, hot chain.Source, currency bursar.Currency, amount bursar.Amount,
 ) error {
