@@ -63,6 +63,7 @@ type commands struct {
 	Wallet       walletCommands       `cmd:"" help:"List and show wallets."`
 	Charge       chargeCommands       `cmd:"" help:"Make, list, show, resolve and refund charges."`
 	Withdrawal   withdrawalCommands   `cmd:"" help:"List, approve, reject and cancel withdrawals."`
+	Proposal     proposalCommands     `cmd:"" help:"List, show, approve and reject what was proposed in the console."`
 	Approval     approvalCommands     `cmd:"" help:"List payments that wait for approvals, and add approvals."`
 	Outgoing     outgoingCommands     `cmd:"" help:"Show, resolve and abandon outgoing transactions."`
 	Alarm        alarmCommands        `cmd:"" help:"List and close alarms."`
