@@ -23,7 +23,12 @@ type BegunEpoch struct {
 
 // Begun are the epochs that have begun after the first, oldest first, and the signature of the signer's log over them:
 // what an auditor reads of them in another place is what the signer said.
+//
+// The attack: somebody who answers in the signer's place shows what a signer with the same seed said of another log, such
+// as that of a test network, where anybody began an epoch. So network and log are part of what is signed.
 type Begun struct {
+	Network   Network      `json:"network"`
+	Instance  string       `json:"instance"` // of the signer's state, as in its checkpoints
 	Epochs    []BegunEpoch `json:"epochs"`
 	Signature []byte       `json:"signature"`
 }
@@ -33,6 +38,11 @@ type Begun struct {
 func (s *Signer) Begun(ctx context.Context) (b Begun, err error) {
 	var entries []memory.Entry
 	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
+		state, err := tx.State(ctx)
+		if err != nil {
+			return err
+		}
+		b.Network, b.Instance = s.keys.public.network, state.Instance
 		entries, err = tx.EpochEntries(ctx)
 		return err
 	})
@@ -51,12 +61,12 @@ func (s *Signer) Begun(ctx context.Context) (b Begun, err error) {
 	return b, nil
 }
 
-// By returns the epochs if the owner of desk signed them; otherwise none.
+// By returns the epochs if the owner of desk signed them for a network and a signer's state; otherwise none.
 //
 // The attack: somebody who answers in the signer's place says of an epoch that another person began it, and the log of
 // acts names that person for ever.
-func (b Begun) By(desk ed25519.PublicKey) []BegunEpoch {
-	if len(desk) != ed25519.PublicKeySize || !ed25519.Verify(desk, b.text(), b.Signature) {
+func (b Begun) By(desk ed25519.PublicKey, network Network, instance string) []BegunEpoch {
+	if b.Network != network || b.Instance != instance || len(desk) != ed25519.PublicKeySize || !ed25519.Verify(desk, b.text(), b.Signature) {
 		return nil
 	}
 	return b.Epochs
@@ -65,7 +75,7 @@ func (b Begun) By(desk ed25519.PublicKey) []BegunEpoch {
 // text is what is signed. Its first line distinguishes it from all else that the key signs.
 func (b Begun) text() []byte {
 	var text bytes.Buffer
-	text.WriteString("bursar-epochs-begun/1\n")
+	fmt.Fprintf(&text, "bursar-epochs-begun/1\n%q %q\n", b.Network, b.Instance)
 	for _, e := range b.Epochs {
 		fmt.Fprintf(&text, "%d %d %d %q %q\n", e.Epoch, e.Entry, e.At.UnixMilli(), e.Who, e.Why)
 	}

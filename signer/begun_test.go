@@ -19,7 +19,7 @@ func TestWhoBeganAnEpochIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	none, err := s.Begun(t.Context())
-	if err != nil || len(none.By(keys.Desk())) != 0 {
+	if err != nil || len(none.By(keys.Desk(), Testnet, none.Instance)) != 0 {
 		t.Errorf("before the first: got %v, %v; want none", none.Epochs, err)
 	}
 	var entry memory.Entry
@@ -36,15 +36,58 @@ func TestWhoBeganAnEpochIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := BegunEpoch{Epoch: 1, Entry: entry.Number, At: at, Who: "ann", Why: "the yearly rotation"}
-	if got := begun.By(keys.Desk()); len(got) != 1 || got[0] != want {
+	if got := begun.By(keys.Desk(), Testnet, begun.Instance); len(got) != 1 || got[0] != want {
 		t.Errorf("got %+v, want %+v alone", got, want)
 	}
 	begun.Epochs[0].Who = "bob"
-	if got := begun.By(keys.Desk()); len(got) != 0 {
+	if got := begun.By(keys.Desk(), Testnet, begun.Instance); len(got) != 0 {
 		t.Errorf("with another person: got %+v, want nothing", got)
 	}
 	begun.Epochs[0].Who = "ann"
-	if got := begun.By(nil); len(got) != 0 {
+	if got := begun.By(nil, Testnet, begun.Instance); len(got) != 0 {
 		t.Errorf("without the signer's key: got %+v, want nothing", got)
+	}
+}
+
+// The attack: what a signer with the same seed said of another log, or on another network, is shown as this one's word.
+func TestWhoBeganAnEpochIsOfOneLogAndNetwork(t *testing.T) {
+	said := map[string]Begun{}
+	for name, network := range map[string]Network{"this": Mainnet, "another log": Mainnet, "another network": Testnet} {
+		keys, err := KeysFromSeed(make([]byte, 64), network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ram := memory.NewRAM()
+		err = ram.Do(t.Context(), func(tx memory.Tx) error {
+			_, err := tx.Append(t.Context(), time.Time{}, memory.KindEpoch, `{"epoch":1,"who":"of `+name+`"}`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Remembering(t.Context(), keys, nil, ram)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said[name], err = s.Begun(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := KeysFromSeed(make([]byte, 64), Mainnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk, instance := keys.Desk(), said["this"].Instance
+	if got := said["this"].By(desk, Mainnet, instance); len(got) != 1 || got[0].Who != "of this" {
+		t.Errorf("of this log: got %+v, want what it says", got)
+	}
+	for _, name := range []string{"another log", "another network"} {
+		relabelled := said[name]
+		relabelled.Network, relabelled.Instance = Mainnet, instance
+		for _, b := range []Begun{said[name], relabelled} {
+			if got := b.By(desk, Mainnet, instance); len(got) != 0 {
+				t.Errorf("of %s: got %+v, want nothing", name, got)
+			}
+		}
 	}
 }

@@ -46,6 +46,9 @@ func (c ChainState) Ready(l Lease) bool {
 const oldestHalt = `COALESCE((SELECT h.reason FROM halts h
 	WHERE h.scope = 'all' OR h.scope = 'chain:' || chains.chain ORDER BY h.number LIMIT 1), '')`
 
+// epochSince is 0 before somebody acts on the chain's epoch: until then the column is of the epoch before.
+const epochSince = `CASE WHEN epoch_acted = epoch THEN epoch_since ELSE 0 END`
+
 var chainColumns = columnsOf([]column[ChainState]{
 	{"chain", func(c *ChainState) any { return &c.Chain }},
 	{"height", func(c *ChainState) any { return &c.Height }},
@@ -61,7 +64,7 @@ var chainColumns = columnsOf([]column[ChainState]{
 	{"added_at", func(c *ChainState) any { return instant{&c.AddedAt} }},
 	{"ready_token", func(c *ChainState) any { return &c.ReadyToken }},
 	{"epoch", func(c *ChainState) any { return &c.Epoch }},
-	{"epoch_since", func(c *ChainState) any { return instant{&c.EpochSince} }},
+	{epochSince, func(c *ChainState) any { return instant{&c.EpochSince} }},
 })
 
 // Ensure adds the chain's row where there is none, and notes when that was.

@@ -71,6 +71,14 @@ func (tx Outgoing) AnySweepFrom(ctx context.Context, chain bursar.ChainID, base 
 	return open, err
 }
 
+// AnyFinalAbove reports whether an outgoing transaction of a chain is final in a block above a height.
+func (tx Outgoing) AnyFinalAbove(ctx context.Context, chain bursar.ChainID, height uint64) (found bool, err error) {
+	err = tx.row(ctx, "look for later final transactions",
+		`SELECT EXISTS (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND height > $2 AND status = 'final')`,
+		[]any{string(chain), int64(height)}, &found)
+	return found, err
+}
+
 // HangingSweeps returns the signed sweeps of an address that hang, oldest first.
 func (tx Outgoing) HangingSweeps(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
 	return outgoingColumns.rows(ctx, tx.Tx, "list hanging sweeps", `FROM outgoing_txs s

@@ -28,8 +28,9 @@ const oldPatience = 24 * time.Hour
 //
 // An answer of the chain is out of date once a later final block is recorded, by which a sweep may have become final
 // that the answer does not know; then nothing is noted, and the next step asks again. A sweep settles only up to the
-// recorded final height, under the row that noteOld locks, so that one comparison decides. A final block is not taken
-// back, and a replica that lost the lease in between notes nothing.
+// recorded final height, under the row that noteOld locks. That height goes back where a late node answers, so that
+// transactions which are final above the answer's block are looked for too. A final block is not taken back, and a
+// replica that lost the lease in between notes nothing.
 func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bursar.CurrencyCode) error {
 	now := s.DB.Now()
 	if len(s.Old) == 0 || len(codes) == 0 || now.Sub(s.askedOld) < oldPace ||
@@ -102,6 +103,10 @@ func (s *Sweeper) noteOld(ctx context.Context, lease store.Lease, hot chain.Sour
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Leases().Fence(ctx, lease)
 		if noted = err == nil && state.Final <= final; !noted {
+			return err
+		}
+		settled, err := tx.Outgoing().AnyFinalAbove(ctx, id, final)
+		if noted = err == nil && !settled; !noted {
 			return err
 		}
 		open, err := tx.Outgoing().AnySweepFrom(ctx, id, hot.Base)

@@ -24,11 +24,11 @@ type Client struct {
 	http *http.Client
 
 	mu     sync.Mutex
-	desk   ed25519.PublicKey // what entries of the signer's log are signed with; empty before the first answer
-	seen   memory.Checkpoint // the newest entry of the signer's log
-	frozen string            // why the signer signs nothing, as it said last
-	begun  signer.Begun      // who began the epochs, as the signer said with its last answer to Hello
-	epoch  *chain.Epoch      // that is in force, as the signer said last; nil: it never did
+	desk   ed25519.PublicKey   // what entries of the signer's log are signed with; empty before the first answer
+	seen   memory.Checkpoint   // the newest entry of the signer's log
+	frozen string              // why the signer signs nothing, as it said last
+	begun  []signer.BegunEpoch // who began the epochs, as the signer said with its last answer to Hello
+	epoch  *chain.Epoch        // that is in force, as the signer said last; nil: it never did
 
 	policy signer.PolicyClaim // the newest policy that was in force; its version is 0 where none was
 }
@@ -85,7 +85,7 @@ func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
 	}
 	c.hearEpoch(&a.KeyExport.Public.Epoch)
-	c.hearBegun(a.Begun)
+	c.hearBegun(a)
 	return a.KeyExport, nil
 }
 

@@ -5,10 +5,12 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-func (c *Client) hearBegun(b signer.Begun) {
+// hearBegun notes who began the epochs, as an answer to Hello has it. It is believed of the network and the log that
+// this answer is of, and with the signature of its key.
+func (c *Client) hearBegun(a hello) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.begun = b
+	c.begun = a.Begun.By(c.desk, a.KeyExport.Public.Network, a.Log.Instance)
 }
 
 // Begun returns which epochs have begun, and by whom, as the signer said with its last answer to Hello. What its key
@@ -16,7 +18,7 @@ func (c *Client) hearBegun(b signer.Begun) {
 func (c *Client) Begun() []signer.BegunEpoch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.begun.By(c.desk)
+	return c.begun
 }
 
 // hearEpoch notes which epoch the signer says is in force.

@@ -38,6 +38,7 @@ func Run(t *testing.T) {
 		{"a batch commits the good and refuses the bad", batches},
 		{"a lease fences off the old leader", leases},
 		{"a lease fences off an earlier epoch", leasesOfEpochs},
+		{"an epoch is acted on once", actsOnce},
 		{"blocks are pushed and popped", cursor},
 		{"a reservation has one owner", reservations},
 		{"the shares of outgoing transactions", sharesOfOutgoing},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -109,6 +110,13 @@ func actsOnEpochs(t *testing.T, db *store.DB, lost, alsoLost, leads store.Lease)
 			t.Errorf("under a lease that is lost: got %v, want %v", err, store.ErrLeaseLost)
 		}
 	}
+	do(t, db, func(tx *store.Tx) error {
+		state, err := tx.Chains().State(ctx, leads.Chain)
+		if !state.EpochSince.IsZero() {
+			t.Errorf("before anybody acts on epoch %d it is followed since %s, want no time", state.Epoch, state.EpochSince)
+		}
+		return err
+	})
 	for _, want := range []bool{true, false, false} {
 		if first, err := act(leads); err != nil || first != want {
 			t.Errorf("the first to act on the epoch: got %t, %v; want %t", first, err, want)
@@ -118,6 +126,48 @@ func actsOnEpochs(t *testing.T, db *store.DB, lost, alsoLost, leads store.Lease)
 		state, err := tx.Chains().State(ctx, leads.Chain)
 		if state.EpochSince.IsZero() {
 			t.Error("since when the epoch is followed: got no time, want one")
+		}
+		return err
+	})
+}
+
+// actsOnce shows that many at once append one act of an epoch, even where a restarted process has the lease of the one
+// before under the same name; and that a transaction which is undone has not acted.
+func actsOnce(t *testing.T, db *store.DB) {
+	db.InEpoch(1)
+	defer db.InEpoch(0)
+	var lease store.Lease
+	do(t, db, func(tx *store.Tx) error {
+		err := tx.Chains().Ensure(ctx, bursar.Bitcoin)
+		if err == nil {
+			lease, _, err = tx.Leases().Acquire(ctx, bursar.Bitcoin, "one", time.Hour)
+		}
+		return err
+	})
+	act := func(tx *store.Tx) error {
+		first, err := tx.Leases().ActOnEpoch(ctx, lease)
+		if err != nil || !first {
+			return err
+		}
+		return tx.Acts().Append(ctx, store.Act{Actor: "the service", Verb: "epoch.follow", Object: "chain bitcoin"})
+	}
+	undone := errors.New("undone")
+	want(t, db.Do(ctx, func(tx *store.Tx) error { return errors.Join(act(tx), undone) }), undone)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 5 {
+				if err := db.Do(ctx, act); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	do(t, db, func(tx *store.Tx) error {
+		acts, err := tx.Acts().After(ctx, 0, 100)
+		if len(acts) != 1 {
+			t.Errorf("the log has %d acts, want 1", len(acts))
 		}
 		return err
 	})
