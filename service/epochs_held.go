@@ -14,7 +14,7 @@ import (
 )
 
 // OldHeld is what waits on a chain to be brought home from the keys of earlier epochs, of one currency. What is on its
-// way is not part of it, nor what addresses hold that is not worth a sweep.
+// way from addresses is not part of it, nor what is at either that is not worth a sweep.
 type OldHeld struct {
 	Currency  bursar.CurrencyCode
 	Hot       bursar.Amount // at the hot wallets of earlier epochs, as noted within the last minutes
@@ -103,7 +103,7 @@ func (s *Service) oldOutputs(
 	return held, err
 }
 
-// oldHoldings adds up what hot wallets of earlier epochs hold, and what waits for a sweep at their addresses.
+// oldHoldings adds up what waits for a sweep at hot wallets of earlier epochs, and at their addresses.
 func (s *Service) oldHoldings(
 	ctx context.Context, tx *store.Tx, w *worker, currency bursar.Currency,
 ) (held OldHeld, err error) {
@@ -113,10 +113,13 @@ func (s *Service) oldHoldings(
 		if err != nil {
 			return held, err
 		}
+		isHot[one.Base] = true
+		if !h.Due {
+			continue // dust, or what the chain demands of an account: it stays, and holds up no rotation
+		}
 		if held.Hot, err = held.Hot.Add(h.Amount); err != nil {
 			return held, err
 		}
-		isHot[one.Base] = true
 	}
 	due, err := tx.Holdings().DueBelow(ctx, currency.Chain, currency, w.hot.Key.Epoch().First(), mostOld)
 	for _, h := range due {

@@ -18,7 +18,7 @@ func TestWhatIsLeftOfEarlierEpochs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &worker{chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "ethereum", Spending: chain.AccountModel})}
+		w := &worker{chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel})}
 		s := &Service{DB: db, Registry: registry, Keys: seedsIn(t, 1), order: []bursar.ChainID{bursar.Ethereum},
 			workers: map[bursar.ChainID]*worker{bursar.Ethereum: w}}
 		if w.hot, w.old, err = s.hotsOf(w.chain); err != nil {
