@@ -17,7 +17,7 @@ func LimitKinds() []LimitKind { return []LimitKind{LimitMaximum, LimitApproval} 
 // LimitRule is a limit of single withdrawals that operators set beside those of the configuration. It applies to
 // withdrawals that are requested after it was set.
 type LimitRule struct {
-	AccountID ID // zero: every account that has no rule of its own
+	AccountID ID // zero: every account
 	Currency  CurrencyCode
 	Kind      LimitKind
 	Amount    Amount // of an approval zero too: every withdrawal waits for one
@@ -34,21 +34,28 @@ func (r LimitRule) Same(other LimitRule) bool {
 // LimitRules are the rules of any number of accounts, with those of every account.
 type LimitRules []LimitRule
 
-// Find returns the rule that applies to an account's withdrawals of a currency: its own, else that of every account;
-// for the zero account the latter.
+// Find returns the rule that binds an account's withdrawals of a currency: its own or that of every account, whichever
+// is lower; for the zero account the latter.
 func (rules LimitRules) Find(account ID, currency CurrencyCode, kind LimitKind) (rule LimitRule, found bool) {
 	for _, r := range rules {
-		if r.Currency != currency || r.Kind != kind {
+		if r.Currency != currency || r.Kind != kind || r.AccountID != account && !r.AccountID.IsZero() {
 			continue
 		}
-		if r.AccountID == account {
-			return r, true
-		}
-		if r.AccountID.IsZero() {
+		if !found || r.Amount.Less(rule.Amount) || r.Amount == rule.Amount && r.AccountID == account {
 			rule, found = r, true
 		}
 	}
 	return rule, found
+}
+
+// Set returns the rule that was set for the same as another one.
+func (rules LimitRules) Set(same LimitRule) (rule LimitRule, found bool) {
+	for _, r := range rules {
+		if r.Same(same) {
+			return r, true
+		}
+	}
+	return rule, false
 }
 
 // For returns the currency with the largest withdrawal that an account may request: the rule's, but never more than
@@ -84,10 +91,10 @@ func (rules LimitRules) Without(rule LimitRule) (rest LimitRules) {
 	return rest
 }
 
-// Loosen reports whether withdrawals of whom a rule is about can be larger by other rules than by these, whatever the
-// configuration allows.
+// Loosen reports whether a rule is higher by other rules than by these, or ends: withdrawals of whom it is about can be
+// larger then, at once or once another rule that binds them ends, whatever the configuration allows.
 func (rules LimitRules) Loosen(by LimitRules, rule LimitRule) bool {
-	was, had := rules.Find(rule.AccountID, rule.Currency, rule.Kind)
-	is, has := by.Find(rule.AccountID, rule.Currency, rule.Kind)
+	was, had := rules.Set(rule)
+	is, has := by.Set(rule)
 	return had && (!has || was.Amount.Less(is.Amount))
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Every combination of a configured limit, a rule for every account and one of the account's own: an account's own one
-// counts in place of that of all, and neither exceeds the configuration.
+// Every combination of a configured limit, a rule for every account and one of the account's own: the lowest of them
+// counts.
 func TestLimitsStayWithinTheConfiguration(t *testing.T) {
 	t.Parallel()
 	one := bursar.ID{1}
@@ -22,7 +22,7 @@ func TestLimitsStayWithinTheConfiguration(t *testing.T) {
 			for _, own := range []int{-1, 3, 7, 30} {
 				want := configured
 				limit := all
-				if own >= 0 {
+				if own >= 0 && (all < 0 || own < all) {
 					limit = own
 				}
 				if limit >= 0 && (configured == 0 || uint64(limit) < configured) {
@@ -71,10 +71,12 @@ func TestWhatLoosensALimit(t *testing.T) {
 		{"none", bursar.LimitRules{of(all, 5)}, of(all, 0), true, true},
 		{"none where there is none", nil, of(all, 0), true, false},
 		{"an own lower one", bursar.LimitRules{of(all, 5)}, of(one, 4), false, false},
-		{"an own higher one", bursar.LimitRules{of(all, 5)}, of(one, 6), false, true},
+		{"an own higher one, which counts for nothing yet", bursar.LimitRules{of(all, 5)}, of(one, 6), false, false},
+		{"an own one above that of all, raised", bursar.LimitRules{of(one, 6), of(all, 5)}, of(one, 7), false, true},
+		{"that of all below an own one", bursar.LimitRules{of(one, 6)}, of(all, 5), false, false},
 		{"an own one beside another's", bursar.LimitRules{of(bursar.ID{2}, 5)}, of(one, 6), false, false},
-		{"that of all again, which is lower", bursar.LimitRules{of(one, 6), of(all, 5)}, of(one, 0), true, false},
-		{"that of all again, which is higher", bursar.LimitRules{of(one, 4), of(all, 5)}, of(one, 0), true, true},
+		{"no own one above that of all", bursar.LimitRules{of(one, 6), of(all, 5)}, of(one, 0), true, true},
+		{"that of all alone, which is higher", bursar.LimitRules{of(one, 4), of(all, 5)}, of(one, 0), true, true},
 		{"no own one, and none of all", bursar.LimitRules{of(one, 4)}, of(one, 0), true, true},
 	} {
 		after := c.before.With(c.change)

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ func TestTheConsole(t *testing.T) {
 	for _, url := range []string{"https://bursar.example", "https://bursar.example:8443", "http://localhost:8081",
 		"http://localhost", "https://localhost"} {
 		got := parse(t, "console: {url: '"+url+"', role_hold: 36h}").Console
-		if want := (config.Console{URL: url, RoleHold: 36 * time.Hour}); got != want {
+		if want := (config.Console{URL: url, RoleHold: 36 * time.Hour}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", url, got, want)
 		}
 	}
@@ -26,6 +27,30 @@ func TestTheConsole(t *testing.T) {
 		_, err := config.Parse("bursar.yaml", []byte("console: {"+text+"}"), nil)
 		if key, _, _ := strings.Cut(text, ":"); err == nil || !strings.Contains(err.Error(), "console."+key) {
 			t.Errorf("%s: got %v, want a refusal that names the setting", text, err)
+		}
+	}
+}
+
+// Each key is of one person, who may have several.
+func TestKeysOfPeople(t *testing.T) {
+	t.Parallel()
+	const ann = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOX4BNgOsI5lfvjjPCNASGNO/JYfjrIyII37LPVGkwWM"
+	const bob = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOfAbR8CLzxACczU3FcravrC6EH6ZQLWEsDeqecN8cBf"
+	got := parse(t, "console: {ssh_keys: ['"+ann+" Ann Lee', '"+bob+" Bob']}").Console.SSHKeys
+	if len(got) != 2 || got[0].Person != "Ann Lee" || got[0].Key.String() != ann || got[1].Person != "Bob" ||
+		got[1].Key.String() != bob {
+		t.Errorf("the keys are %+v, want Ann's and Bob's", got)
+	}
+	for keys, want := range map[string]string{
+		"'" + ann + " Ann', '" + ann + " Bob'": "one key is of one person",
+		"'" + ann + "'":                        "whose key it is",
+		"'" + ann + "  '":                      "whose key it is",
+		"ssh-rsa AAAA Ann":                     "is no ssh-ed25519",
+		"Ann":                                  "whose key it is",
+	} {
+		_, err := config.Parse("bursar.yaml", []byte("console: {ssh_keys: ["+keys+"]}"), nil)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "console.ssh_keys") {
+			t.Errorf("%s: got %v, want a refusal of the setting that says %q", keys, err, want)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bursar/bursar/sshsig"
 )
 
 // TLS names the PEM files of a listener. The zero TLS is plain HTTP.
@@ -28,6 +30,13 @@ type Console struct {
 	// where browsers open it: scheme, host and port; empty: localhost and the port of the admin address
 	URL      string
 	RoleHold time.Duration // until a new person or a new role counts
+	SSHKeys  []SSHKey      // with which people approve proposals on the host, in the order of the file
+}
+
+// SSHKey is a key of one person of the console.
+type SSHKey struct {
+	Person string // their name there
+	Key    sshsig.Key
 }
 
 const (
@@ -58,6 +67,12 @@ var consoleSettings = []setting[Console]{
 		to.URL = text
 	}},
 	{"role_hold", func(r *reader, n *node, to *Console) { keep(&to.RoleHold)(r.duration(n, 0, maxHold)) }},
+	{"ssh_keys", func(r *reader, n *node, to *Console) {
+		to.SSHKeys = nil
+		for _, item := range r.list(n) {
+			r.sshKey(item, to)
+		}
+	}},
 }
 
 var tlsSettings = []setting[TLS]{
@@ -102,6 +117,30 @@ func (r *reader) listeners(root *node, cfg *Config) {
 	case cfg.Admin.TLS.Clients == "" && cfg.Admin.PasswordFile == "":
 		r.fail(at, "on mainnet %s serves other machines: set admin.password_file, or admin.tls.clients; otherwise anybody "+
 			"there reads balances and payments", cfg.AdminListen)
+	}
+}
+
+// sshKey reads a key and whose it is, as a line of a .pub file whose comment is the name. One key is of one person:
+// persons are counted, and never keys.
+func (r *reader) sshKey(n *node, to *Console) {
+	text, ok := r.text(n)
+	if !ok {
+		return
+	}
+	parts := strings.SplitN(text, " ", 3)
+	person := strings.TrimSpace(parts[len(parts)-1])
+	if len(parts) < 3 || person == "" {
+		r.fail(n, "%.80q does not say whose key it is: a person's name in the console follows the key", text)
+		return
+	}
+	key, err := sshsig.ParseKey(parts[0] + " " + parts[1])
+	switch {
+	case err != nil:
+		r.fail(n, "%.80q is no ssh-ed25519 or sk-ssh-ed25519@openssh.com key, as a .pub file begins", text)
+	case slices.ContainsFunc(to.SSHKeys, func(known SSHKey) bool { return known.Key == key }):
+		r.fail(n, "the key of %.40q is named twice: one key is of one person", person)
+	default:
+		to.SSHKeys = append(to.SSHKeys, SSHKey{person, key})
 	}
 }
 

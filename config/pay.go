@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,8 @@ type Brand struct {
 	Logo     string // a PNG file; empty: none
 	Accent   string // of buttons, as #rrggbb
 	OnAccent string // of the text on them
+
+	FrameAncestors []string // origins whose pages may show the payer's page in a frame; empty: none
 }
 
 const (
@@ -57,6 +60,14 @@ var brandSettings = []setting[Brand]{
 	{"logo", func(r *reader, n *node, to *Brand) { r.file(n, &to.Logo) }},
 	{"accent", func(r *reader, n *node, to *Brand) { keep(&to.Accent)(r.colour(n)) }},
 	{"on_accent", func(r *reader, n *node, to *Brand) { keep(&to.OnAccent)(r.colour(n)) }},
+	{"frame_ancestors", func(r *reader, n *node, to *Brand) {
+		to.FrameAncestors = nil
+		for _, item := range r.list(n) {
+			if origin, ok := r.frameAncestor(item); ok {
+				to.FrameAncestors = append(to.FrameAncestors, origin)
+			}
+		}
+	}},
 }
 
 // ofPay has settings of a brand read into the one of all accounts.
@@ -138,6 +149,28 @@ func (r *reader) origin(n *node) (string, bool) {
 		return "", false
 	}
 	return u.Scheme + "://" + u.Host, true
+}
+
+// frameHost is a host as it may stand in a Content Security Policy, with a port: nothing that ends a directive.
+var frameHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
+
+// frameAncestor reads the origin of a page that may show another one in a frame.
+func (r *reader) frameAncestor(n *node) (string, bool) {
+	origin, ok := r.origin(n)
+	if !ok {
+		return "", false
+	}
+	scheme, host, _ := strings.Cut(origin, "://")
+	if !frameHost.MatchString(host) {
+		r.fail(n, "it must be a scheme and a host in lower case, such as https://shop.example")
+		return "", false
+	}
+	if name, _, _ := strings.Cut(host, ":"); scheme == "http" && name != "localhost" && name != "127.0.0.1" {
+		r.fail(n, "a page that is not of this machine must be reached by https: otherwise anybody between can exchange "+
+			"what is around the payer's page")
+		return "", false
+	}
+	return origin, true
 }
 
 // explorer reads the URL of a transaction in an explorer.

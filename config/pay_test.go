@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ pay:
 		"0193a6a0-0000-7000-8000-000000000001": {Name: "Fern & Fig", Accent: "#7a1fa2", OnAccent: "#fefefe"},
 	} {
 		account, err := bursar.ParseID(id)
-		if err != nil || got.Accounts[account] != want {
+		if err != nil || !reflect.DeepEqual(got.Accounts[account], want) {
 			t.Errorf("account %s is %+v (%v), want %+v", id, got.Accounts[account], err, want)
 		}
 	}
@@ -100,6 +101,37 @@ func TestLinksNameTheConfiguredChain(t *testing.T) {
 	} {
 		if got := currency(t, parse(t, text), "ETH").PaymentURI(to, bursar.Units(5), ""); got != want {
 			t.Errorf("%q: the link is %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Whose pages may show the payer's page in a frame is said by origins, which are written into a header as they are.
+func TestFrameAncestors(t *testing.T) {
+	t.Parallel()
+	got := parse(t, `
+pay:
+  url: https://pay.shop.example
+  frame_ancestors: [https://shop.example, "http://localhost:3000"]
+  accounts:
+    0193a6a0-0000-7000-8000-000000000000: {name: Moss}
+    0193a6a0-0000-7000-8000-000000000001: {frame_ancestors: ["https://moss.example:8443/"]}
+`).Pay
+	all := []string{"https://shop.example", "http://localhost:3000"}
+	if !slices.Equal(got.FrameAncestors, all) {
+		t.Errorf("those of all are %q, want %q", got.FrameAncestors, all)
+	}
+	for id, want := range map[string][]string{"0193a6a0-0000-7000-8000-000000000000": all,
+		"0193a6a0-0000-7000-8000-000000000001": {"https://moss.example:8443"}} {
+		account, err := bursar.ParseID(id)
+		if own := got.Accounts[account].FrameAncestors; err != nil || !slices.Equal(own, want) {
+			t.Errorf("account %s has %q (%v), want %q", id, own, err, want)
+		}
+	}
+	for _, wrong := range []string{"'*'", "https://*.shop.example", "https://a;b", "'https://a,b'", "https://shop.example/basket",
+		"http://shop.example", "shop.example", "\"'self'\"", "https://Shop.example", "data:"} {
+		_, err := config.Parse("bursar.yaml", []byte("pay: {url: 'https://pay.shop.example', frame_ancestors: ["+wrong+"]}"), nil)
+		if err == nil || !strings.Contains(err.Error(), "frame_ancestors") {
+			t.Errorf("%s: got %v, want a refusal that names the setting", wrong, err)
 		}
 	}
 }

@@ -31,14 +31,14 @@ func (c *Console) limits() []deed {
 	return []deed{{name: "limits.tighten", verb: operator.VerbLimits, title: "Tighten a limit of withdrawals",
 		nav: "Accounts", whose: accountItself, twin: limitTwin, do: c.tighten, button: "Tighten the limit",
 		does: "Withdrawals that are requested from now on are refused, or wait for an approval, above the amount. The " +
-			"object is an account's ID, or all: every account that has no limit of its own. No limit exceeds that of the " +
+			"object is an account's ID, or all: every account, beside its own limit. No limit exceeds that of the " +
 			"configuration. What would let larger withdrawals through is refused here: propose it.",
-		fields: []field{currencyField, limitField, {Name: "amount", Label: "Amount", Optional: true,
-			Hint: "In whole units, such as 0.5; 0 has every withdrawal wait. Empty: the account's own limit ends, and that " +
-				"of every account counts."}, reasonField}}}
+		fields: []field{currencyField, limitField, {Name: "amount", Label: "Amount",
+			Hint: "In whole units, such as 0.5; 0 has every withdrawal wait. The end of a limit has to be proposed."},
+			reasonField}}}
 }
 
-// tighten sets a limit, or ends an account's own one; the object is the account, or all.
+// tighten sets a limit; the object is the account, or all.
 func (c *Console) tighten(v *visit, object string) (string, error) {
 	change, see, err := c.limitOf(v, object)
 	if err != nil {
@@ -73,11 +73,9 @@ func (c *Console) limitOf(v *visit, object string) (change withdrawal.LimitChang
 		return change, see, err
 	}
 	text := v.form.Get("amount")
-	if text != "" {
-		if r.Amount, err = currency.Parse(text); err != nil {
-			return change, see, bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "%.60q is no amount of %s", text,
-				r.Currency)
-		}
+	if r.Amount, err = currency.Parse(text); err != nil {
+		return change, see, bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "%.60q is no amount of %s", text,
+			r.Currency)
 	}
-	return withdrawal.LimitChange{Rule: r, Remove: text == ""}, see, nil
+	return withdrawal.LimitChange{Rule: r}, see, nil
 }

@@ -29,7 +29,7 @@ func TestAPersonTightensALimit(t *testing.T) {
 		o.answers("what one may not", o.sends("limits.tighten", "object", "all", "currency", "COIN", "detail", "maximum",
 			"amount", "0.00002"), http.StatusUnprocessableEntity, "Nothing was done", "propose it")
 		o.answers("its end", o.sends("limits.tighten", "object", "all", "currency", "COIN", "detail", "maximum"),
-			http.StatusUnprocessableEntity, "propose it")
+			http.StatusUnprocessableEntity)
 		o.answers("another kind", o.sends("limits.tighten", "object", "all", "currency", "COIN", "detail", "x", "amount",
 			"1"), http.StatusUnprocessableEntity, "cannot be this")
 		o.answers("no amount", o.sends("limits.tighten", "object", "all", "currency", "COIN", "detail", "maximum", "amount",

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/operator"
@@ -55,7 +56,8 @@ func (c *Console) proposed() []deed {
 		{name: limitsLoosen, verb: operator.VerbLimits, title: "Propose to loosen a limit of withdrawals",
 			nav: "Accounts", whose: accountItself,
 			does: "Once others approve, larger withdrawals are taken, or are paid without an approval, within what the " +
-				"configuration allows. The object is an account's ID, or all: every account that has no limit of its own.",
+				"configuration allows. The object is an account's ID, or all: every account. The " +
+				"lower of the two binds.",
 			fields: []field{currency, limitField, {Name: "amount", Label: "Amount", Optional: true,
 				Hint: "In whole units, such as 0.5. Empty: the limit ends."}, reasonField}},
 	}
@@ -111,7 +113,7 @@ func RecordProposal(ctx context.Context, tx *store.Tx, s proposal.Change) error 
 	if v, is := ctx.Value(visited{}).(*visit); is && v.person.ID == s.By.ID {
 		a = v.act(operator.Verb(s.Proposal.Verb), "")
 	}
-	if s.By.ID.IsZero() {
+	if s.By == (proposal.Person{}) {
 		a.Person.Name = "bursar"
 	}
 	a.Object, a.Before, a.After = "proposal "+s.Proposal.ID.String(), string(s.Proposal.Status), string(s.Next)
@@ -138,17 +140,38 @@ func MayAct(
 	}
 }
 
-// Judge has proposals judged by the people of the console, their approvals confirmed by passkeys, and each step
-// recorded.
-func Judge(p *proposal.Service, people *operator.Service) {
+// Judge has proposals judged by the people of the console, their approvals confirmed by passkeys or signed by one of the
+// SSH keys that the configuration names as theirs, and each step recorded.
+func Judge(p *proposal.Service, people *operator.Service, keys []proposal.PersonKey) {
 	p.Record, p.May = RecordProposal, MayAct(people.At)
 	p.Verify = func(ctx context.Context, tx *store.Tx, person bursar.ID, one store.Proposal, evidence string) error {
+		if proposal.Signed(evidence) {
+			return signedBy(ctx, tx, people, keys, person, one, evidence)
+		}
 		err := people.Confirmed(ctx, tx, person, proposal.Challenge(one), evidence)
 		if errors.Is(err, operator.ErrRefused) {
 			return proposal.ErrEvidence
 		}
 		return err
 	}
+}
+
+// signedBy checks that a person's own key signed a proposal. A key is of who has the name now: names are unique among
+// people, and none is given to another person.
+func signedBy(
+	ctx context.Context, tx *store.Tx, people *operator.Service, keys []proposal.PersonKey, person bursar.ID,
+	p store.Proposal, evidence string,
+) error {
+	key, err := proposal.SignedBy(p, evidence)
+	if err != nil {
+		return err
+	}
+	who, err := people.At(ctx, tx, person)
+	its := proposal.PersonKey{Person: who.Name, Key: key}
+	if errors.Is(err, store.ErrNotFound) || err == nil && !slices.Contains(keys, its) {
+		return proposal.ErrEvidence
+	}
+	return err
 }
 
 // proposalView is one proposal as its page and its JSON show it.

@@ -10,6 +10,7 @@ package console
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/operator"
+	"github.com/bursar/bursar/operator/proposal"
 	"github.com/bursar/bursar/oversight"
 	"github.com/bursar/bursar/store"
 )
@@ -27,8 +29,9 @@ type Config struct {
 	DB       *store.DB
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
-	Log      *slog.Logger      // nil: nothing is logged
-	People   *operator.Service // who may sign in
+	Log      *slog.Logger         // nil: nothing is logged
+	People   *operator.Service    // who may sign in
+	SSHKeys  []proposal.PersonKey // with which people approve proposals too
 	Acts     Acts
 	Sheets   *oversight.Reader // what the pages show
 
@@ -66,7 +69,7 @@ func New(c Config) (*Console, error) {
 		h.who = c.Who
 	}
 	if c.Acts.Proposals != nil {
-		Judge(c.Acts.Proposals, c.People)
+		Judge(c.Acts.Proposals, c.People, c.SSHKeys)
 	}
 	if err := h.trust(); err != nil {
 		return nil, err
@@ -179,6 +182,10 @@ type file struct {
 	name string // "charges.csv"
 	kind string // its Content-Type
 	body []byte
+
+	// stream writes the body instead, as it is read; nil: it is there. After an error the connection is cut off, so that
+	// nobody takes a part for the whole.
+	stream func(w io.Writer) error
 }
 
 // path returns a part of the path, such as "id" of "/charges/{id}".

@@ -2,13 +2,16 @@ package console
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bursar/bursar/operator"
 	"github.com/bursar/bursar/oversight"
+	"github.com/bursar/bursar/store"
 )
 
 // csvFile makes a file of a heading and rows. What a spreadsheet would take for a formula begins with an apostrophe.
@@ -17,13 +20,17 @@ func csvFile(name, heading string, rows [][]string) *file {
 	w := csv.NewWriter(&text)
 	_ = w.Write(strings.Fields(heading))
 	for _, row := range rows {
-		for i := range row {
-			row[i] = oversight.Inert(row[i])
-		}
-		_ = w.Write(row)
+		_ = w.Write(inert(row))
 	}
 	w.Flush() // a strings.Builder takes everything
-	return &file{name, "text/csv; charset=utf-8", []byte(text.String())}
+	return &file{name: name, kind: "text/csv; charset=utf-8", body: []byte(text.String())}
+}
+
+func inert(row []string) []string {
+	for i := range row {
+		row[i] = oversight.Inert(row[i])
+	}
+	return row
 }
 
 // exportPages lists the files of what the pages of people, of proposals and of approvals show; those of sheets export
@@ -51,20 +58,45 @@ func (c *Console) peopleFile(v *visit) (any, error) {
 	return nil, nil
 }
 
-// proposalsFile exports what the list shows.
+// proposalsFile exports all that the filters select, from the newest to the oldest, as it is read.
 func (c *Console) proposalsFile(v *visit) (any, error) {
-	list, err := c.proposalPageOf(v, mostProposals)
+	filters, err := c.proposalFilters(v)
 	if err != nil {
 		return nil, err
 	}
-	var rows [][]string
-	for _, p := range list.Proposals {
-		rows = append(rows, []string{p.ID, p.Created, p.Verb, p.Object, p.Account, p.Amount, p.Currency, p.Destination,
-			p.Detail, p.Reason, p.Person, strconv.Itoa(p.Need), p.Status, p.Outcome, p.Expires, p.Hash})
-	}
-	v.file = csvFile("proposals.csv", "id created verb object account amount currency destination detail reason person "+
-		"need status outcome expires hash", rows)
+	v.file = &file{name: "proposals.csv", kind: "text/csv; charset=utf-8", stream: func(to io.Writer) error {
+		w := csv.NewWriter(to)
+		_ = w.Write(strings.Fields("id created verb object account amount currency destination detail reason person " +
+			"need status outcome expires hash"))
+		var last store.Proposal
+		for {
+			found, err := c.olderProposals(v, last)
+			for _, p := range found {
+				if last = p; filters.has(p) {
+					_ = w.Write(inert(proposalRow(c.proposalOf(v, p, nil)))) // Flush and Error say what failed
+				}
+			}
+			if w.Flush(); err != nil || w.Error() != nil || len(found) < mostProposals {
+				return errors.Join(err, w.Error())
+			}
+		}
+	}}
 	return nil, nil
+}
+
+// olderProposals reads the next ones that the visitor may see, in a transaction of their own: a slow client keeps none
+// open.
+func (c *Console) olderProposals(v *visit, last store.Proposal) (found []store.Proposal, err error) {
+	err = c.DB.View(v.ctx, func(tx *store.Tx) error {
+		found, err = tx.Proposals().Page(v.ctx, v.person.Accounts, last, mostProposals)
+		return err
+	})
+	return found, err
+}
+
+func proposalRow(p proposalView) []string {
+	return []string{p.ID, p.Created, p.Verb, p.Object, p.Account, p.Amount, p.Currency, p.Destination, p.Detail, p.Reason,
+		p.Person, strconv.Itoa(p.Need), p.Status, p.Outcome, p.Expires, p.Hash}
 }
 
 // approvalsFile exports what waits for approvals that the signer verifies, as the list shows it.

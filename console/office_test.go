@@ -67,7 +67,7 @@ func newOffice(t *testing.T, db *store.DB) *office {
 				}}}},
 	}
 	o.console.Acts = acts
-	Judge(acts.Proposals, o.console.People)
+	Judge(acts.Proposals, o.console.People, nil)
 	o.Do(func(tx *store.Tx) error {
 		for _, p := range o.people {
 			var roles []string

@@ -124,10 +124,10 @@ func export(s oversight.Sheet, format, key string) (*file, error) {
 	switch format {
 	case "csv":
 		text, err := t.CSV()
-		return &file{t.Key + ".csv", "text/csv; charset=utf-8", text}, err
+		return &file{name: t.Key + ".csv", kind: "text/csv; charset=utf-8", body: text}, err
 	case "json":
 		text, err := json.Marshal(t.Objects())
-		return &file{t.Key + ".json", "application/json", text}, err
+		return &file{name: t.Key + ".json", kind: "application/json", body: text}, err
 	}
 	return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "format", "format must be csv or json")
 }

@@ -100,13 +100,13 @@ func (c *Console) proposalPageOf(v *visit, usual int64) (l proposalList, err err
 		}
 		more := true
 		for looked := 0; more && looked < proposalsLooked; looked += mostProposals {
-			found, err := tx.Proposals().Page(v.ctx, last, mostProposals)
+			found, err := tx.Proposals().Page(v.ctx, v.person.Accounts, last, mostProposals)
 			if err != nil {
 				return err
 			}
 			more = len(found) == mostProposals
 			for _, p := range found {
-				if last = p; !v.person.Sees(p.AccountID) || !l.Filters.has(p) {
+				if last = p; !l.Filters.has(p) {
 					continue
 				}
 				if l.Proposals = append(l.Proposals, c.proposalOf(v, p, nil)); len(l.Proposals) == int(limit) {
@@ -132,7 +132,8 @@ func (c *Console) proposalPageOf(v *visit, usual int64) (l proposalList, err err
 	return l, err
 }
 
-// firstBefore returns the proposal behind which a page begins; the zero one at the newest.
+// firstBefore returns the proposal behind which a page begins; the zero one at the newest. One that the visitor may not
+// see is answered like one that does not exist.
 func firstBefore(v *visit, tx *store.Tx) (p store.Proposal, err error) {
 	text := v.form.Get("before")
 	if text == "" {
@@ -140,7 +141,9 @@ func firstBefore(v *visit, tx *store.Tx) (p store.Proposal, err error) {
 	}
 	id, err := bursar.ParseID(text)
 	if err == nil {
-		p, err = tx.Proposals().Get(v.ctx, id)
+		if p, err = tx.Proposals().Get(v.ctx, id); err == nil && !v.person.Sees(p.AccountID) {
+			p, err = store.Proposal{}, store.ErrNotFound
+		}
 	}
 	if errors.Is(err, store.ErrNotFound) || err != nil && id.IsZero() {
 		return p, bursar.RefuseField(bursar.CodeInvalidRequest, "before", "%s",

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -74,6 +75,80 @@ func TestProposalsAreFiltered(t *testing.T) {
 		w := got(o.T, o.console, base+"/proposals.csv?person=Bob")
 		if text := w.Body.String(); strings.Count(text, "\n") != 3 || strings.Contains(text, ",Ann,") {
 			o.T.Errorf("exported is %s, want Bob's two", text)
+		}
+	})
+}
+
+// The export has every proposal, however many there are.
+func TestEveryProposalIsExported(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		const many = 2*mostProposals + 1
+		o.Do(func(tx *store.Tx) error {
+			for range many {
+				id := o.IDs.Next()
+				p := store.Proposal{ID: id, Token: id, Object: id.String(), Hash: []byte{1}, Verb: "resume", Person: "Ann",
+					PersonID: bursar.ID{1}, Reason: "=1", CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(time.Hour)}
+				if err := tx.Proposals().Insert(context.Background(), p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		rows, err := csv.NewReader(got(o.T, o.console, base+"/proposals.csv").Body).ReadAll()
+		if err != nil || len(rows) != many+1 {
+			o.T.Fatalf("%d rows are exported, %v, want %d and a heading", len(rows), err, many)
+		}
+		seen := map[string]bool{}
+		for _, row := range rows[1:] {
+			seen[row[0]] = true
+		}
+		if len(seen) != many || rows[1][9] != "'=1" {
+			o.T.Errorf("%d different ones are exported, the reason %q, want %d and no formula", len(seen), rows[1][9], many)
+		}
+	})
+}
+
+// Who is held to an account learns of no other's proposals: not from a page, its next one, an export, or an ID.
+func TestProposalsOfOthersAreNotThere(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		mine, theirs := o.OneChain.Accounts[0], o.OneChain.Accounts[1]
+		var ids []bursar.ID
+		for i, account := range []bursar.ID{mine, theirs, mine, theirs, theirs, {}} {
+			id := o.IDs.Next()
+			ids = append(ids, id)
+			o.Do(func(tx *store.Tx) error {
+				return tx.Proposals().Insert(context.Background(), store.Proposal{ID: id, Token: id, Object: id.String(),
+					Hash: []byte{1}, Verb: "resume", Person: "Ann", PersonID: bursar.ID{1}, Reason: string(rune('a' + i)),
+					AccountID: account,
+					CreatedAt: tx.Now().Add(time.Duration(i) * time.Minute), ExpiresAt: tx.Now().Add(time.Hour)})
+			})
+		}
+		o.here.Accounts = []bursar.ID{mine}
+		if got := o.listed("limit=1"); got != "c" {
+			o.T.Errorf("the newest is %q, want c", got)
+		}
+		page := got(o.T, o.console, base+"/proposals?limit=1").Body.String()
+		if !strings.Contains(page, "before="+ids[2].String()) {
+			o.T.Errorf("the page is %s, want that the next one begins behind c", page)
+		}
+		if got := o.listed("limit=1&before=" + ids[2].String()); got != "a" {
+			o.T.Errorf("the next one is %q, want a", got)
+		}
+		if page := got(o.T, o.console, base+"/proposals?limit=2").Body.String(); strings.Contains(page, `rel="next"`) {
+			o.T.Errorf("the page of all is %s, want no next one", page)
+		}
+		refused := func(id bursar.ID) string {
+			w := got(o.T, o.console, apiBase+"/proposals?before="+id.String())
+			o.answers("before", w, http.StatusUnprocessableEntity)
+			said, _, _ := strings.Cut(w.Body.String(), `"requestID"`)
+			return strings.ReplaceAll(said, id.String(), "ID")
+		}
+		if foreign, unknown := refused(ids[1]), refused(bursar.ID{9}); foreign != unknown {
+			o.T.Errorf("one of others is answered %s, want %s as for an unknown one", foreign, unknown)
+		}
+		text := got(o.T, o.console, base+"/proposals.csv").Body.String()
+		if strings.Count(text, "\n") != 3 || strings.Contains(text, theirs.String()) {
+			o.T.Errorf("exported is %s, want a and c", text)
 		}
 	})
 }

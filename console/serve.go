@@ -60,7 +60,10 @@ func (c *Console) served(p page, show func(w http.ResponseWriter, v *visit, data
 		case err != nil:
 			c.fail(w, r, v, err)
 		case v.file != nil:
-			v.file.write(w)
+			if err := v.file.write(w); err != nil {
+				c.Log.WarnContext(v.ctx, "an export was cut off", "file", v.file.name, "error", err)
+				panic(http.ErrAbortHandler)
+			}
 		default:
 			show(w, v, data)
 		}
@@ -212,10 +215,14 @@ func (c *Console) notThere(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *file) write(w http.ResponseWriter) {
+func (f *file) write(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", f.kind)
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.name}))
+	if f.stream != nil {
+		return f.stream(w)
+	}
 	_, _ = w.Write(f.body) // a client that has gone is no error of ours
+	return nil
 }
 
 func writeJSON(w http.ResponseWriter, status int, data any) {

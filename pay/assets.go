@@ -17,6 +17,7 @@ type Brand struct {
 	Logo     []byte // PNG; nil: none
 	Accent   string
 	OnAccent string
+	Frames   []string // origins whose pages may show the page in a frame; empty: none
 }
 
 // Limits of a logo.

@@ -30,3 +30,32 @@ func TestThePageOfAnAccountHasItsBrand(t *testing.T) {
 		}
 	}
 }
+
+// The pages that an account's shop names may show its payers' pages in a frame; those of other accounts may not, and an
+// error is shown in none.
+func TestWhoMayFrameThePage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ all, own, want string }{
+		"nobody":                {"", "", "'none'"},
+		"those of all":          {"https://shop.example", "", "'none'"}, // the account has a brand of its own
+		"those of the account":  {"https://shop.example", "https://moss.example", "https://moss.example"},
+		"without a brand of it": {"https://shop.example", "-", "https://shop.example"},
+	} {
+		h := newHarness(t, func(cfg *pay.Config) {
+			origins := func(one string) []string { return strings.Fields(one) }
+			cfg.Brand.Frames = origins(c.all)
+			if c.own != "-" {
+				cfg.Brands = map[bursar.ID]pay.Brand{{9}: {Accent: "#7a1fa2", OnAccent: "#ffffff", Frames: origins(c.own)}}
+			}
+		})
+		h.Change("waiting", func(d *charge.Shown, _ map[bursar.ChainID]uint64) { d.AccountID = bursar.ID{9} })
+		for path, want := range map[string]string{h.path("waiting"): c.want, h.path("waiting") + "?fragment=1": c.want,
+			"/pay/nonsense": "'none'"} {
+			answer, _ := h.ask(http.MethodGet, path)
+			got := answer.Header.Get("Content-Security-Policy")
+			if !strings.Contains(got, "; frame-ancestors "+want+"; ") {
+				t.Errorf("%s: %s has the policy %q, want the ancestors %s", name, path, got, want)
+			}
+		}
+	}
+}

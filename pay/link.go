@@ -44,6 +44,7 @@ func (h *Handler) link(w http.ResponseWriter, r *http.Request, text string, clie
 		h.fail(w, r, err)
 		return
 	}
+	h.mayFrame(w, l.AccountID)
 	p := h.linkPage(l, askedBy(r))
 	if read || p.Closed {
 		h.writeLink(w, http.StatusOK, p)

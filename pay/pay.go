@@ -102,16 +102,31 @@ const (
 	maxForm  = 4 << 10
 )
 
-// policy allows the page what it consists of (Content Security Policy Level 3), and its script to write only what its
-// one policy of Trusted Types makes.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
-	"trusted-types bursar"
+// policy returns what allows the page what it consists of (Content Security Policy Level 3), and its script to write
+// only what its one policy of Trusted Types makes. Pages of the given origins may show it in a frame.
+func policy(frames []string) string {
+	ancestors := "'none'"
+	if len(frames) > 0 {
+		ancestors = strings.Join(frames, " ")
+	}
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; frame-ancestors " + ancestors + "; require-trusted-types-for 'script'; " +
+		"trusted-types bursar"
+}
+
+// mayFrame has the pages that an account's shop names show an answer in a frame.
+func (h *Handler) mayFrame(w http.ResponseWriter, account bursar.ID) {
+	brand, own := h.Brands[account]
+	if !own {
+		brand = h.Brand
+	}
+	w.Header().Set("Content-Security-Policy", policy(brand.Frames))
+}
 
 // Serve answers a request for a path below /pay/ of a client's network.
 func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, client netip.Prefix) {
 	header := w.Header()
-	header.Set("Content-Security-Policy", policy)
+	header.Set("Content-Security-Policy", policy(nil))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "same-origin") // no-referrer would have forms sent with "Origin: null"
 	header.Set("X-Robots-Tag", "noindex, nofollow")
@@ -166,6 +181,7 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request, token bursar.ID) 
 		h.fail(w, r, err)
 		return
 	}
+	h.mayFrame(w, p.account)
 	name, tag := "page", `"`+p.Key+`"`
 	if r.URL.Query().Get("fragment") == "1" {
 		w.Header().Set("ETag", tag)

@@ -40,8 +40,9 @@ type Page struct {
 	ContactURL  string
 	Live        bool // changes are expected
 
-	texts  *catalogue
-	chosen string // language
+	texts   *catalogue
+	chosen  string // language
+	account bursar.ID
 }
 
 // Money is an amount for people.

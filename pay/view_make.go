@@ -27,7 +27,7 @@ func (h *Handler) blank(a asked, locale string, account bursar.ID) Page {
 	c := h.texts.pick(a.Language, locale, a.Accepted)
 	name, files := h.shop(account)
 	p := Page{Lang: c.Tag.String(), Dir: "ltr", Style: files.Style, Script: files.Script, Logo: files.Logo, Shop: name,
-		texts: c, chosen: a.Language}
+		texts: c, chosen: a.Language, account: account}
 	if c.RTL {
 		p.Dir = "rtl"
 	}

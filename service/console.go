@@ -35,7 +35,7 @@ func (s *Service) judgeProposals() error {
 	}
 	people, err := s.People()
 	if err == nil {
-		console.Judge(s.Proposals, people)
+		console.Judge(s.Proposals, people, personKeys(s.parts.Console))
 	}
 	return err
 }
@@ -52,6 +52,7 @@ func (s *Service) console() (*console.Console, error) {
 		IDs:      s.IDs,
 		Log:      s.log,
 		People:   people,
+		SSHKeys:  personKeys(s.parts.Console),
 		Sheets:   s.sheets(),
 		Client:   api.Proxies{Networks: s.parts.Proxies, Header: s.parts.ProxyHeader}.Client,
 		Acts: console.Acts{

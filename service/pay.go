@@ -60,7 +60,7 @@ func payOf(c config.Pay) (p Pay, err error) {
 }
 
 func brandOf(c config.Brand) (b pay.Brand, err error) {
-	b = pay.Brand{Name: c.Name, Accent: c.Accent, OnAccent: c.OnAccent}
+	b = pay.Brand{Name: c.Name, Accent: c.Accent, OnAccent: c.OnAccent, Frames: c.FrameAncestors}
 	if c.Logo == "" {
 		return b, nil
 	}

@@ -30,20 +30,34 @@ const (
 	fromFunds       = "fee from operator funds"
 )
 
+// rightsOf says which verbs people need to propose and to approve each.
+var rightsOf = map[string]struct{ propose, approve string }{
+	proposeRefund:   {"refund.propose", "withdrawal.approve"},
+	proposeTreasury: {"treasury.propose", "withdrawal.approve"},
+	proposeAssign:   {"unattributed.resolve", "withdrawal.approve"},
+	proposeReturn:   {"unattributed.resolve", "withdrawal.approve"},
+	proposeKeep:     {"unattributed.resolve", "withdrawal.approve"},
+	proposeApprove:  {"withdrawal.approve", "withdrawal.approve"},
+	proposeResume:   {"chain.resume", "chain.resume"},
+	proposePart:     {"chain.resume", "chain.resume"},
+	proposeUnfreeze: {"account.freeze", "account.freeze"},
+	proposeLimit:    {"limits.change", "withdrawal.approve"},
+}
+
 // proposals returns the life of proposals over this service's acts; the caller adds who may do what.
 func (s *Service) proposals() *proposal.Service {
 	kinds := map[string]proposal.Kind{
-		proposeRefund:   kind("refund.propose", "withdrawal.approve", s.checkRefund, s.doRefund),
-		proposeTreasury: kind("treasury.propose", "withdrawal.approve", s.checkTreasury, s.doTreasury),
-		proposeAssign:   kind("unattributed.resolve", "withdrawal.approve", s.checkAssign, s.doAssign),
-		proposeReturn:   kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doReturn),
-		proposeKeep:     kind("unattributed.resolve", "withdrawal.approve", s.checkUnattributed, s.doKeep),
-		proposeApprove:  kind("withdrawal.approve", "withdrawal.approve", s.checkApprove, s.doApprove),
-		proposeResume:   kind("chain.resume", "chain.resume", s.checkResume, s.doEndHalts),
-		proposePart:     kind("chain.resume", "chain.resume", s.checkPart, s.doEndHalts),
-		proposeUnfreeze: kind("account.freeze", "account.freeze", s.checkUnfreeze, s.doEndHalts),
+		proposeRefund:   kind(proposeRefund, s.checkRefund, s.doRefund),
+		proposeTreasury: kind(proposeTreasury, s.checkTreasury, s.doTreasury),
+		proposeAssign:   kind(proposeAssign, s.checkAssign, s.doAssign),
+		proposeReturn:   kind(proposeReturn, s.checkUnattributed, s.doReturn),
+		proposeKeep:     kind(proposeKeep, s.checkUnattributed, s.doKeep),
+		proposeApprove:  kind(proposeApprove, s.checkApprove, s.doApprove),
+		proposeResume:   kind(proposeResume, s.checkResume, s.doEndHalts),
+		proposePart:     kind(proposePart, s.checkPart, s.doEndHalts),
+		proposeUnfreeze: kind(proposeUnfreeze, s.checkUnfreeze, s.doEndHalts),
 	}
-	limit := kind("limits.change", "withdrawal.approve", s.checkLimit, s.doLimit)
+	limit := kind(proposeLimit, s.checkLimit, s.doLimit)
 	limit.Weight = s.weightOf
 	kinds[proposeLimit] = limit
 	resolutions := []string{proposeAssign, proposeReturn, proposeKeep} // of one kind of money, whatever becomes of it
@@ -60,8 +74,9 @@ type (
 	execute = func(context.Context, store.Proposal, proposal.Done) error
 )
 
-func kind(propose, approve string, c check, e execute) proposal.Kind {
-	return proposal.Kind{Propose: propose, Approve: approve, Check: c, Execute: e}
+func kind(verb string, c check, e execute) proposal.Kind {
+	needs := rightsOf[verb]
+	return proposal.Kind{Propose: needs.propose, Approve: needs.approve, Check: c, Execute: e}
 }
 
 // objectOf returns the object of a proposal, which is an ID. A check writes it back, so that two spellings of an ID are

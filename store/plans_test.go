@@ -72,10 +72,10 @@ var scraped = []read{
 		return tx.Deposits().Unattributed(ctx, false, aPage)
 	}),
 	reading("newest proposals", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Proposals().Page(ctx, store.Proposal{}, 10)
+		return tx.Proposals().Page(ctx, nil, store.Proposal{}, 10)
 	}),
 	reading("older proposals", func(ctx context.Context, tx *store.Tx) (any, error) {
-		return tx.Proposals().Page(ctx, store.Proposal{ID: bursar.ID{1}, CreatedAt: today}, 10)
+		return tx.Proposals().Page(ctx, nil, store.Proposal{ID: bursar.ID{1}, CreatedAt: today}, 10)
 	}),
 	reading("keys of orders of all", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.OrderKeys().Page(ctx, bursar.OrderKey{}, 10)

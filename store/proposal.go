@@ -205,14 +205,22 @@ func (tx Proposals) List(
 		` ORDER BY created_at DESC, id DESC LIMIT $1`, q.args...)
 }
 
-// Page returns proposals that are older than one, newest first; the newest for the zero one.
-func (tx Proposals) Page(ctx context.Context, before Proposal, limit int) ([]Proposal, error) {
+// Page returns proposals that are older than one, newest first; the newest for the zero one. Those of accounts are only
+// theirs; no accounts are all.
+func (tx Proposals) Page(
+	ctx context.Context, accounts []bursar.ID, before Proposal, limit int,
+) ([]Proposal, error) {
+	const order = ` ORDER BY created_at DESC, id DESC LIMIT $1`
 	if before.ID.IsZero() {
-		return proposedColumns.rows(ctx, tx.Tx, "list the newest proposals",
-			`FROM proposals ORDER BY created_at DESC, id DESC LIMIT $1`, limit)
+		q := condition{args: []any{limit}}
+		q.of(tx.Tx, "account_id", accounts)
+		return proposedColumns.rows(ctx, tx.Tx, "list the newest proposals", `FROM proposals WHERE true`+q.text+order,
+			q.args...)
 	}
-	return proposedColumns.rows(ctx, tx.Tx, "list older proposals", `FROM proposals WHERE (created_at, id) < ($2, $3)
-		ORDER BY created_at DESC, id DESC LIMIT $1`, limit, micros(before.CreatedAt), before.ID)
+	q := condition{args: []any{limit, micros(before.CreatedAt), before.ID}}
+	q.of(tx.Tx, "account_id", accounts)
+	return proposedColumns.rows(ctx, tx.Tx, "list older proposals",
+		`FROM proposals WHERE (created_at, id) < ($2, $3)`+q.text+order, q.args...)
 }
 
 // Vote adds what a person says about a locked proposal. The error is ErrVoted where they have said something before.

@@ -16,11 +16,14 @@ import (
 const looked = 20_000
 
 // looks returns how many rows a page looks at.
-func (p Page) looks() int {
+func (p Page) looks() int { return p.looksAt(looked) }
+
+// looksAt is looks for a list that looks at another number of rows.
+func (p Page) looksAt(usual int) int {
 	if p.Looks > 0 {
-		return max(p.Looks, p.Limit)
+		usual = p.Looks
 	}
-	return max(looked, p.Limit)
+	return max(usual, p.Limit)
 }
 
 // filter is what selects the rows of an account's list: what one index serves, and the rest, for which rows have to be

@@ -54,6 +54,10 @@ type LineQuery struct {
 // of their times.
 const clocksApart = time.Hour
 
+// lookedLines is how many lines of each side of an account one page looks at: each takes a look at its entry as well,
+// several times what another list takes for a row.
+const lookedLines = 5_000
+
 // List returns the lines below a number, newest first: those of a later entry before, and within an entry the last
 // first. Before 0 in the page is the newest.
 func (tx Statements) List(ctx context.Context, q LineQuery, page Page) ([]Line, error) {
@@ -63,7 +67,7 @@ func (tx Statements) List(ctx context.Context, q LineQuery, page Page) ([]Line, 
 // Select is List that looks at a bounded number of lines of each account where a currency or a kind is asked for, which
 // no index has: where these have no whole page, next is the number below which it continues; 0 at the end.
 func (tx Statements) Select(ctx context.Context, q LineQuery, page Page) (lines []Line, next int64, err error) {
-	if q.edge, err = tx.edge(ctx, q, page.bound(), true, page.looks()); err != nil {
+	if q.edge, err = tx.edge(ctx, q, page.bound(), true, page.looksAt(lookedLines)); err != nil {
 		return nil, 0, err
 	}
 	lines, err = tx.List(ctx, q, page)
@@ -76,7 +80,7 @@ func (tx Statements) Select(ctx context.Context, q LineQuery, page Page) (lines 
 // SelectAfter is Select in the order of After, from the number in the page on: next is the number above which it
 // continues.
 func (tx Statements) SelectAfter(ctx context.Context, q LineQuery, page Page) (lines []Line, next int64, err error) {
-	if q.edge, err = tx.edge(ctx, q, page.Before, false, page.looks()); err != nil {
+	if q.edge, err = tx.edge(ctx, q, page.Before, false, page.looksAt(lookedLines)); err != nil {
 		return nil, 0, err
 	}
 	lines, err = tx.After(ctx, q, page.Before, page.Limit)

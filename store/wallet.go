@@ -150,7 +150,7 @@ func (tx Wallets) OfAccounts(ctx context.Context, named []WalletName) (map[Walle
 type Page struct {
 	Before int64
 	Limit  int
-	Looks  int // rows that are looked at for a filter without an index of its own; 0: 20,000
+	Looks  int // rows that are looked at for a filter without an index of its own; 0: what is usual
 }
 
 func (p Page) bound() int64 {

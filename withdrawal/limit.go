@@ -2,7 +2,6 @@ package withdrawal
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/bursar/bursar"
@@ -130,14 +129,20 @@ func (s *Limits) foresee(ctx context.Context, tx *store.Tx, c LimitChange) (was,
 	return was, is, rules.Loosen(after, r), nil
 }
 
-// limited says what operators' limit of somebody is: "0.50000000 BTC, of the account", or "not set".
+// limited says what operators' limit of somebody is: "0.50000000 BTC, of the account", or "not set"; beside an account's
+// own one also that of every account where that one is lower and counts.
 func limited(rules bursar.LimitRules, of bursar.LimitRule, c bursar.Currency) string {
 	rule, found := rules.Find(of.AccountID, of.Currency, of.Kind)
-	switch {
-	case !found:
+	if !found {
 		return "not set"
-	case rule.AccountID.IsZero():
-		return fmt.Sprintf("%s, of every account", c.Text(rule.Amount))
 	}
-	return fmt.Sprintf("%s, of the account", c.Text(rule.Amount))
+	text := c.Text(rule.Amount) + ", of the account"
+	if !rule.AccountID.IsZero() {
+		return text
+	}
+	text = c.Text(rule.Amount) + ", of every account"
+	if own, is := rules.Set(of); is && !of.AccountID.IsZero() {
+		text += ", below " + c.Text(own.Amount) + " of the account"
+	}
+	return text
 }

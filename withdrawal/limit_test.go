@@ -67,14 +67,18 @@ func TestALimitOfOperatorsRefusesWhatIsLarger(t *testing.T) {
 	if q.Currency.WithdrawalMaximum != bursar.Units(five) {
 		t.Errorf("the quote says that the largest withdrawal is %s, want %d", q.Currency.WithdrawalMaximum, five)
 	}
-	d.Must(d.limit(ann, bursar.LimitMaximum, &seven, true))
+	d.Must(d.limit(ann, bursar.LimitMaximum, &seven, false))
+	d.above("above that of every account, with a higher one of her own", 5_001, "0.00005000")
+	d.Must(d.limit(bursar.ID{}, bursar.LimitMaximum, nil, true))
 	d.above("above her own", 7_001, "0.00007000")
 	d.accept(7_000, d.node.Named("a"))
 	d.Must(d.limit(bob, bursar.LimitMaximum, &five, false))
+	d.Must(d.limit(bursar.ID{}, bursar.LimitMaximum, &five, false))
+	d.above("above one of every account that was set later", 5_001, "0.00005000")
+	d.Must(d.limit(bursar.ID{}, bursar.LimitMaximum, &huge, true))
 	d.Must(d.limit(ann, bursar.LimitMaximum, &huge, true))
-	d.above("above the configuration's, with a higher one of her own", 100_000_000_001, "1000.00000000")
-	d.Must(d.limit(ann, bursar.LimitMaximum, nil, false))
-	d.above("with that of every account again", 5_001, "0.00005000")
+	d.above("above the configuration's, below both others", 100_000_000_001, "1000.00000000")
+	d.Must(d.limit(ann, bursar.LimitMaximum, nil, true))
 	d.Must(d.limit(bursar.ID{}, bursar.LimitMaximum, nil, true))
 	d.accept(9_000, d.node.Named("a"))
 }

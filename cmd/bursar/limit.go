@@ -22,7 +22,7 @@ type limitListCommand struct {
 
 // Help returns an example.
 func (limitListCommand) Help() string {
-	return "An account's own limit counts in place of that of every account, and none exceeds that of the configuration." +
+	return "An account's own limit and that of every account count, and so does that of the configuration: the lowest binds." +
 		"\n\nExample:\n\n    bursar limit list"
 }
 
@@ -71,7 +71,7 @@ func (cmd *limitListCommand) Run(ctx context.Context, c *call) error {
 
 type limitSetCommand struct {
 	Account  bursar.ID           `type:"account" placeholder:"ACCOUNT" xor:"whose" required:"" help:"ID or name of the account."`
-	All      bool                `xor:"whose" required:"" help:"Every account that has no limit of its own."`
+	All      bool                `xor:"whose" required:"" help:"Every account, also those that have a limit of their own."`
 	Currency bursar.CurrencyCode `required:"" placeholder:"CODE" help:"Code of the currency."`
 	Maximum  string              `placeholder:"AMOUNT" help:"Refuse withdrawals above this, in whole units; none ends the limit."`
 	Approval string              `placeholder:"AMOUNT" help:"Have withdrawals above this wait for an approval; 0 for each, none ends the limit."`

@@ -33,7 +33,8 @@ func TestLimitsAreSetAndListed(t *testing.T) {
 		t.Errorf("the table is\n%s, want three lines below its head", table)
 	}
 	if said := d.ok(set("--account", id.String(), "--currency", "BTC", "--maximum", "none")...); !strings.Contains(said,
-		"maximum: was 2.00000000 BTC, of the account; is 1.00000000 BTC, of every account") {
+		"maximum: was 1.00000000 BTC, of every account, below 2.00000000 BTC of the account; is 1.00000000 BTC, of every "+
+			"account") {
 		t.Errorf("ending one says %q, want that the other counts", said)
 	}
 	d.fails(exitFailed, "the limit is 1.00000000 BTC, of every account already", set("--all", "--currency", "BTC",

@@ -28,16 +28,20 @@ func (c *call) people(ctx context.Context) (*operator.Service, *store.DB, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := operator.NewService(operator.Config{
+	s, err := peopleOf(db, cfg)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return s, db, nil
+}
+
+func peopleOf(db *store.DB, cfg config.Config) (*operator.Service, error) {
+	return operator.NewService(operator.Config{
 		DB:   db,
 		IDs:  bursar.NewIDs(db.Now, nil),
 		URL:  service.ConsoleURL(cfg.Console.URL, cfg.AdminListen, cfg.Admin.TLS != config.TLS{}),
 		Hold: cfg.Console.RoleHold,
 	})
-	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
-	}
-	return s, db, nil
 }
 
 // everybody opens the people of the console for one look at all of them.

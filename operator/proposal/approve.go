@@ -100,6 +100,24 @@ func (s *Service) Reject(ctx context.Context, by Person, id bursar.ID, reason st
 	return p, err
 }
 
+// Stop ends a proposal that is not carried out yet, for somebody who has access to the host and need be nobody of the
+// console: stopping takes one person, and lets nothing move.
+func (s *Service) Stop(ctx context.Context, actor string, id bursar.ID, reason string) (p store.Proposal, err error) {
+	if reason, err = plain(reason); err != nil {
+		return p, err
+	}
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		if p, err = tx.Proposals().Lock(ctx, id); err != nil {
+			return store.AsRefusal(err)
+		}
+		if p.Status.Ended() {
+			return s.ended(p)
+		}
+		return s.end(ctx, tx, Person{Name: actor}, &p, store.ProposalRejected, reason)
+	})
+	return p, err
+}
+
 // end ends a locked proposal.
 func (s *Service) end(
 	ctx context.Context, tx *store.Tx, by Person, p *store.Proposal, next store.ProposalStatus, outcome string,

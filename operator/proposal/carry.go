@@ -76,6 +76,9 @@ func (s *Service) carryOut(ctx context.Context, id bursar.ID) (store.Proposal, e
 	if !known {
 		return p, fmt.Errorf("%w: %.40q", ErrUnknownVerb, p.Verb)
 	}
+	if kind.Execute == nil { // a process that serves carries it out
+		return p, nil
+	}
 	err = kind.Execute(ctx, p, func(ctx context.Context, tx *store.Tx, outcome string) error {
 		return s.execute(ctx, tx, id, outcome)
 	})

@@ -66,6 +66,7 @@ type Kind struct {
 	Check func(ctx context.Context, p store.Proposal) (store.Proposal, error)
 	// Execute carries a proposal out in one transaction, in which it calls done after its own locks; an error of done
 	// undoes all. An ErrVoid or a *bursar.Error says that it can never be carried out, any other that it may be later.
+	// nil: this process carries nothing out, and another one does what is approved here.
 	Execute func(ctx context.Context, p store.Proposal, done Done) error
 }
 
