@@ -12,7 +12,7 @@ import (
 // NoticedBy says, in words, what notices an older copy of the state where the database and what else the service keeps
 // are set back with it to the same day; "" is nothing.
 //
-// The attack: whoever has a backup of everything puts it back as a whole. The service then has seen nothing that the
+// The attack: somebody with a backup of everything puts it back as a whole. The service then has seen nothing that the
 // state does not hold, and the limits are there again. Only what is outside of the backup shows it.
 func NoticedBy(ctx context.Context, cfg config.Config, file *memory.File) (string, error) {
 	var by []string
