@@ -86,6 +86,8 @@ var mayImport = map[string][]string{
 	"pay/paytest":           nil,
 	"docs":                  {},
 	"docs/site":             {},
+	"docs/man":              {},
+	"docs/man/mantest":      {},
 	"examples/receiver-go":  {"client"},
 	"examples/wallet-go":    {"client"},
 	"bench":                 {},
@@ -115,6 +117,7 @@ var mayImport = map[string][]string{
 	"service/follower":     {".", "chain", "deposit", "follow", "outgoing", "store"},
 	"bursartest":           nil, // the same in memory
 	"bursartest/mainnet":   {},
+	"bursartest/reference": {},
 	"bursartest/replicas":  nil,
 	"bursartest/clocktest": {},
 	"simulation":           nil,

@@ -2,8 +2,10 @@ package bursar_test
 
 import (
 	"go/ast"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -82,8 +84,8 @@ func TestTheWalksAreAsTheCodeIs(t *testing.T) {
 // starts are functions with which a worker starts, or a batch that gathers the requests of others.
 var starts = map[string]bool{"Step": true, "holdAll": true}
 
-// calls collects the names of what the functions of a name in a package call, directly or through functions of the same
-// package.
+// calls collects the names of what the functions of a name in a package call, directly or through functions of the
+// same package.
 func (d declared) calls(pkg, name string, reached, seen map[string]bool) {
 	if seen[name] {
 		return
@@ -103,5 +105,57 @@ func (d declared) calls(pkg, name string, reached, seen map[string]bool) {
 			}
 			return true
 		})
+	}
+}
+
+var (
+	functionInFile = regexp.MustCompile("`([A-Za-z]+)`\\s+in\\s+`([A-Za-z_/]+\\.go)`")
+	fileOfFunction = regexp.MustCompile("`([A-Za-z_/]+\\.go)`\\s+`([A-Za-z]+)`")
+	testName       = regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
+	anyFunction    = regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?([A-Za-z0-9_]+)`)
+)
+
+// Every function that a document names together with its file is in that file, and every test that it names exists.
+// Decisions and the changelog say what was so on their day.
+func TestNamedFunctionsExist(t *testing.T) {
+	there, tests, seen := map[stop]bool{}, map[string]bool{}, 0
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		for _, m := range anyFunction.FindAllStringSubmatch(string(text), -1) {
+			there[stop{filepath.ToSlash(name), m[1]}] = true
+			tests[m[1]] = tests[m[1]] || strings.HasSuffix(name, "_test.go")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range documents(t) {
+		if strings.HasPrefix(name, "docs/decisions/") || name == "CHANGELOG.md" {
+			continue
+		}
+		var named []stop
+		for _, m := range functionInFile.FindAllStringSubmatch(text, -1) {
+			named = append(named, stop{m[2], m[1]})
+		}
+		for _, m := range fileOfFunction.FindAllStringSubmatch(text, -1) {
+			named = append(named, stop{m[1], m[2]})
+		}
+		for _, s := range named {
+			if seen++; !there[s] {
+				t.Errorf("%s names %s in %s, which is not there", name, s.function, s.file)
+			}
+		}
+		for _, m := range testName.FindAllStringSubmatch(text, -1) {
+			if seen++; !tests[m[1]] {
+				t.Errorf("%s names the test %s, which does not exist", name, m[1])
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("%d functions are named, want more", seen)
 	}
 }

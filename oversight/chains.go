@@ -77,6 +77,7 @@ func (r *reading) nodesInUse(c store.ChainState) Cell {
 
 func readChains(ctx context.Context, r *reading) (s Sheet, err error) {
 	s.Command = "bursar chain status"
+	s.Links = []Cell{{Text: "Epochs of the seed, and what is left of earlier ones", Link: "/epochs"}}
 	if err := r.addChains(ctx, &s); err != nil {
 		return s, err
 	}

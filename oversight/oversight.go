@@ -47,6 +47,8 @@ type Config struct {
 	Nodes    func(bursar.ChainID) []Node     // may be nil
 	Worth    func(bursar.CurrencyCode) Worth // what a whole unit is worth now; may be nil
 	Settings []Setting
+	// Epochs reads which epoch of the seed each configured chain is in; nil: that is not known.
+	Epochs func(ctx context.Context, tx *store.Tx) ([]Epoch, error)
 }
 
 // Worth is the rate of a currency in the reference currency. A rate that is not known is zero.
@@ -94,6 +96,7 @@ func Pages() []Page {
 		{"/unattributed", "Unattributed", "Unattributed deposits", true, readUnattributed},
 		{"/balances", "Balances", "Balances and solvency", true, readBalances},
 		{"/chains", "Chains", "Chains and nodes", true, readChains},
+		{"/epochs", "Chains", "Epochs of the seed", true, readEpochs},
 		{"/webhooks", "Webhooks", "Webhooks", false, readWebhooks},
 		{"/webhooks/{id}", "", "Event", false, readWebhook},
 		{"/ledger", "Ledger", "Ledger", true, readLedger},

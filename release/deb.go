@@ -19,6 +19,9 @@ func (b builder) deb(ctx context.Context, p packaged, out, architecture, version
 	if err != nil {
 		return "", err
 	}
+	if list, err = p.debian(list, version, b.at); err != nil {
+		return "", err
+	}
 	control, err := p.control(list, architecture, version)
 	if err != nil {
 		return "", err
@@ -49,10 +52,11 @@ func (p packaged) control(list []file, architecture, version string) ([]file, er
 			settings.WriteString(f.path + "\n")
 		}
 	}
-	text := fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: Bursar <bursar@localhost>\n%s"+
-		"Installed-Size: %d\nSection: net\nPriority: optional\nDescription: %s\n %s\n",
-		p.name, version, architecture, depends, (size+1023)/1024, p.summary, p.about)
-	control := []file{{path: "/DEBIAN/control", mode: 0o644, content: []byte(text)}}
+	text := fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: %s\n%s"+
+		"Installed-Size: %d\nSection: net\nPriority: optional\nDescription: %s\n%s\n",
+		p.name, version, architecture, maintainer, depends, (size+1023)/1024, p.summary, folded(p.about))
+	control := []file{{path: "/DEBIAN/control", mode: 0o644, content: []byte(text)},
+		{path: "/DEBIAN/md5sums", mode: 0o644, content: digests(list)}}
 	if settings.Len() > 0 {
 		control = append(control, file{path: "/DEBIAN/conffiles", mode: 0o644, content: []byte(settings.String())})
 	}

@@ -111,7 +111,7 @@ func (l *layout) manifest(program, architecture, version string, content []byte)
 	if err := w.Close(); err != nil {
 		return m, err
 	}
-	packed, err := zipped(layer.Bytes())
+	packed, err := zipped(layer.Bytes(), gzip.BestSpeed)
 	if err != nil {
 		return m, err
 	}
@@ -149,9 +149,9 @@ func authorities() []byte {
 	return b.Bytes()
 }
 
-func zipped(content []byte) ([]byte, error) {
+func zipped(content []byte, level int) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	z, err := gzip.NewWriterLevel(&b, level)
 	if err != nil {
 		return nil, err
 	}

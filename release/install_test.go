@@ -32,6 +32,9 @@ BURSAR='setpriv --reuid bursar --regid bursar --init-groups env -C /var/lib/burs
 	bursar --config /etc/bursar/bursar.yaml'
 export DEBIAN_FRONTEND=noninteractive
 dpkg -i packages/bursar_1.0.0~rc.1_*.deb
+[ -z "$(dpkg --verify bursar)" ] && echo verified
+echo changed >>/usr/share/doc/bursar/copyright
+dpkg --verify bursar | grep -q copyright && echo a change is seen
 stat -c '%n %U:%G %a' /var/lib/bursar /etc/bursar /etc/bursar/bursar.yaml /usr/bin/bursar
 FIRST HOUR
 stat -c 'made %n %U %a' /etc/bursar/* /var/lib/bursar/*
@@ -114,7 +117,8 @@ func TestAPackageIsInstalledUpgradedAndPurged(t *testing.T) {
 	}
 	for _, want := range []string{
 		"/var/lib/bursar bursar:bursar 700", "/etc/bursar root:bursar 750", "/etc/bursar/bursar.yaml root:bursar 640",
-		`{"status":"ok"}`, "upgraded to 1.0.0", "network: mainnet", "shop", "removed", "is kept", "bursar.db", "seed.age",
+		`{"status":"ok"}`, "upgraded to 1.0.0", "network: mainnet", "shop", "removed", "is kept",
+		"verified", "a change is seen", "bursar.db", "seed.age",
 		"made /etc/bursar/bursar.yaml bursar 600", "made /etc/bursar/passphrase bursar 600",
 		"made /var/lib/bursar/seed.age bursar 600", "made /var/lib/bursar/bursar.db bursar 600",
 		"The configuration is valid: mainnet, chains: 8",

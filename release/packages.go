@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"compress/gzip"
 	"context"
 	"embed"
 	"fmt"
@@ -24,7 +25,7 @@ type packaged struct {
 	service bool     // it has a unit, a user and a folder for its state
 	config  string   // of release/packages, which becomes /etc/NAME/NAME.yaml; empty: none
 	docs    []string // of docs/operations
-	shells  bool     // it has a manual page, and completion for shells
+	shells  bool     // it has completion for shells
 }
 
 var packages = []packaged{
@@ -71,7 +72,12 @@ func (p packaged) files(source, built, architecture string) (list []file, err er
 	program, e := os.ReadFile(filepath.Join(built, p.name+"-linux-"+architecture))
 	add("/usr/bin/"+p.name, 0o755, program, e)
 	license, e := os.ReadFile(filepath.Join(source, "LICENSE"))
-	add("/usr/share/doc/"+p.name+"/copyright", 0o644, license, e)
+	add(p.copyright(), 0o644, license, e)
+	changes, e := os.ReadFile(filepath.Join(source, "CHANGELOG.md"))
+	if e == nil {
+		changes, e = zipped(changes, gzip.BestCompression)
+	}
+	add("/usr/share/doc/"+p.name+"/CHANGELOG.md.gz", 0o644, changes, e)
 	for _, name := range p.docs {
 		content, e := os.ReadFile(filepath.Join(source, "docs/operations", name))
 		add("/usr/share/doc/"+p.name+"/examples/"+name, 0o644, content, e)
@@ -95,12 +101,14 @@ func (p packaged) files(source, built, architecture string) (list []file, err er
 				add(path, 0o644, content, e)
 			}
 		}
-		page, e := manual(filepath.Join(built, p.name+"-linux-"+runtime.GOARCH))
-		add("/usr/share/man/man1/"+p.name+".1", 0o644, page, e)
 	}
+	page, e := manual(built, p.name)
+	add("/usr/share/man/man1/"+p.name+".1.gz", 0o644, page, e)
 	slices.SortStableFunc(list, func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	return list, err
 }
+
+func (p packaged) copyright() string { return "/usr/share/doc/" + p.name + "/copyright" }
 
 // completionPaths are where shells look for completion. Debian's zsh looks elsewhere than that of others.
 var completionPaths = map[string][]string{
@@ -109,16 +117,20 @@ var completionPaths = map[string][]string{
 	"fish": {"/usr/share/fish/vendor_completions.d/bursar.fish"},
 }
 
-// manual returns the manual page that the program prints. It is the same for every architecture, so that of
-// this machine's program serves all packages. It is not compressed: releases of Go compress differently.
-func manual(program string) ([]byte, error) {
-	c := exec.CommandContext(context.Background(), program, "man")
-	c.Env = []string{}
-	page, err := c.Output()
-	if err != nil {
-		return nil, fmt.Errorf("the manual page, printed by %s: %w", program, err)
+// manual returns the manual page of a program, compressed by the Go that builds, as archives and images are. That of
+// bursar is what the program prints, the same for every architecture. The others are written by tests of their
+// commands.
+func manual(built, program string) ([]byte, error) {
+	page, err := packageFiles.ReadFile("packages/" + program + ".1")
+	if program == "bursar" {
+		c := exec.CommandContext(context.Background(), filepath.Join(built, program+"-linux-"+runtime.GOARCH), "man")
+		c.Env = []string{}
+		page, err = c.Output()
 	}
-	return page, nil
+	if err != nil {
+		return nil, fmt.Errorf("the manual page of %s: %w", program, err)
+	}
+	return zipped(page, gzip.BestCompression)
 }
 
 // script returns a step of the package's life as shell.

@@ -103,7 +103,8 @@ func readByTheirTools(t *testing.T, out string) {
 		}
 	}
 	contents := prints(t, "dpkg-deb", "--contents", filepath.Join(out, "bursar_1.2.3_amd64.deb"))
-	for _, want := range []string{"./usr/share/man/man1/bursar.1", "./usr/share/bash-completion/completions/bursar",
+	for _, want := range []string{"./usr/share/man/man1/bursar.1.gz", "./usr/share/doc/bursar/changelog.gz",
+		"./usr/share/bash-completion/completions/bursar",
 		"./usr/share/zsh/vendor-completions/_bursar", "./usr/share/fish/vendor_completions.d/bursar.fish"} {
 		if !strings.Contains(contents, want) {
 			t.Errorf("the package holds\n%s\nwant %q in it", contents, want)
@@ -114,8 +115,8 @@ func readByTheirTools(t *testing.T, out string) {
 	}
 	archive := prints(t, "tar", "-tvzf", filepath.Join(out, "bursar-1.2.3-linux-arm64.tar.gz"))
 	for _, want := range []string{"-rwxr-xr-x 0/0", " bursar-1.2.3-linux-arm64/bursar-signer\n", "/bursar-approve\n",
-		"/LICENSE\n",
-		"/bursar.service\n", "/bursar.1\n", "/completion/bursar.fish\n"} {
+		"/LICENSE\n", "/bursar.service\n", "/bursar.1.gz\n", "/bursar-signer.1.gz\n", "/bursar-approve.1.gz\n",
+		"/compose.yaml\n", "/completion/bursar.fish\n"} {
 		if !strings.Contains(archive, want) {
 			t.Errorf("the archive holds\n%s\nwant %q in it", archive, want)
 		}

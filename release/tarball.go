@@ -4,19 +4,19 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 )
 
 // tarballDocuments are the files of the repository that are in an archive, under their last name.
 var tarballDocuments = []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "docs/operations/bursar.service",
-	"docs/operations/bursar-signer.service", "docs/operations/signer.example.yaml"}
+	"docs/operations/bursar-signer.service", "docs/operations/signer.example.yaml", "docs/operations/compose.yaml"}
 
 // tarball makes an archive for machines without a package manager that we make packages for: every program of one
-// architecture, with its units, an example, the manual page and completion, below one folder. It returns the
+// architecture, with its units, an example, compose.yaml, manual pages and completion, below one folder. It returns the
 // archive's name.
 func (b builder) tarball(out, architecture, version string) (string, error) {
 	folder := "bursar-" + version + "-linux-" + architecture
@@ -39,7 +39,7 @@ func (b builder) tarball(out, architecture, version string) (string, error) {
 	if err := w.Close(); err != nil {
 		return "", err
 	}
-	packed, err := zipped(content.Bytes())
+	packed, err := zipped(content.Bytes(), gzip.BestSpeed)
 	if err != nil {
 		return "", err
 	}
@@ -71,8 +71,13 @@ func (b builder) tarballFiles(out, architecture string) (list []file, err error)
 	if err != nil {
 		return nil, fmt.Errorf("what is in the archive: %w", err)
 	}
-	page, err := manual(filepath.Join(out, "bursar-linux-"+runtime.GOARCH))
-	list = append(list, file{path: "bursar.1", mode: 0o644, content: page})
+	for _, program := range programs {
+		page, err := manual(out, program)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, file{path: program + ".1.gz", mode: 0o644, content: page})
+	}
 	slices.SortFunc(list, func(a, b file) int { return cmp.Compare(a.path, b.path) })
-	return list, err
+	return list, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -29,6 +30,8 @@ type EpochStatus struct {
 	Chain bursar.ChainID
 	Keys  chain.Epoch // of this process
 	Leads chain.Epoch // in which a service leads the chain
+	Since time.Time   // when one first did; zero in the first epoch, and where an earlier release did not note it
+	Hot   string      // hot wallet of Leads; empty if its keys are not here
 	Held  []OldHeld   // nothing where this is empty
 }
 
@@ -56,7 +59,10 @@ func (s *Service) epochStatus(ctx context.Context, tx *store.Tx, id bursar.Chain
 	if err != nil {
 		return status, err
 	}
-	status.Leads = chain.Epoch(state.Epoch)
+	status.Leads, status.Since = chain.Epoch(state.Epoch), state.EpochSince
+	if status.Hot, err = s.hotKnown(id, status.Leads); err != nil {
+		return status, err
+	}
 	w := s.workers[id]
 	if len(w.old) == 0 {
 		return status, nil
@@ -112,9 +118,9 @@ func (s *Service) oldHoldings(
 		}
 		isHot[one.Base] = true
 	}
-	due, err := tx.Holdings().Due(ctx, currency.Chain, currency, mostOld)
+	due, err := tx.Holdings().DueBelow(ctx, currency.Chain, currency, w.hot.Key.Epoch().First(), mostOld)
 	for _, h := range due {
-		if isHot[h.Base] || chain.EpochOf(h.Index) >= w.hot.Key.Epoch() {
+		if isHot[h.Base] {
 			continue
 		}
 		if held.Addresses, err = held.Addresses.Add(h.Amount); err != nil {

@@ -106,6 +106,12 @@ func (a *remoteSigner) ProvenEpoch(ctx context.Context) (chain.Epoch, error) {
 	return exported.Public.Epoch, err
 }
 
+// BegunEpochs returns who began which epoch, as the remote signer said it when it was met.
+func (a *remoteSigner) BegunEpochs(ctx context.Context) ([]signer.BegunEpoch, error) {
+	err := a.Meet(ctx)
+	return a.client.Begun(), err
+}
+
 // SendHalts sends the halts to the remote signer.
 func (a *remoteSigner) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
 	return a.client.SendHalts(ctx, h)

@@ -99,6 +99,9 @@ func (s *Service) holdLease(ctx context.Context, w *worker) error {
 	for ctx.Err() == nil {
 		err := s.DB.WithLease(ctx, id, s.parts.Holder, s.parts.LeaseTTL, func(ctx context.Context, lease store.Lease) error {
 			s.log.Info("chain lease acquired", "chain", id, "token", lease.Token)
+			if err := s.actOnEpoch(ctx, lease, w); err != nil {
+				return err
+			}
 			return s.guarded(ctx, lease, w.run)
 		})
 		if ctx.Err() == nil {

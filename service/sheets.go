@@ -26,7 +26,25 @@ func (s *Service) sheets() *oversight.Reader {
 		Nodes:    s.nodes,
 		Worth:    s.worth,
 		Settings: s.parts.Settings,
+		Epochs:   s.epochSheet,
 	}}
+}
+
+// epochSheet returns the epochs of every configured chain as pages show them.
+func (s *Service) epochSheet(ctx context.Context, tx *store.Tx) (list []oversight.Epoch, err error) {
+	for _, id := range s.order {
+		status, err := s.epochStatus(ctx, tx, id)
+		if err != nil {
+			return nil, err
+		}
+		one := oversight.Epoch{Chain: id, Keys: int(status.Keys), Leads: int(status.Leads), Since: status.Since,
+			Hot: status.Hot}
+		for _, held := range status.Held {
+			one.Held = append(one.Held, oversight.EpochHeld(held))
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }
 
 // nodes returns the state of a chain's nodes.

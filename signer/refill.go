@@ -101,15 +101,15 @@ func (k *Keys) SignRefill(rules chain.OfflineRules, r Refill, home string, unsig
 func (k *Keys) signCold(rules chain.OfflineRules, tx chain.ColdTx) (signatures []chain.ColdSignature, err error) {
 	for i, input := range tx.Inputs {
 		for _, key := range input.Keys {
-			public, err := k.Public(key.Key)
-			if err != nil || key.Signed || !isCold(rules, key, public) {
+			ref, public, ours := k.coldKey(rules, key)
+			if key.Signed || !ours {
 				continue // a device's key, or one of another seed
 			}
 			digest := input.Digest
 			if key.Digest != nil {
 				digest = key.Digest(public)
 			}
-			signature, err := k.sign(key.Key, digest)
+			signature, err := k.sign(ref, digest)
 			if err != nil {
 				return nil, fmt.Errorf("input %d: %w", i, err)
 			}
@@ -117,6 +117,18 @@ func (k *Keys) signCold(rules chain.OfflineRules, tx chain.ColdTx) (signatures [
 		}
 	}
 	return signatures, nil
+}
+
+// coldKey returns the key of the seed of an epoch that has begun, the first or one that followed, which may sign as one
+// of a cold wallet. A wallet that was made of an earlier epoch's key keeps it until its money is moved.
+func (k *Keys) coldKey(rules chain.OfflineRules, key chain.ColdKey) (chain.KeyRef, chain.PublicKey, bool) {
+	for e := range k.Epoch() + 1 {
+		ref := key.Key.In(e)
+		if public, err := k.Public(ref); err == nil && isCold(rules, key, public) {
+			return ref, public, true
+		}
+	}
+	return chain.KeyRef{}, nil, false
 }
 
 // isCold reports whether a public key is the one that may sign.
@@ -131,9 +143,10 @@ func isCold(rules chain.OfflineRules, key chain.ColdKey, public chain.PublicKey)
 // fingerprintOf returns the first bytes of a public key's hash, by which BIP 32 names keys.
 func fingerprintOf(public []byte) [4]byte { return [4]byte(address.Hash160(public)) }
 
-// KeyExpression returns a family's account key as descriptors have it (BIP 380): fingerprint of the master key, path,
+// KeyExpression returns a family's account key in the epoch in force as descriptors have it (BIP 380): fingerprint of the master key, path,
 // and extended public key. The error is ErrUnknownFamily for families on ed25519.
 func (k *Keys) KeyExpression(family bursar.Family) (string, error) {
+	k = k.all()[k.Epoch()]
 	xpub, found := k.public.xpubs[family]
 	if !found {
 		return "", fmt.Errorf("%w: %q on secp256k1", ErrUnknownFamily, family)

@@ -32,7 +32,8 @@ type ChainState struct {
 
 	ReadyToken int64 // of the lease under which the follower caught up; see Ready
 
-	Epoch uint32 // of the seed: the newest in which a replica has led the chain
+	Epoch      uint32    // of the seed: the newest in which a replica has led the chain
+	EpochSince time.Time // when a replica first led it in that; zero: in the first, or an earlier release did not note it
 }
 
 // Ready reports whether the follower, under this lease, has recorded up to a final block that was reported after the
@@ -60,6 +61,7 @@ var chainColumns = columnsOf([]column[ChainState]{
 	{"added_at", func(c *ChainState) any { return instant{&c.AddedAt} }},
 	{"ready_token", func(c *ChainState) any { return &c.ReadyToken }},
 	{"epoch", func(c *ChainState) any { return &c.Epoch }},
+	{"epoch_since", func(c *ChainState) any { return instant{&c.EpochSince} }},
 })
 
 // Ensure adds the chain's row where there is none, and notes when that was.

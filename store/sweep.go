@@ -20,18 +20,36 @@ const busy = `s.status <> 'final' AND s.status <> 'abandoned'
 // after one that could not be made, for as long as Holding.Rests says.
 func (tx Holdings) Due(ctx context.Context, chain bursar.ChainID, currency bursar.Currency,
 	limit int) ([]Holding, error) {
+	return tx.due(ctx, chain, currency, limit, "")
+}
+
+// DueAt is Due of one address, whatever others hold: it returns none or one.
+func (tx Holdings) DueAt(ctx context.Context, chain bursar.ChainID, currency bursar.Currency, base string) ([]Holding,
+	error) {
+	return tx.due(ctx, chain, currency, 1, ` AND h.base = $7`, base)
+}
+
+// DueBelow is Due of addresses whose key has an index below the given one: those of earlier epochs.
+func (tx Holdings) DueBelow(ctx context.Context, chain bursar.ChainID, currency bursar.Currency, index uint32,
+	limit int) ([]Holding, error) {
+	return tx.due(ctx, chain, currency, limit, ` AND h.key_index < $7`, int64(index))
+}
+
+func (tx Holdings) due(ctx context.Context, chain bursar.ChainID, currency bursar.Currency, limit int, which string,
+	args ...any) ([]Holding, error) {
 	native := ""
 	if !currency.IsToken() {
 		native = ` AND NOT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = h.chain AND s.base = h.base AND ` + busy + `)`
 	}
 	return holdingColumns.rows(ctx, tx.Tx, "list sweeps", `FROM holdings h
-		WHERE h.chain = $1 AND h.due = TRUE AND h.contract = $2 AND h.rests_until <= $6
+		WHERE h.chain = $1 AND h.due = TRUE AND h.contract = $2 AND h.rests_until <= $6`+which+`
 		AND NOT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = h.chain AND s.base = h.base AND s.currency = $3
 			AND s.status <> 'final' AND s.status <> 'abandoned')
 		AND NOT EXISTS (SELECT 1 FROM outgoing_txs f WHERE f.chain = h.chain AND f.base = h.base AND f.failed = TRUE
 			AND f.share = 'sweep' AND f.currency = $3 AND f.updated_at > $5)`+native+`
 		ORDER BY LENGTH(h.amount) DESC, h.amount DESC LIMIT $4`,
-		string(chain), currency.Contract, string(currency.Code), limit, micros(tx.now.Add(-failedRest)), micros(tx.now))
+		append([]any{string(chain), currency.Contract, string(currency.Code), limit, micros(tx.now.Add(-failedRest)),
+			micros(tx.now)}, args...)...)
 }
 
 // failedRest is how long an address is not swept again after a sweep of it failed on the chain.

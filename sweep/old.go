@@ -25,6 +25,11 @@ const oldPatience = 24 * time.Hour
 // swept. Nothing else notes it: a hot wallet receives change, sweeps and operator funds, of which the books know the
 // sum only. While a sweep of one is under way its amount stays as it was. Outputs are in the books one by one, and are
 // brought home by consolidations.
+//
+// An answer of the chain is out of date once a later final block is recorded, by which a sweep may have become final
+// that the answer does not know; then nothing is noted, and the next step asks again. A sweep settles only up to the
+// recorded final height, under the row that noteOld locks, so that one comparison decides. A final block is not taken
+// back, and a replica that lost the lease in between notes nothing.
 func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bursar.CurrencyCode) error {
 	now := s.DB.Now()
 	if len(s.Old) == 0 || len(codes) == 0 || now.Sub(s.askedOld) < oldPace ||
@@ -39,6 +44,7 @@ func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bur
 	for i, one := range s.Old {
 		bases[i] = one.Base
 	}
+	current := true
 	for _, code := range codes {
 		currency, err := s.Registry.Get(code)
 		if err != nil {
@@ -50,12 +56,16 @@ func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bur
 				err)
 		}
 		for i, one := range s.Old {
-			if err := s.noteOld(ctx, lease, one, currency, amounts[i]); err != nil {
+			noted, err := s.noteOld(ctx, lease, one, currency, amounts[i], head.Final.Height)
+			if err != nil {
 				return err
 			}
+			current = current && noted
 		}
 	}
-	s.askedOld = now
+	if current {
+		s.askedOld = now
+	}
 	return nil
 }
 
@@ -67,12 +77,31 @@ func (s *Sweeper) leaves(h store.Holding, p price) bool {
 	return old && !p.currency.IsToken() && p.worth(h.Amount, true)
 }
 
-func (s *Sweeper) noteOld(
-	ctx context.Context, lease store.Lease, hot chain.Source, currency bursar.Currency, amount bursar.Amount,
-) error {
+// withOld adds the hot wallets of earlier epochs to what is due: their sweep is worth it for less than that of addresses
+// which hold more, and of those the list may be full.
+func (s *Sweeper) withOld(
+	ctx context.Context, tx *store.Tx, currency bursar.Currency, due []store.Holding,
+) ([]store.Holding, error) {
+	for _, one := range s.Old {
+		if slices.ContainsFunc(due, func(h store.Holding) bool { return h.Base == one.Base }) {
+			continue
+		}
+		old, err := tx.Holdings().DueAt(ctx, currency.Chain, currency, one.Base)
+		if err != nil {
+			return nil, err
+		}
+		due = append(due, old...)
+	}
+	return due, nil
+}
+
+// noteOld notes what one of them held at a final height, and reports whether that was still the newest.
+func (s *Sweeper) noteOld(ctx context.Context, lease store.Lease, hot chain.Source, currency bursar.Currency,
+	amount bursar.Amount, final uint64) (noted bool, err error) {
 	id := s.Chain.Capabilities().ID
-	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		state, err := tx.Leases().Fence(ctx, lease)
+		if noted = err == nil && state.Final <= final; !noted {
 			return err
 		}
 		open, err := tx.Outgoing().AnySweepFrom(ctx, id, hot.Base)
@@ -90,6 +119,7 @@ func (s *Sweeper) noteOld(
 		h.Amount, h.Due, h.Rests = amount, !amount.IsZero() && !amount.Less(currency.Minimum), time.Time{}
 		return tx.Holdings().Put(ctx, id, h)
 	})
+	return noted, err
 }
 
 // alarmOld raises an alarm about what stays at an earlier epoch's hot wallet, and closes it once that is gone.

@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -98,5 +99,36 @@ func TestAnOldHotWalletGetsItsKeyBack(t *testing.T) {
 			t.Errorf("the old hot wallet holds %s, want it emptied", left)
 		}
 		r.Must(r.Audit())
+	})
+}
+
+// What is left at an old hot wallet is swept, however many addresses hold more that is not worth a sweep.
+func TestASmallOldHotWalletIsNotHiddenByLargerAddresses(t *testing.T) {
+	bursartest.OnClock(t, bursartest.Models["nonce"], func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
+		r.Step()
+		fee, err := r.Chain.Quote(t.Context(), chain.Payment{Address: bursar.Address{Base: r.Hot.Base},
+			Amount: bursar.Units(1_000_000)})
+		r.Must(err)
+		little, err := fee.Mul(4)
+		r.Must(err)
+		more, err := fee.Mul(10)
+		r.Must(err)
+		r.Chain.Pay(chain.Payment{Address: bursar.Address{Base: r.Hot.Base}, Amount: little})
+		r.Blocks(8)
+		before := r.Hot
+		var others []store.Holding
+		for n := range uint32(40) { // more than are swept at once
+			others = append(others, store.Holding{Base: r.Chain.Named(fmt.Sprintf("customer %d", n)),
+				Branch: chain.DepositBranch, Index: n, Amount: more, Due: true})
+		}
+		r.Do(func(tx *store.Tx) error { return tx.Holdings().Put(t.Context(), r.Chain.Capabilities().ID, others...) })
+		r.Rotate()
+		for range 4 {
+			c.Advance(2 * time.Minute)
+			r.Blocks(6)
+		}
+		if left := r.Chain.Balance(before.Base, ""); !left.Less(little) {
+			t.Errorf("the old hot wallet holds %s of %s, want them swept", left, little)
+		}
 	})
 }

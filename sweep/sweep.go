@@ -119,7 +119,10 @@ func (s *Sweeper) collect(
 		if lacking, err = without(lacking, open); err != nil {
 			return err
 		}
-		due, err = tx.Holdings().Due(ctx, currency.Chain, currency, atOnce-len(open))
+		if due, err = tx.Holdings().Due(ctx, currency.Chain, currency, atOnce-len(open)); err != nil {
+			return err
+		}
+		due, err = s.withOld(ctx, tx, currency, due)
 		return err
 	})
 	if err != nil || len(due) == 0 {

@@ -169,10 +169,10 @@ func chromium(m machine, a *apt) step {
 
 // packaging is what makes, reads and installs packages and images of the programs.
 func packaging(m machine, a *apt) step {
-	packages := []string{"rpm", "skopeo", "systemd", "minisign", "docker-compose"}
+	packages := []string{"rpm", "skopeo", "systemd", "minisign", "docker-compose", "lintian"}
 	return debianPackages{apt: a, name: "packaging", packages: packages, present: func(context.Context) bool {
 		return m.path("rpmbuild") != "" && m.path("skopeo") != "" && m.path("systemd-sysusers") != "" &&
-			m.path("minisign") != "" && m.path("docker-compose") != ""
+			m.path("minisign") != "" && m.path("docker-compose") != "" && m.path("lintian") != ""
 	}}
 }
 

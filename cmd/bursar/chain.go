@@ -49,6 +49,7 @@ type listedChain struct {
 	Currency   *bursar.CurrencyCode `json:"currency"` // of the balance
 	CheckedAt  *time.Time           `json:"checkedAt"`
 	Epoch      uint32               `json:"epoch"` // of the seed, in which a service leads the chain
+	EpochSince *time.Time           `json:"epochSince"`
 
 	unseen bool // no replica has read the chain's state for a minute or more
 }
@@ -65,6 +66,7 @@ func listChain(s service.ChainStatus, now time.Time) listedChain {
 		Currency:   optional(s.Native),
 		CheckedAt:  optional(s.CheckedAt),
 		Epoch:      s.Epoch,
+		EpochSince: optional(s.EpochSince),
 	}
 	l.unseen = !s.CheckedAt.IsZero() && now.Sub(s.CheckedAt) > unseen
 	if s.Height >= 0 {

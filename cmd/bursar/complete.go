@@ -54,7 +54,7 @@ func (cmd *completeCommand) Run(c *call) error {
 		words = words[1:]
 	}
 	var line commands
-	parser, err := newParser(&call{Call: c.Call}, &line, func(int) {})
+	parser, err := newParser(&call{Call: c.Call}, &line, func(int) {}, words[:max(0, len(words)-1)]...)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 var (
-	fencedBlock   = regexp.MustCompile("(?ms)^ *```(?:sh)?\n(.*?)^ *```")
+	fence         = regexp.MustCompile("^ *```(\\w*)$")
 	indentedLine  = regexp.MustCompile(`(?m)^ {4,}(\S.*)$`)
+	exampleLine   = regexp.MustCompile(`(?m)^ {4}(\S.*)$`) // of a command's help, whose flags are explained farther to the right
 	inlineCommand = regexp.MustCompile("`(bursar [^`]+)`")
 	// typedLine is a line that runs the command: behind variables, as another user, or from a folder.
 	typedLine = regexp.MustCompile(`^(?:[A-Z_]+=\S+ +)*(?:setpriv (?:--\S+ +)+)?(?:\./)?bursar +(.*)$`)
@@ -54,10 +55,21 @@ func isCurrency(word string) bool {
 // documentedLines returns what a document has typed into a shell; of runbooks also what is in a sentence, since it is
 // copied from there at night.
 func documentedLines(path, text string) (lines []string) {
-	for _, block := range fencedBlock.FindAllStringSubmatch(text, -1) {
-		lines = append(lines, strings.Split(strings.ReplaceAll(block[1], "\\\n", " "), "\n")...)
+	in, language := false, ""
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		line = strings.TrimSuffix(line, "\n")
+		switch m := fence.FindStringSubmatch(line); {
+		case m != nil:
+			in, language = !in, m[1]
+		case in && (language == "" || language == "sh"):
+			lines = append(lines, line)
+		}
 	}
-	for _, line := range indentedLine.FindAllStringSubmatch(text, -1) {
+	indented := indentedLine
+	if strings.Contains(path, "/docs/commands/") {
+		indented = exampleLine
+	}
+	for _, line := range indented.FindAllStringSubmatch(text, -1) {
 		lines = append(lines, line[1])
 	}
 	if strings.HasSuffix(path, "runbooks.md") {
@@ -81,8 +93,8 @@ func unset(n *kong.Node) {
 	}
 }
 
-// TestDocumentedCommandLinesAreComplete has every command that a document shows to be typed parsed as the program does:
-// no argument or flag that it requires is missing, and no value is one that it refuses.
+// TestDocumentedCommandLinesAreComplete has every command that a document shows to be typed parsed as the program
+// does: no argument or flag that it requires is missing, and no value is one that it refuses.
 func TestDocumentedCommandLinesAreComplete(t *testing.T) {
 	t.Parallel()
 	var into commands

@@ -44,8 +44,8 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
 	known, seen := knownCommands(t), 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".md") {
-			return err
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".md") || strings.Contains(path, "/docs/commands/") {
+			return err // what --help says is prose in code blocks; its examples are parsed as whole lines
 		}
 		content, err := os.ReadFile(path)
 		for _, code := range codeText.FindAllString(string(content), -1) {

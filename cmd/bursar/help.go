@@ -25,7 +25,7 @@ func (helpCommand) Help() string {
 // Run explains a topic.
 func (cmd *helpCommand) Run(ctx context.Context, c *call) error {
 	var line commands
-	parser, err := newParser(&call{Call: c.Call}, &line, func(int) {})
+	parser, err := newParser(&call{Call: c.Call}, &line, func(int) {}, cmd.Topic...)
 	if err != nil {
 		return err
 	}

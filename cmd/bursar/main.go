@@ -1,10 +1,10 @@
 // Command bursar runs the service and is the operator's tool for it.
 //
-// It owns the command line: what the commands and flags are called, what is printed where, and how it exits. It decides
-// nothing about money and holds no wiring; that is service's. Its invariants: results go to standard output and
-// everything else to standard error; it exits with 0 when it did what was asked, 1 when that failed, and 2 when the
-// command line or the configuration is wrong and nothing was tried; a secret is printed only by the command that makes
-// it.
+// It owns the command line: what the commands and flags are called, what is printed where, and how it exits. It
+// decides nothing about money and holds no wiring; that is service's. Its invariants: results go to standard output
+// and everything else to standard error; it exits with 0 when it did what was asked, 1 when that failed, and 2 when
+// the command line or the configuration is wrong and nothing was tried; a secret is printed only by the command that
+// makes it.
 package main
 
 import (
@@ -103,9 +103,11 @@ type signerCommands struct {
 	Audit command.Audit `cmd:"" hidden:""`
 }
 
-// newParser returns the parser of the command line. It calls exit when --help was printed.
-func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
-	return kong.New(line, kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),
+// newParser returns the parser of command lines that begin with some words, such as the arguments of this process;
+// with no words it is one of every command line. It calls exit when --help was printed.
+func newParser(c *call, line *commands, exit func(int), words ...string) (*kong.Kong, error) {
+	return kong.New(line, kong.IgnoreFields(besides(commandOf(words))...),
+		kong.Name("bursar"), kong.Writers(c.Stdout, c.Stderr), kong.Exit(exit),
 		kong.Description("Takes cryptocurrency deposits, keeps accounts and pays out."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.NamedMapper("account", &c.names),
@@ -116,7 +118,7 @@ func newParser(c *call, line *commands, exit func(int)) (*kong.Kong, error) {
 func run(ctx context.Context, c *call, args []string) int {
 	var line commands
 	helped := false
-	parser, err := newParser(c, &line, func(int) { helped = true })
+	parser, err := newParser(c, &line, func(int) { helped = true }, args...)
 	if err != nil {
 		return c.fail(err)
 	}

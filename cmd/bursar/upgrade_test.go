@@ -37,12 +37,20 @@ var earlierVersions = []earlier{{
 		`"accountID":"01a21037-6c31-7000-9f30-62f8ebc773f4"`},
 	charges: 3,
 }, {
-	file:    "schema-81.tar.gz", // the candidate 1.0.0-rc.1
+	file:    "schema-81.tar.gz",
 	schema:  81,
 	charges: 11,
 }, {
 	file:    "schema-81-postgres.tar.gz",
 	schema:  81,
+	charges: 11,
+}, {
+	file:    "schema-86.tar.gz", // the candidate 1.0.0-rc.1
+	schema:  86,
+	charges: 11,
+}, {
+	file:    "schema-86-postgres.tar.gz",
+	schema:  86,
 	charges: 11,
 }}
 

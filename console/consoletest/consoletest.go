@@ -80,6 +80,11 @@ func reader(db *store.DB, registry *bursar.Registry) *oversight.Reader {
 			rate, _ := bursar.ParseRate(map[bursar.CurrencyCode]string{"BTC": "78000", "ETH": "2900"}[code])
 			return oversight.Worth{Rate: rate, Unit: euro, Source: "two feeds", At: Now.Add(-time.Minute)}
 		},
+		Epochs: func(context.Context, *store.Tx) ([]oversight.Epoch, error) {
+			return []oversight.Epoch{{Chain: bursar.Bitcoin, Keys: 1, Leads: 1, Since: Now.Add(-time.Hour),
+				Hot: "hot-wallet-of-bitcoin", Held: []oversight.EpochHeld{{Currency: "BTC", Hot: bursar.Units(120_000),
+					Addresses: bursar.Units(7_000), More: true}}}}, nil
+		},
 		Settings: []oversight.Setting{{Path: "network", Value: "mainnet", Source: "bursar.yaml:1"}},
 	}}
 }

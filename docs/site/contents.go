@@ -30,7 +30,7 @@ var contents = []struct {
 	{"Start", []string{"first-payment", "first-shop", "first-payout", "sandbox", "comparison"}},
 	{"Integrate", []string{"clients", "woocommerce", "charges", "payer-page", "errors", "states", "accounting",
 		"close-the-month", "migration"}},
-	{"Operate", []string{"go-live", "operations", "runbooks", "metrics", "operations/", "providers", "capacity",
+	{"Operate", []string{"go-live", "operations", "wrong-network", "runbooks", "metrics", "commands/", "operations/", "providers", "capacity",
 		"admin-api"}},
 	{"Understand", []string{"glossary", "rules", "threat-model", "performance", "scaling", "simulation"}},
 	{"Change", []string{"checklists", "adding-a-chain"}},

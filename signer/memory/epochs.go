@@ -11,6 +11,9 @@ type Epochs interface {
 	Epochs(ctx context.Context) ([]Epoch, error)
 	// AddEpoch remembers that an epoch has begun. One that is remembered already is an error.
 	AddEpoch(ctx context.Context, e Epoch) error
+	// EpochEntries returns the entries of the log about epochs that have begun, oldest first. After BeginAgain the log
+	// has none of those before.
+	EpochEntries(ctx context.Context) ([]Entry, error)
 }
 
 // Epoch is a seed that took over the hot wallet.
@@ -51,6 +54,22 @@ func (tx *sqlTx) AddEpoch(ctx context.Context, e Epoch) error {
 	return err
 }
 
+// EpochEntries implements Tx.
+func (tx *sqlTx) EpochEntries(ctx context.Context) (list []Entry, err error) {
+	err = tx.all(ctx, `SELECT `+entryColumns+` FROM log WHERE kind = ? ORDER BY number`, []any{KindEpoch},
+		func(r rows) error {
+			var e Entry
+			var at int64
+			var hash []byte
+			err := r.Scan(scanEntry(&e, &at, &hash)...)
+			e.At = timeOf(at)
+			copy(e.Hash[:], hash)
+			list = append(list, e)
+			return err
+		})
+	return list, err
+}
+
 // Epochs implements Tx.
 func (m ramTx) Epochs(context.Context) ([]Epoch, error) {
 	return append([]Epoch(nil), m.epochs...), nil
@@ -60,4 +79,14 @@ func (m ramTx) Epochs(context.Context) ([]Epoch, error) {
 func (m ramTx) AddEpoch(_ context.Context, e Epoch) error {
 	m.epochs = append(m.epochs, e)
 	return nil
+}
+
+// EpochEntries implements Tx.
+func (m ramTx) EpochEntries(context.Context) (list []Entry, err error) {
+	for _, e := range m.log {
+		if e.Kind == KindEpoch {
+			list = append(list, e)
+		}
+	}
+	return list, nil
 }

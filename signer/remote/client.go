@@ -27,6 +27,7 @@ type Client struct {
 	desk   ed25519.PublicKey // what entries of the signer's log are signed with; empty before the first answer
 	seen   memory.Checkpoint // the newest entry of the signer's log
 	frozen string            // why the signer signs nothing, as it said last
+	begun  signer.Begun      // who began the epochs, as the signer said with its last answer to Hello
 	epoch  *chain.Epoch      // that is in force, as the signer said last; nil: it never did
 
 	policy signer.PolicyClaim // the newest policy that was in force; its version is 0 where none was
@@ -84,6 +85,7 @@ func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
 	}
 	c.hearEpoch(&a.KeyExport.Public.Epoch)
+	c.hearBegun(a.Begun)
 	return a.KeyExport, nil
 }
 
@@ -167,24 +169,6 @@ func (c *Client) hear(frozen string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.frozen = frozen
-}
-
-// hearEpoch notes which epoch the signer says is in force.
-func (c *Client) hearEpoch(e *chain.Epoch) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.epoch = e
-}
-
-// Epoch returns the epoch that is in force, as the signer said it with its last answer to SendHalts or Hello, and
-// whether it did. Only what Hello returns is proven.
-func (c *Client) Epoch() (e chain.Epoch, said bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.epoch == nil {
-		return 0, false
-	}
-	return *c.epoch, true
 }
 
 // Frozen returns why the signer signs nothing until a thaw, as it said last; "" if it is not frozen.

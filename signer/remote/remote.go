@@ -51,6 +51,8 @@ type hello struct {
 
 	Log    memory.Checkpoint `json:"log"`              // the newest entry of the signer's log
 	Frozen string            `json:"frozen,omitempty"` // why nothing is signed until a thaw
+
+	Begun signer.Begun `json:"begun,omitzero"` // who began the epochs; an earlier release does not say
 }
 
 // keysQuestion requests the public keys of deposit addresses from an index on.
@@ -126,6 +128,7 @@ type Signer interface {
 	Checkpoint() memory.Checkpoint
 	Know(seen memory.Checkpoint) error
 	Frozen() (string, error)
+	Begun(ctx context.Context) (signer.Begun, error)
 	Policy(ctx context.Context) (signer.PolicyText, error)
 	KnowPolicy(ctx context.Context, claim signer.PolicyClaim) error
 }

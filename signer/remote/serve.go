@@ -61,8 +61,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 // Handler returns the HTTP handler alone.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, _ *http.Request) {
-		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint(), s.frozen()})
+	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, r *http.Request) {
+		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint(), s.frozen(), s.begun(r.Context())})
 	})
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
@@ -134,6 +134,16 @@ func (s *Server) frozen() string {
 		return err.Error() // then nothing is signed either
 	}
 	return frozen
+}
+
+// begun returns who began the epochs. It is for people to read: a fault holds up nothing.
+func (s *Server) begun(ctx context.Context) signer.Begun {
+	begun, err := s.Signer.Begun(ctx)
+	if err != nil {
+		s.Log.Error("who began the epochs could not be read", "error", err)
+		return signer.Begun{}
+	}
+	return begun
 }
 
 // policy answers with the policy that people signed.

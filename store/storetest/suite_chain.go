@@ -89,9 +89,38 @@ func leasesOfEpochs(t *testing.T, db *store.DB) {
 		}
 		return err
 	})
-	if again, ok := acquire(1, "next"); !ok || again.Token <= next.Token {
+	again, ok := acquire(1, "next")
+	if !ok || again.Token <= next.Token {
 		t.Errorf("the epoch's own replica gets token %d, %t; want a new one after %d", again.Token, ok, next.Token)
 	}
+	actsOnEpochs(t, db, old, next, again)
+	second, _ := acquire(2, "third")
+	actsOnEpochs(t, db, again, next, second)
+}
+
+// actsOnEpochs shows that whoever leads the chain in an epoch acts on that once, and nobody who lost the lease does.
+func actsOnEpochs(t *testing.T, db *store.DB, lost, alsoLost, leads store.Lease) {
+	act := func(l store.Lease) (first bool, err error) {
+		err = db.Do(ctx, func(tx *store.Tx) (err error) { first, err = tx.Leases().ActOnEpoch(ctx, l); return err })
+		return first, err
+	}
+	for _, l := range []store.Lease{lost, alsoLost} {
+		if _, err := act(l); !errors.Is(err, store.ErrLeaseLost) {
+			t.Errorf("under a lease that is lost: got %v, want %v", err, store.ErrLeaseLost)
+		}
+	}
+	for _, want := range []bool{true, false, false} {
+		if first, err := act(leads); err != nil || first != want {
+			t.Errorf("the first to act on the epoch: got %t, %v; want %t", first, err, want)
+		}
+	}
+	do(t, db, func(tx *store.Tx) error {
+		state, err := tx.Chains().State(ctx, leads.Chain)
+		if state.EpochSince.IsZero() {
+			t.Error("since when the epoch is followed: got no time, want one")
+		}
+		return err
+	})
 }
 
 func cursor(t *testing.T, db *store.DB) {

@@ -5,8 +5,18 @@
 #
 #   record.sh NAME [postgres://USER@HOST/EMPTY]
 #
-# writes NAME.tar.gz, of SQLite, or NAME-postgres.tar.gz, of the empty database that is named, beside this script, and
-# prints what a test wants to know of it. It takes the Go of go.mod, curl, jq and, for PostgreSQL, its pg_dump.
+# writes NAME.tar.gz, of SQLite, or NAME-postgres.tar.gz, of the empty database that is named, beside this script. NAME is
+# schema- with the number of the newest file in store/migrations. It takes the Go of go.mod, curl, jq and, for PostgreSQL, its
+# pg_dump. The test counts the charges: there are as many as the last release's files had, unless this script makes others.
+#
+# Where a migration came after the recording and before the tag, record again under its number, for both databases, and put the
+# new files and the number in the place of the last two in earlierVersions (cmd/bursar/upgrade_test.go): what no release left
+# behind need not be kept. With a PostgreSQL that is made for it and thrown away:
+#
+#   initdb -D /tmp/recorded -A trust -U recorder && pg_ctl -D /tmp/recorded -o '-p 54391 -k /tmp/recorded' -w start
+#   createdb -h 127.0.0.1 -p 54391 -U recorder recorded
+#   record.sh schema-86 && record.sh schema-86 'postgres://recorder@127.0.0.1:54391/recorded?sslmode=disable'
+#   pg_ctl -D /tmp/recorded stop
 set -eu
 name=$1 database=${2-}
 here=$(cd "$(dirname "$0")" && pwd)

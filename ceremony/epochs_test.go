@@ -1,0 +1,46 @@
+package ceremony_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
+)
+
+// A machine whose seed was followed by another one prints the key of the epoch in force for new cold wallets, and signs
+// for wallets of either; a seed that is only prepared signs nothing.
+func TestACeremonyKnowsTheEpochsOfItsSeeds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, oneKey) // of the first epoch
+	rotated := func(begun chain.Epoch) *signer.Keys {
+		keys := keysOf(t, 2)
+		if err := errors.Join(keys.Add(keysOf(t, 5)), keys.Begin(begun)); err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	b.keys[0] = rotated(1)
+	completes := func(which string) {
+		t.Helper()
+		tx, err := b.rules.FinishCold(b.wallet, b.sign(b.bundle(b.packet()), 0).Bytes)
+		if err != nil {
+			t.Fatalf("a wallet of the %s epoch: %v", which, err)
+		}
+		b.run(tx.Raw)
+	}
+	completes("first")
+	expression, err := b.keys[0].KeyExpression(chain.FamilyBitcoin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := keysOf(t, 5).KeyExpression(chain.FamilyBitcoin); err != nil || expression != want {
+		t.Errorf("for a new wallet it prints %s, want %s, %v", expression, want, err)
+	}
+	b.found(fmt.Sprintf(oneKey, expression))
+	completes("second")
+	if _, err := b.own.Sign(b.bundle(b.packet()), rotated(0), now); !errors.Is(err, signer.ErrNoKey) {
+		t.Errorf("a seed that has not begun: got %v, want %v", err, signer.ErrNoKey)
+	}
+}

@@ -1,0 +1,73 @@
+package signer
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// BegunEpoch is what the signer's log says of the beginning of an epoch.
+type BegunEpoch struct {
+	Epoch chain.Epoch `json:"epoch"`
+	Entry int64       `json:"entry"` // its number in the signer's log
+	At    time.Time   `json:"at"`
+	Who   string      `json:"who"` // who ran the command that began it, on the signer's machine
+	Why   string      `json:"why"`
+}
+
+// Begun are the epochs that have begun after the first, oldest first, and the signature of the signer's log over them:
+// what an auditor reads of them in another place is what the signer said.
+type Begun struct {
+	Epochs    []BegunEpoch `json:"epochs"`
+	Signature []byte       `json:"signature"`
+}
+
+// Begun reads the signer's log for the epochs that have begun after the first, oldest first, and signs what it found.
+// An epoch that the log of an earlier state had, which is lost, is not among them.
+func (s *Signer) Begun(ctx context.Context) (b Begun, err error) {
+	var entries []memory.Entry
+	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
+		entries, err = tx.EpochEntries(ctx)
+		return err
+	})
+	if err != nil {
+		return b, fmt.Errorf("read when epochs began: %w", err)
+	}
+	for _, e := range entries {
+		one := BegunEpoch{Entry: e.Number, At: e.At}
+		if err := json.Unmarshal([]byte(e.Detail), &one); err != nil {
+			return b, fmt.Errorf("read entry %d of the signer's log: %w", e.Number, err)
+		}
+		one.Entry, one.At = e.Number, e.At
+		b.Epochs = append(b.Epochs, one)
+	}
+	b.Signature = ed25519.Sign(s.keys.secret.open().desk, b.text())
+	return b, nil
+}
+
+// By returns the epochs if the owner of desk signed them; otherwise none.
+//
+// The attack: somebody who answers in the signer's place says of an epoch that another person began it, and the log of
+// acts names that person for ever.
+func (b Begun) By(desk ed25519.PublicKey) []BegunEpoch {
+	if len(desk) != ed25519.PublicKeySize || !ed25519.Verify(desk, b.text(), b.Signature) {
+		return nil
+	}
+	return b.Epochs
+}
+
+// text is what is signed. Its first line distinguishes it from all else that the key signs.
+func (b Begun) text() []byte {
+	var text bytes.Buffer
+	text.WriteString("bursar-epochs-begun/1\n")
+	for _, e := range b.Epochs {
+		fmt.Fprintf(&text, "%d %d %d %q %q\n", e.Epoch, e.Entry, e.At.UnixMilli(), e.Who, e.Why)
+	}
+	return text.Bytes()
+}

@@ -1,0 +1,50 @@
+package signer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// What the signer says of who began an epoch is believed with its signature alone.
+func TestWhoBeganAnEpochIsSigned(t *testing.T) {
+	keys, err := KeysFromSeed(make([]byte, 64), Testnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ram, at := memory.NewRAM(), time.Date(2026, 11, 28, 6, 0, 0, 0, time.UTC)
+	s, err := Remembering(t.Context(), keys, nil, ram)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := s.Begun(t.Context())
+	if err != nil || len(none.By(keys.Desk())) != 0 {
+		t.Errorf("before the first: got %v, %v; want none", none.Epochs, err)
+	}
+	var entry memory.Entry
+	err = ram.Do(t.Context(), func(tx memory.Tx) (err error) {
+		entry, err = tx.Append(t.Context(), at, memory.KindEpoch,
+			`{"epoch":1,"fingerprint":"f","who":"ann","why":"the yearly rotation"}`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, err := s.Begun(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := BegunEpoch{Epoch: 1, Entry: entry.Number, At: at, Who: "ann", Why: "the yearly rotation"}
+	if got := begun.By(keys.Desk()); len(got) != 1 || got[0] != want {
+		t.Errorf("got %+v, want %+v alone", got, want)
+	}
+	begun.Epochs[0].Who = "bob"
+	if got := begun.By(keys.Desk()); len(got) != 0 {
+		t.Errorf("with another person: got %+v, want nothing", got)
+	}
+	begun.Epochs[0].Who = "ann"
+	if got := begun.By(nil); len(got) != 0 {
+		t.Errorf("without the signer's key: got %+v, want nothing", got)
+	}
+}
