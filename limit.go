@@ -92,9 +92,13 @@ func (rules LimitRules) Without(rule LimitRule) (rest LimitRules) {
 }
 
 // Loosen reports whether a rule is higher by other rules than by these, or ends: withdrawals of whom it is about can be
-// larger then, at once or once another rule that binds them ends, whatever the configuration allows.
+// larger then, at once or once another rule that binds them ends, whatever the configuration allows. An account's first
+// rule above that of every account loosens too: a process of an earlier release takes it in place of that one.
 func (rules LimitRules) Loosen(by LimitRules, rule LimitRule) bool {
 	was, had := rules.Set(rule)
 	is, has := by.Set(rule)
+	if !had && has {
+		was, had = rules.Set(LimitRule{Currency: rule.Currency, Kind: rule.Kind})
+	}
 	return had && (!has || was.Amount.Less(is.Amount))
 }

@@ -140,8 +140,8 @@ func MayAct(
 	}
 }
 
-// Judge has proposals judged by the people of the console, their approvals confirmed by passkeys or signed by one of the
-// SSH keys that the configuration names as theirs, and each step recorded.
+// Judge has proposals judged by the people of the console, their approvals confirmed by passkeys or signed by one of
+// the SSH keys that the configuration names as theirs, and each step recorded.
 func Judge(p *proposal.Service, people *operator.Service, keys []proposal.PersonKey) {
 	p.Record, p.May = RecordProposal, MayAct(people.At)
 	p.Verify = func(ctx context.Context, tx *store.Tx, person bursar.ID, one store.Proposal, evidence string) error {
@@ -162,7 +162,7 @@ func signedBy(
 	ctx context.Context, tx *store.Tx, people *operator.Service, keys []proposal.PersonKey, person bursar.ID,
 	p store.Proposal, evidence string,
 ) error {
-	key, err := proposal.SignedBy(p, evidence)
+	key, err := proposal.SignedBy(p, people.URL, evidence)
 	if err != nil {
 		return err
 	}
@@ -181,12 +181,15 @@ type proposalView struct {
 	Detail, Reason, Person, Status string
 	Outcome, Text, Hash            string
 	Challenge                      string // that a passkey signs to approve it, in base64url
+	SignedText                     string // that an SSH key signs to approve it
 	Created, Expires               string
 	Need                           int
 	Own                            bool // the reader proposed it, and cannot approve it
 	Open                           bool
 	Votes                          []voteView
 	Problem                        string
+
+	Keys bool `json:"-"` // people may approve with SSH keys too
 }
 
 type voteView struct{ Person, At string }
@@ -206,12 +209,14 @@ func (c *Console) proposalOf(v *visit, p store.Proposal, votes []store.ProposalV
 		Text:        proposal.Text(p),
 		Hash:        hex.EncodeToString(p.Hash),
 		Challenge:   challengeOf(p),
+		SignedText:  proposal.SignedText(p, c.People.URL),
 		Created:     moment(p.CreatedAt),
 		Expires:     moment(p.ExpiresAt),
 		Need:        p.Need,
 		Own:         p.PersonID == v.person.ID,
 		Open:        p.Status == store.ProposalPending && c.DB.Now().Before(p.ExpiresAt),
 		Problem:     v.problem,
+		Keys:        len(c.SSHKeys) > 0,
 	}
 	if !p.AccountID.IsZero() {
 		d.Account = p.AccountID.String()

@@ -88,6 +88,16 @@ func TestAProposalIsApprovedByAnother(t *testing.T) {
 		o.here = o.people[bursar.ID{0: 7, 15: 1}]
 		o.answers("the page", got(o.T, o.console, at), http.StatusOK, "bursar-proposal/1", "/approve", shown.Hash,
 			"no signature that the signer verifies")
+		if page := got(o.T, o.console, at).Body.String(); strings.Contains(page, "bursar proposal approve") {
+			o.T.Errorf("without SSH keys the page is %s, want no command for them", page)
+		}
+		o.console.SSHKeys = make([]proposal.PersonKey, 1)
+		o.answers("the page with SSH keys", got(o.T, o.console, at), http.StatusOK,
+			"bursar proposal show --text "+shown.ID+" &gt; proposal.txt", "ssh-keygen -Y sign -n proposal@bursar ",
+			"bursar proposal approve "+shown.ID+" --signature proposal.txt.sig")
+		if want := shown.Text + "console: \"http://localhost:8081\"\n"; shown.SignedText != want {
+			o.T.Errorf("an SSH key signs %q, want %q", shown.SignedText, want)
+		}
 		for what, forged := range map[string]string{
 			"no assertion": "hash=" + shown.Hash, "of another person": hash,
 			"of another challenge": signed(o.here, func(t *touch) { t.challenge = strings.Repeat("A", 43) }),

@@ -28,8 +28,8 @@ type EpochHeld struct {
 
 func readEpochs(ctx context.Context, r *reading) (s Sheet, err error) {
 	s.Command = "bursar doctor"
-	s.Notes = []string{"What is on its way is not listed, nor what addresses hold that is not worth a sweep. Who began an " +
-		"epoch is in the log of acts: its verb is epoch.follow."}
+	s.Notes = []string{"What is on its way is not listed, nor what addresses hold that is not worth a sweep. Who began " +
+		"an epoch is in the log of acts: its verb is epoch.follow."}
 	chains := Table{Key: "epochs", Title: "Epochs", Empty: "No chain is configured.", Columns: []Column{
 		{"chain", "Chain", Plain},
 		{"epoch", "Epoch", Figure},

@@ -1,7 +1,10 @@
 package pay_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/pay"
+	"github.com/bursar/bursar/pay/paytest"
 )
 
 // Each account's page has its own name and colours; that of an account without any has those of the service.
@@ -57,5 +61,28 @@ func TestWhoMayFrameThePage(t *testing.T) {
 				t.Errorf("%s: %s has the policy %q, want the ancestors %s", name, path, got, want)
 			}
 		}
+	}
+}
+
+// An error is shown in no frame, also where the link that led to it is found.
+func TestAnErrorOfALinkIsShownInNoFrame(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(cfg *pay.Config) {
+		cfg.Brand.Frames = []string{"https://shop.example"}
+		cfg.FromLink = func(context.Context, charge.Visit) (bursar.InvoiceDetail, error) {
+			return bursar.InvoiceDetail{}, errors.New("the database does not answer")
+		}
+	})
+	path := "/pay/link/" + paytest.LinkToken.String()
+	page, _ := h.ask(http.MethodGet, path)
+	failed, _ := h.post(path, url.Values{}, "Sec-Fetch-Site", "same-origin")
+	for want, answer := range map[string]*http.Response{"https://shop.example": page, "'none'": failed} {
+		got := answer.Header.Get("Content-Security-Policy")
+		if !strings.Contains(got, "; frame-ancestors "+want+"; ") {
+			t.Errorf("status %d has the policy %q, want the ancestors %s", answer.StatusCode, got, want)
+		}
+	}
+	if failed.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("the form is answered %d, want %d", failed.StatusCode, http.StatusServiceUnavailable)
 	}
 }

@@ -53,5 +53,6 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	p := h.blank(askedBy(r), "", bursar.ID{})
 	p.Problem = problem
+	w.Header().Set("Content-Security-Policy", policy(nil)) // whatever was found before the error
 	h.write(w, status, "problem", p.Lang, p)
 }

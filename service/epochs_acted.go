@@ -35,9 +35,9 @@ func (s *Service) begunEpochs(ctx context.Context) []signer.BegunEpoch {
 	return list
 }
 
-// actOnEpoch makes the log of acts say that this service leads a chain in the epoch of its keys, once for each chain and
-// epoch whatever number of replicas there are and whichever of them ends in between: the row of the chain and the act
-// are of one transaction, under the lease.
+// actOnEpoch makes the log of acts say that this service leads a chain in the epoch of its keys, once for each chain
+// and epoch whatever number of replicas there are and whichever of them ends in between: the row of the chain and the
+// act are of one transaction, under the lease.
 func (s *Service) actOnEpoch(ctx context.Context, lease store.Lease, w *worker) error {
 	e := s.Keys.Epoch()
 	if e == 0 {

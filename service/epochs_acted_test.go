@@ -53,12 +53,16 @@ func TestTheLogOfActsSaysThatAnEpochIsFollowed(t *testing.T) {
 		if err := r.actOnEpoch(t.Context(), lease, w); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.DB.Do(t.Context(), func(tx *store.Tx) error { return tx.Leases().Release(t.Context(), lease) }); err != nil {
+		err = r.DB.Do(t.Context(), func(tx *store.Tx) error { return tx.Leases().Release(t.Context(), lease) })
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	var acts []store.Act
-	err = r.DB.View(t.Context(), func(tx *store.Tx) (err error) { acts, err = tx.Acts().After(t.Context(), 0, 10); return err })
+	err = r.DB.View(t.Context(), func(tx *store.Tx) (err error) {
+		acts, err = tx.Acts().After(t.Context(), 0, 10)
+		return err
+	})
 	if err != nil || len(acts) != 1 {
 		t.Fatalf("the log has %d acts, %v; want 1", len(acts), err)
 	}

@@ -65,7 +65,8 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 		}
 		closers = append(closers, file.Close)
 		if err := errors.Join(host.AgreeEpochs(ctx, cfg, file, keys.(*signer.Keys), opts.Log),
-			host.AgreeWitness(ctx, cfg, file, keys.(*signer.Keys), opts.Log)); err != nil {
+			host.AgreeWitness(ctx, cfg, file, keys.(*signer.Keys), opts.Log),
+			host.SayNoticedBy(ctx, cfg, file, opts.Log)); err != nil {
 			return nil, closeAll(err, closers)
 		}
 		host.WarnOfLimits(cfg, opts.Log)

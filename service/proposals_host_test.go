@@ -66,15 +66,18 @@ func TestAPersonApprovesOnTheHost(t *testing.T) {
 		console.Judge(c.service.Proposals, people, keys)
 		w := c.withdraw()
 		p := c.propose(store.Proposal{Verb: "withdrawal.approve", Object: w.ID.String()})
-		text := proposal.Text(p)
+		text := proposal.SignedText(p, people.URL)
 		for name, try := range map[string]struct {
 			by       proposal.Person
 			evidence string
 			want     error
 		}{
-			"the proposer":                 {c.ann, c.signed(anns, proposal.Namespace, text), proposal.ErrOwn},
-			"the key of another person":    {c.bob, c.signed(anns, proposal.Namespace, text), proposal.ErrEvidence},
-			"a key of nobody":              {c.bob, c.signed(other, proposal.Namespace, text), proposal.ErrEvidence},
+			"the proposer":              {c.ann, c.signed(anns, proposal.Namespace, text), proposal.ErrOwn},
+			"the key of another person": {c.bob, c.signed(anns, proposal.Namespace, text), proposal.ErrEvidence},
+			"a key of nobody":           {c.bob, c.signed(other, proposal.Namespace, text), proposal.ErrEvidence},
+			"the console of a copy": {c.bob, c.signed(bobs, proposal.Namespace, proposal.SignedText(p, "https://copy.example")),
+				proposal.ErrEvidence},
+			"no console":                   {c.bob, c.signed(bobs, proposal.Namespace, proposal.Text(p)), proposal.ErrEvidence},
 			"another text":                 {c.bob, c.signed(bobs, proposal.Namespace, text+"\n"), proposal.ErrEvidence},
 			"a signature for another kind": {c.bob, c.signed(bobs, "order@bursar", text), proposal.ErrEvidence},
 			"no signature":                 {c.bob, "", proposal.ErrEvidence},
@@ -110,7 +113,7 @@ func (c *council) isVoidWithoutTheKey(host *proposal.Service, people *operator.S
 	w := c.withdraw()
 	p := c.propose(store.Proposal{Verb: "withdrawal.approve", Object: w.ID.String()})
 	_, err := host.Approve(ctx, c.bob, proposal.Approval{Proposal: p.ID, Hash: p.Hash,
-		Evidence: c.signed(bobs, proposal.Namespace, proposal.Text(p))})
+		Evidence: c.signed(bobs, proposal.Namespace, proposal.SignedText(p, people.URL))})
 	c.Must(err)
 	console.Judge(c.service.Proposals, people, nil)
 	c.Must(c.service.Proposals.CarryOut(ctx))

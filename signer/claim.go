@@ -40,24 +40,39 @@ func (k *Keys) claimPolicy(p memory.KnownPolicy) PolicyClaim {
 }
 
 // KnowPolicy notes, durably, which policy a service says was in force with this seed: while the state does not have it,
-// nothing is signed. What this signer never signed changes nothing, and is ErrClaim.
+// nothing is signed. What this signer never signed changes nothing, and is ErrClaim. Where it signed one version with
+// two texts, two states of one seed were used: the signer freezes, and the error is people.ErrTwo.
 func (s *Signer) KnowPolicy(ctx context.Context, claim PolicyClaim) error {
 	s.judge.logMu.Lock()
 	known := s.judge.policy
 	s.judge.logMu.Unlock()
-	if claim.Version <= known {
+	if claim.Version < known.Version || claim.KnownPolicy == known {
 		return nil
 	}
 	if err := VerifyPolicyClaim(s.keys.Desk(), claim); err != nil {
 		return err
 	}
 	if _, err := people.KnowPolicy(ctx, s.judge.keeper, claim.KnownPolicy, s.now()); err != nil {
-		return fmt.Errorf("note which policy was in force: %w", err)
+		return fmt.Errorf("note which policy was in force: %w", errors.Join(err, s.freezeForTwo(ctx, err)))
 	}
 	s.judge.logMu.Lock()
 	defer s.judge.logMu.Unlock()
-	s.judge.policy = max(s.judge.policy, claim.Version)
+	if claim.Version > s.judge.policy.Version {
+		s.judge.policy = claim.KnownPolicy
+	}
 	return nil
+}
+
+// freezeForTwo freezes the signer for people.ErrTwo, unless it is frozen. After a thaw the same claim freezes it again,
+// until a later version is in force here.
+func (s *Signer) freezeForTwo(ctx context.Context, two error) error {
+	if !errors.Is(two, people.ErrTwo) {
+		return nil
+	}
+	if frozen, err := s.Frozen(); err != nil || frozen != "" {
+		return err
+	}
+	return s.Freeze(ctx, "the signer itself", two.Error())
 }
 
 // now returns the latest time of the chains' clocks.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
 )
 
 // TestAnInventedEntryOfTheLogChangesNothing guards against a core that claims to have seen an entry that never was, in
@@ -50,4 +51,36 @@ func TestTheLogIsToldWhileTheDiskIsStalled(t *testing.T) {
 	}
 	close(goOn)
 	b.must(<-signed)
+}
+
+// The attack: two signers run on two states of one seed, and people who were shown one policy signed another at the
+// other, under one version. What the service heard of the one is refused by the other, which freezes.
+func TestOneVersionWithTwoTextsFreezes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.stateFile(false)
+	b.must(b.signer.judge.keeper.Do(t.Context(), func(tx memory.Tx) error {
+		return tx.KnowPolicy(t.Context(), memory.KnownPolicy{Version: 3, Hash: "sha256:aa"})
+	}))
+	claimed := func(version int64, hash string) error {
+		return b.signer.KnowPolicy(t.Context(), b.keys.claimPolicy(memory.KnownPolicy{Version: version, Hash: hash}))
+	}
+	b.must(claimed(3, "sha256:aa"))
+	if err := b.signer.KnowPolicy(t.Context(), PolicyClaim{KnownPolicy: memory.KnownPolicy{Version: 3,
+		Hash: "sha256:bb"}}); !errors.Is(err, ErrClaim) {
+		t.Errorf("a claim that nobody signed: got %v, want %v", err, ErrClaim)
+	}
+	if frozen, err := b.signer.Frozen(); err != nil || frozen != "" {
+		t.Errorf("an invented claim freezes: %q, %v; want nothing", frozen, err)
+	}
+	for range 2 {
+		if err := claimed(3, "sha256:bb"); !errors.Is(err, people.ErrTwo) {
+			t.Errorf("the other text: got %v, want %v", err, people.ErrTwo)
+		}
+	}
+	if frozen, err := b.signer.Frozen(); err != nil || !strings.Contains(frozen, "two texts") {
+		t.Errorf("the signer is frozen by %q, %v; want two texts", frozen, err)
+	}
+	b.must(claimed(4, "sha256:cc")) // a later version ends it
+	b.must(claimed(3, "sha256:bb"))
 }

@@ -32,7 +32,7 @@ type judge struct {
 	head  memory.Checkpoint // the newest entry of the log that was read or written here
 	known memory.Checkpoint // the newest entry of this log that a service has seen; its number is 0 before
 
-	policy int64 // the newest version of the policy that a service has named; 0 before
+	policy memory.KnownPolicy // the newest version that a service has named; its Version is 0 before
 }
 
 func (j *judge) setHead(head memory.Checkpoint) {

@@ -143,8 +143,8 @@ func isCold(rules chain.OfflineRules, key chain.ColdKey, public chain.PublicKey)
 // fingerprintOf returns the first bytes of a public key's hash, by which BIP 32 names keys.
 func fingerprintOf(public []byte) [4]byte { return [4]byte(address.Hash160(public)) }
 
-// KeyExpression returns a family's account key in the epoch in force as descriptors have it (BIP 380): fingerprint of the master key, path,
-// and extended public key. The error is ErrUnknownFamily for families on ed25519.
+// KeyExpression returns a family's account key in the epoch in force as descriptors have it (BIP 380): fingerprint of
+// the master key, path, and extended public key. The error is ErrUnknownFamily for families on ed25519.
 func (k *Keys) KeyExpression(family bursar.Family) (string, error) {
 	k = k.all()[k.Epoch()]
 	xpub, found := k.public.xpubs[family]

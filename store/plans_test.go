@@ -77,6 +77,12 @@ var scraped = []read{
 	reading("older proposals", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Proposals().Page(ctx, nil, store.Proposal{ID: bursar.ID{1}, CreatedAt: today}, 10)
 	}),
+	reading("newest proposals of accounts", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Proposals().Page(ctx, []bursar.ID{someone, something}, store.Proposal{}, 10)
+	}),
+	reading("older proposals of accounts", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Proposals().Page(ctx, []bursar.ID{someone}, store.Proposal{ID: bursar.ID{1}, CreatedAt: today}, 10)
+	}),
 	reading("keys of orders of all", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.OrderKeys().Page(ctx, bursar.OrderKey{}, 10)
 	}),

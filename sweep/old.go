@@ -78,8 +78,8 @@ func (s *Sweeper) leaves(h store.Holding, p price) bool {
 	return old && !p.currency.IsToken() && p.worth(h.Amount, true)
 }
 
-// withOld adds the hot wallets of earlier epochs to what is due: their sweep is worth it for less than that of addresses
-// which hold more, and of those the list may be full.
+// withOld adds the hot wallets of earlier epochs to what is due: their sweep is worth it for less than that of
+// addresses which hold more, and of those the list may be full.
 func (s *Sweeper) withOld(
 	ctx context.Context, tx *store.Tx, currency bursar.Currency, due []store.Holding,
 ) ([]store.Holding, error) {

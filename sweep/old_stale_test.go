@@ -29,8 +29,8 @@ func (c *slowChain) Holdings(
 	return amounts, err
 }
 
-// What an old hot wallet held before its sweep became final is not noted after that: it is not there any more, and would
-// be swept a second time.
+// What an old hot wallet held before its sweep became final is not noted after that: it is not there any more, and
+// would be swept a second time.
 func TestWhatAnOldHotWalletHeldIsNotNotedLate(t *testing.T) {
 	bursartest.OnClock(t, bursartest.Models["nonce"], func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
 		r.Step()

@@ -97,10 +97,12 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"litecoind": func(f *fake) { f.has("litecoind") },
 		"anvil":     func(f *fake) { f.has("anvil") },
 
-		"age":           func(f *fake) { f.has("age") },
-		"swtpm":         func(f *fake) { f.has("swtpm") },
-		"softhsm":       func(f *fake) { f.has("softhsm2-util", "pkcs11-tool") },
-		"packaging":     func(f *fake) { f.has("rpmbuild", "skopeo", "systemd-sysusers", "minisign", "docker-compose", "lintian") },
+		"age":     func(f *fake) { f.has("age") },
+		"swtpm":   func(f *fake) { f.has("swtpm") },
+		"softhsm": func(f *fake) { f.has("softhsm2-util", "pkcs11-tool") },
+		"packaging": func(f *fake) {
+			f.has("rpmbuild", "skopeo", "systemd-sysusers", "minisign", "docker-compose", "lintian")
+		},
 		"shells":        func(f *fake) { f.has("zsh", "fish") },
 		"accounting":    func(f *fake) { f.has("bean-check", "hledger", "ledger") },
 		"proxies":       func(f *fake) { f.has("nginx", "caddy", "haproxy") },

@@ -67,7 +67,9 @@ func TestALimitOfOperatorsRefusesWhatIsLarger(t *testing.T) {
 	if q.Currency.WithdrawalMaximum != bursar.Units(five) {
 		t.Errorf("the quote says that the largest withdrawal is %s, want %d", q.Currency.WithdrawalMaximum, five)
 	}
-	d.Must(d.limit(ann, bursar.LimitMaximum, &seven, false))
+	d.refused("a first own one above that of every account", d.limit(ann, bursar.LimitMaximum, &seven, false),
+		bursar.CodeInvalidRequest, "propose it")
+	d.Must(d.limit(ann, bursar.LimitMaximum, &seven, true))
 	d.above("above that of every account, with a higher one of her own", 5_001, "0.00005000")
 	d.Must(d.limit(bursar.ID{}, bursar.LimitMaximum, nil, true))
 	d.above("above her own", 7_001, "0.00007000")

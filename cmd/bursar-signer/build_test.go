@@ -88,10 +88,10 @@ func TestOnlyWhatASignerNeedsIsLinked(t *testing.T) {
 	}
 }
 
-// maxSize is the most that the program may take, in bytes: it has 23.0 million on amd64. Half is code, of which SQLite
-// is a fifth, net/http with TLS a tenth, and the adapters, with the half of them that asks nodes and is never called
-// here, a tenth; a third are the tables of the runtime for it.
-const maxSize = 22 << 20
+// maxSize is the most that the program may take, in bytes: it has 23.1 million on amd64 (decision 141). Half is code,
+// of which SQLite is a fifth, net/http with TLS a tenth, and the adapters, with the half of them that asks nodes and is
+// never called here, a tenth; a third are the tables of the runtime for it.
+const maxSize = 45 << 19
 
 func TestTheProgramIsStaticAndSmall(t *testing.T) {
 	t.Parallel()

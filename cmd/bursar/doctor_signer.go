@@ -35,6 +35,7 @@ func (e *healthCheck) signerState(ctx context.Context) {
 		return
 	}
 	if err == nil {
+		e.copies(ctx, file)
 		err = errors.Join(s.Summary(ctx, file), file.Close())
 	}
 	switch {
@@ -48,6 +49,22 @@ func (e *healthCheck) signerState(ctx context.Context) {
 				"for a week", "began cold at %s", moment(*s.ColdSince))
 	default:
 		e.note(check, resultOK, "entries in its log: %d, latest at %s", s.Entry, moment(s.LatestAt))
+	}
+}
+
+// copies says what notices that the state was set back together with the database and the marks.
+func (e *healthCheck) copies(ctx context.Context, file *memory.File) {
+	const check = "signer copies"
+	by, err := host.NoticedBy(ctx, e.cfg, file)
+	switch {
+	case err != nil:
+		e.advise(check, resultFailed, "see docs/operations/signer.md", "%v", err)
+	case by != "":
+		e.note(check, resultOK, "an older state, set back with the database, is noticed by %s", by)
+	case e.cfg.Network == config.Mainnet:
+		e.advise(check, resultWarning, host.CopiesAdvice, "an older state, set back with the database, is not noticed")
+	default:
+		e.note(check, resultOK, "an older state, set back with the database, is not noticed: that matters on mainnet")
 	}
 }
 

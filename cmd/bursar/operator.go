@@ -39,9 +39,14 @@ func peopleOf(db *store.DB, cfg config.Config) (*operator.Service, error) {
 	return operator.NewService(operator.Config{
 		DB:   db,
 		IDs:  bursar.NewIDs(db.Now, nil),
-		URL:  service.ConsoleURL(cfg.Console.URL, cfg.AdminListen, cfg.Admin.TLS != config.TLS{}),
+		URL:  consoleURL(cfg),
 		Hold: cfg.Console.RoleHold,
 	})
+}
+
+// consoleURL is where browsers open the console.
+func consoleURL(cfg config.Config) string {
+	return service.ConsoleURL(cfg.Console.URL, cfg.AdminListen, cfg.Admin.TLS != config.TLS{})
 }
 
 // everybody opens the people of the console for one look at all of them.

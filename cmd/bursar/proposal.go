@@ -50,7 +50,7 @@ type listedProposal struct {
 	CreatedAt   time.Time            `json:"createdAt"`
 	ExpiresAt   time.Time            `json:"expiresAt"`
 	EndedAt     *time.Time           `json:"endedAt"`
-	Hash        string               `json:"hash"` // SHA-256 of Text
+	Hash        string               `json:"hash"` // SHA-256 of Text without its last line
 	Text        string               `json:"text"` // that approvers sign
 }
 
@@ -106,7 +106,8 @@ func listProposal(ctx context.Context, tx *store.Tx, cfg config.Config, p store.
 	l := listedProposal{ID: p.ID, Verb: p.Verb, Object: p.Object, AccountID: optional(p.AccountID),
 		Currency: optional(p.Currency), Destination: p.Destination, Detail: p.Detail, Reason: p.Reason, Person: p.Person,
 		Need: p.Need, Approved: []string{}, Status: p.Status, Outcome: p.Outcome, CreatedAt: p.CreatedAt,
-		ExpiresAt: p.ExpiresAt, EndedAt: optional(p.EndedAt), Hash: fmt.Sprintf("%x", p.Hash), Text: proposal.Text(p)}
+		ExpiresAt: p.ExpiresAt, EndedAt: optional(p.EndedAt), Hash: fmt.Sprintf("%x", p.Hash),
+		Text: proposal.SignedText(p, consoleURL(cfg))}
 	if currency, err := cfg.Registry.Get(p.Currency); err == nil {
 		l.Amount = optional(currency.Exact(p.Amount))
 	}
@@ -233,7 +234,7 @@ func (cmd *proposalApproveCommand) Run(ctx context.Context, c *call) error {
 func signerOf(
 	ctx context.Context, people *operator.Service, cfg config.Config, p store.Proposal, evidence string,
 ) (by proposal.Person, err error) {
-	key, err := proposal.SignedBy(p, evidence)
+	key, err := proposal.SignedBy(p, people.URL, evidence)
 	if err != nil {
 		return by, fmt.Errorf("the signature is not one over the text of proposal %s for the namespace %s: print the text "+
 			"with `bursar proposal show --text`, and sign it as it is", p.ID, proposal.Namespace)

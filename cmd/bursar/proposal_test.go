@@ -76,7 +76,7 @@ func TestProposalsAreApprovedWithSSHKeys(t *testing.T) {
 	t.Parallel()
 	line := func(s ssh.Signer) string { return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.PublicKey()))) }
 	anns, bobs, others := sshSigner(t, 1), sshSigner(t, 2), sshSigner(t, 3)
-	d := newSeededHarness(t, "console: {ssh_keys: ['"+line(anns)+" Ann', '"+line(bobs)+" Bob']}")
+	d := newSeededHarness(t, "console: {url: 'https://bursar.example', ssh_keys: ['"+line(anns)+" Ann', '"+line(bobs)+" Bob']}")
 	p := d.proposes()
 	id := p.ID.String()
 	listed := parse[[]listedProposal](d, "proposal", "list", "--status", "pending", "--json")
@@ -88,8 +88,8 @@ func TestProposalsAreApprovedWithSSHKeys(t *testing.T) {
 		t.Errorf("what is executed is\n%s, want nothing", table)
 	}
 	text := d.ok("proposal", "show", "--text", id)
-	if text != proposal.Text(p) {
-		t.Errorf("the text is %q, want %q", text, proposal.Text(p))
+	if want := proposal.SignedText(p, "https://bursar.example"); text != want {
+		t.Errorf("the text is %q, want %q", text, want)
 	}
 	if shown := d.ok("proposal", "show", id); !strings.Contains(shown, "1.50000000 BTC") {
 		t.Errorf("shown is\n%s, want the amount", shown)
@@ -98,6 +98,7 @@ func TestProposalsAreApprovedWithSSHKeys(t *testing.T) {
 	d.fails(exitFailed, "who proposed it cannot approve it", approve(d.signs(anns, text))...)
 	d.fails(exitFailed, "names nobody with the key SHA256:", approve(d.signs(others, text))...)
 	d.fails(exitFailed, "print the text with", approve(d.signs(bobs, strings.TrimSpace(text)))...)
+	d.fails(exitFailed, "print the text with", approve(d.signs(bobs, proposal.Text(p)))...)
 	d.fails(exitFailed, "read the signature", approve(filepath.Join(d.dir, "none"))...)
 	if said := d.ok(approve(d.signs(bobs, text))...); !strings.Contains(said, "Bob approved proposal "+id) {
 		t.Errorf("approving says %q, want who approved what", said)

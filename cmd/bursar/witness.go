@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/signer/proof"
 )
@@ -85,26 +86,62 @@ func (cmd *witnessCosignCommand) Run(c *call) error {
 	if err != nil {
 		return fmt.Errorf("read the request: %w", err)
 	}
-	var seen proof.Seen
-	if !cmd.Forget {
-		if seen, err = readSeen(cmd.Seen); err != nil {
-			return err
-		}
-	}
-	next, signed, err := w.Judge(string(request), seen, time.Now())
-	if err != nil {
-		return err
-	}
-	if err := noteSeen(cmd.Seen, next); err != nil { // before the signature exists
-		return err
-	}
-	both, err := w.Cosign(signed, next)
+	both, next, seen, err := cmd.cosign(w, string(request))
 	if err != nil {
 		return err
 	}
 	c.Note("Cosigned %d entries of %s; %d were cosigned before.", next.Size, next.Log, seen.Size)
 	_, err = fmt.Fprint(c.Stdout, both)
 	return err
+}
+
+// cosign judges a request against what was seen, notes it and signs it, alone: from reading what was seen to noting
+// what is cosigned the lock is held, which the end of the process gives back, also where it is killed.
+//
+// The attack: two histories of one log are brought at once, so that each is compared with what was seen before both.
+func (cmd *witnessCosignCommand) cosign(w proof.Witness, request string) (both string, next, seen proof.Seen, err error) {
+	path, err := whereSeen(cmd.Seen)
+	if err != nil {
+		return "", next, seen, err
+	}
+	unlock, err := marks.Lock(path + ".lock")
+	if err != nil {
+		return "", next, seen, fmt.Errorf("lock %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if !cmd.Forget {
+		if seen, err = readSeen(path); err != nil {
+			return "", next, seen, err
+		}
+	}
+	next, signed, err := w.Judge(request, seen, time.Now())
+	if err != nil {
+		return "", next, seen, err
+	}
+	if err := noteSeen(path, next); err != nil { // before the signature exists
+		return "", next, seen, err
+	}
+	both, err = w.Cosign(signed, next)
+	return both, next, seen, err
+}
+
+// whereSeen follows links, so that one file has one lock by whatever name, and it and not the link is replaced.
+func whereSeen(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return "", fmt.Errorf("read %s, which says what was cosigned: it leads to a file that is missing", path)
+		}
+		folder, err := filepath.EvalSymlinks(filepath.Dir(path)) // the first checkpoint
+		if err != nil {
+			return "", fmt.Errorf("note what is cosigned: %w", err)
+		}
+		return filepath.Join(folder, filepath.Base(path)), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read %s, which says what was cosigned: %w", path, err)
+	}
+	return real, nil
 }
 
 func (cmd *witnessCosignCommand) witness() (w proof.Witness, err error) {

@@ -38,6 +38,10 @@ func TestAWitnessFollowsTheSignersLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.ok("signer", "freeze", "--reason", "a drill")
+	if again := d.ok(cosign...); !strings.Contains(again, "witness.example.com") {
+		t.Errorf("the same request again, as its answer was lost: got %q, want it cosigned", again)
+	}
+	asks("0")
 	d.fails(exitFailed, "ask with --since 1, not 0", cosign...)
 	asks("1")
 	november := write("november", d.ok(cosign...))

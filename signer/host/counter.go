@@ -17,16 +17,53 @@ func Counter(cfg config.Config) func(name string) (memory.Counter, error) {
 }
 
 // BindCounter makes a counter in the TPM and binds the state to it. No signer may use the state meanwhile. A counter
-// that then is not used is removed again.
+// that then is not used is removed again. One that the state names stays whatever failed after that, and ErrBound says
+// so: the next start raises it.
 func BindCounter(ctx context.Context, cfg config.Config, now memory.Init, who, why string) error {
 	counter, _, err := tpm.MakeCounter(ctx, TPM(cfg))
 	if err != nil {
 		return err
 	}
-	if err := memory.Bind(ctx, StateFile(cfg), now, counter, who, why); err != nil {
-		return errors.Join(err, counter.Remove(ctx))
+	return bind(ctx, cfg, now, counter, who, why)
+}
+
+// ErrBound is returned where the state is bound to its new counter, and that was not raised.
+var ErrBound = errors.New("the state is bound to its counter, which could not be raised yet: the next start raises it")
+
+// removable is a counter that can be removed again.
+type removable interface {
+	memory.Counter
+	Remove(ctx context.Context) error
+}
+
+// bind binds the state to a new counter, or removes the counter.
+//
+// The failure: the TPM fails between the commit that binds the state and the raise. A state that names a counter which
+// was removed never opens again without `bursar signer begin-again`, which an honest copy from before would.
+func bind(ctx context.Context, cfg config.Config, now memory.Init, counter removable, who, why string) error {
+	err := memory.Bind(ctx, StateFile(cfg), now, counter, who, why)
+	if err == nil {
+		return nil
 	}
-	return nil
+	name, unknown := boundTo(context.WithoutCancel(ctx), cfg)
+	switch {
+	case unknown != nil: // a counter that nothing uses does no harm
+		return errors.Join(err, fmt.Errorf("the counter %s stays, because the state does not say whether it is bound to it: %w",
+			counter.Name(), unknown))
+	case name == counter.Name():
+		return fmt.Errorf("%w: %w", ErrBound, err)
+	}
+	return errors.Join(err, counter.Remove(context.WithoutCancel(ctx)))
+}
+
+// boundTo returns the name of the counter that the state is bound to; "" is none.
+func boundTo(ctx context.Context, cfg config.Config) (name string, err error) {
+	file, err := memory.Join(ctx, StateFile(cfg))
+	if err != nil {
+		return "", err
+	}
+	name, err = file.Bound(ctx)
+	return name, errors.Join(err, file.Close())
 }
 
 // guard compares the state with its counter. One that was set back freezes, so that nothing is signed before somebody

@@ -1,7 +1,10 @@
 package host
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +30,9 @@ var (
 	ErrEpochOrder = errors.New("epochs begin one after another, and none goes back")
 	ErrEpochRule  = errors.New("the policy that people signed does not name the epoch and its seed: sign and apply a " +
 		"version with that line first")
+	ErrEpochForged = errors.New("the file that says which epochs have begun is not signed by this seed: somebody else " +
+		"wrote it, or an earlier release did and the state that knew them is lost; put both back from the backup, or " +
+		"remove the file and `bursar signer begin-epoch` again")
 )
 
 // Epoch numbers the seeds of an instance.
@@ -63,29 +69,74 @@ func NewestSeed(cfg config.Config) (newest chain.Epoch, err error) {
 // state that is lost or set back does not take the hot wallet back to an earlier epoch.
 func EpochsFile(cfg config.Config) string { return cfg.SeedFile + ".epochs" }
 
+// epochsNote is the content of EpochsFile. An earlier release wrote the list alone, unsigned.
+type epochsNote struct {
+	Epochs    []memory.Epoch `json:"epochs"` // oldest first
+	Signature string         `json:"signature"`
+}
+
+// UnmarshalJSON reads what an earlier release wrote too.
+func (n *epochsNote) UnmarshalJSON(text []byte) error {
+	if text = bytes.TrimSpace(text); len(text) > 0 && text[0] == '[' {
+		*n = epochsNote{}
+		return json.Unmarshal(text, &n.Epochs)
+	}
+	type plain epochsNote
+	return json.Unmarshal(text, (*plain)(n))
+}
+
+// text is what is signed of a note: a label and each epoch in a line of its own.
+func (n epochsNote) text() []byte {
+	text := []byte(signer.EpochsLabel)
+	for _, e := range n.Epochs {
+		text = fmt.Appendf(text, "%d\n%q\n%d\n", e.Number, e.Fingerprint, e.Begun.UnixMilli())
+	}
+	return text
+}
+
+// signed reports whether the owner of a seed signed the note. One without a signature is of an earlier release; another
+// signature is ErrEpochForged.
+func (n epochsNote) signed(by *signer.Keys) (bool, error) {
+	if n.Signature == "" {
+		return len(n.Epochs) == 0, nil
+	}
+	signature, err := hex.DecodeString(n.Signature)
+	if err != nil || !ed25519.Verify(by.Desk(), n.text(), signature) {
+		return false, ErrEpochForged
+	}
+	return true, nil
+}
+
 // NotedEpochs reads beside the seed which epochs have begun, oldest first. A file that cannot be read is an error: it
-// says that there were some.
+// says that there were some. Who signed it is not asked: that takes the seed.
 func NotedEpochs(cfg config.Config) (list []memory.Epoch, err error) {
+	note, err := readEpochs(cfg)
+	return note.Epochs, err
+}
+
+func readEpochs(cfg config.Config) (note epochsNote, err error) {
 	text, err := os.ReadFile(EpochsFile(cfg))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return note, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &list)
+		err = json.Unmarshal(text, &note)
 	}
-	for i, e := range list {
+	for i, e := range note.Epochs {
 		if err == nil && (int(e.Number) != i+1 || e.Fingerprint == "") {
 			err = fmt.Errorf("entry %d of it is epoch %d", i+1, e.Number)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s, which says which epochs have begun: %w", EpochsFile(cfg), err)
+		return note, fmt.Errorf("read %s, which says which epochs have begun: %w", EpochsFile(cfg), err)
 	}
-	return list, nil
+	return note, nil
 }
 
-func noteEpochs(cfg config.Config, list []memory.Epoch) error {
-	text, err := json.MarshalIndent(list, "", " ")
+func noteEpochs(cfg config.Config, keys *signer.Keys, list []memory.Epoch) error {
+	note := epochsNote{Epochs: list}
+	note.Signature = hex.EncodeToString(keys.SignEpochs(note.text()))
+	text, err := json.MarshalIndent(note, "", " ")
 	if err == nil {
 		err = writeDurably(EpochsFile(cfg), append(text, '\n'))
 	}
@@ -96,7 +147,8 @@ func noteEpochs(cfg config.Config, list []memory.Epoch) error {
 }
 
 // KeysOfSeeds returns the keys of the seeds of the epochs, each of 64 bytes, in the epoch that is noted beside the
-// seed. It keeps no reference to the seeds.
+// seed and signed by the first of them. What an earlier release noted, unsigned, begins nothing before AgreeEpochs has
+// found it in the state. It keeps no reference to the seeds.
 func KeysOfSeeds(cfg config.Config, seeds []byte) (*signer.Keys, error) {
 	var keys *signer.Keys
 	for seed := range slices.Chunk(seeds, SeedBytes) {
@@ -110,11 +162,15 @@ func KeysOfSeeds(cfg config.Config, seeds []byte) (*signer.Keys, error) {
 			return nil, err
 		}
 	}
-	noted, err := NotedEpochs(cfg)
+	note, err := readEpochs(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return keys, agree(keys, noted)
+	signed, err := note.signed(keys)
+	if err != nil || !signed {
+		return keys, err
+	}
+	return keys, agree(keys, note.Epochs)
 }
 
 // agree begins the newest epoch, once its seeds are those with which they began. An epoch is one of the seed, whatever
@@ -146,18 +202,27 @@ func names(policy roster.Policy, e memory.Epoch) bool {
 //
 // The attack: an intruder on the signer's machine removes the state or puts an older one back, and money goes to the
 // hot wallet of a seed that was given up. Or they write a file that says that an epoch of a seed of their own has
-// begun: where people signed a policy that is in force, it must name that epoch.
+// begun: the seed must have signed it, and where people signed a policy that is in force, that must name the epoch. A
+// signature is asked for whatever there is of a policy: who writes beside the seed can make it seem lost too.
 func AgreeEpochs(
 	ctx context.Context, cfg config.Config, keeper memory.Keeper, keys *signer.Keys, log *slog.Logger,
 ) error {
-	noted, err := NotedEpochs(cfg)
+	note, err := readEpochs(cfg)
 	if err != nil {
 		return err
 	}
+	signed, err := note.signed(keys)
+	if err != nil {
+		return fmt.Errorf("compare the epochs with %s: %w", EpochsFile(cfg), err)
+	}
+	noted := note.Epochs
 	var begun []memory.Epoch
 	err = keeper.Do(ctx, func(tx memory.Tx) (err error) {
 		if begun, err = tx.Epochs(ctx); err != nil || len(begun) >= len(noted) {
 			return err
+		}
+		if !signed {
+			return ErrEpochForged
 		}
 		state, err := tx.State(ctx)
 		if err != nil {
@@ -182,8 +247,8 @@ func AgreeEpochs(
 	if err != nil {
 		return fmt.Errorf("compare the epochs with %s: %w", EpochsFile(cfg), err)
 	}
-	if len(begun) > len(noted) {
-		if err := noteEpochs(cfg, begun); err != nil {
+	if len(begun) > len(noted) || !signed {
+		if err := noteEpochs(cfg, keys, begun); err != nil {
 			return err
 		}
 	}
@@ -244,5 +309,5 @@ func BeginEpoch(
 	if err != nil {
 		return err
 	}
-	return noteEpochs(cfg, begun)
+	return noteEpochs(cfg, keys, begun)
 }

@@ -1,10 +1,14 @@
 package host
 
 import (
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -222,7 +226,7 @@ func TestAFileBesideTheSeedDoesNotOverruleThePolicy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := noteEpochs(v.cfg, []memory.Epoch{{Number: 1, Fingerprint: fingerprint}}); err != nil {
+		if err := noteEpochs(v.cfg, v.keys(), []memory.Epoch{{Number: 1, Fingerprint: fingerprint}}); err != nil {
 			t.Fatal(err)
 		}
 		err = AgreeEpochs(t.Context(), v.cfg, keeper, v.keys(), slog.New(slog.DiscardHandler))
@@ -230,6 +234,69 @@ func TestAFileBesideTheSeedDoesNotOverruleThePolicy(t *testing.T) {
 			t.Errorf("a policy that names %q: got %v, want %v", named, err, want)
 		}
 	}
+}
+
+// The attack: who can write beside the seed puts a seed of their own there, sealed for the same recipients, says that
+// its epoch has begun, and raises the version of the policy that was in force, so that it seems lost with the state.
+func TestEpochsThatTheSeedDidNotSignAreNotBelieved(t *testing.T) {
+	list := `[{"number": 1, "fingerprint": %q, "begun": "2026-01-01T00:00:00Z"}]`
+	for name, note := range map[string]string{
+		"unsigned":                     list,
+		"signed by the seed of theirs": `{"epochs": ` + list + `, "signature": "their signature"}`,
+		"signed with nothing":          `{"epochs": ` + list + `, "signature": "00"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			v.wantEpoch(0)
+			theirs, err := signer.KeysFromSeed(v.seeds[SeedBytes:], signer.Testnet)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			signature := theirs.SignEpochs(epochsNote{Epochs: []memory.Epoch{
+				{Number: 1, Fingerprint: theirs.Fingerprint(), Begun: begun}}}.text())
+			text := strings.ReplaceAll(fmt.Sprintf(note, theirs.Fingerprint()), "their signature", hex.EncodeToString(signature))
+			if err := os.WriteFile(EpochsFile(v.cfg), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := NotePolicy(v.cfg, memory.KnownPolicy{Version: 1000, Hash: "sha256:ab"}); err != nil {
+				t.Fatal(err)
+			}
+			if epoch, err := v.started(); !errors.Is(err, ErrEpochForged) || epoch != 0 {
+				t.Errorf("the signer starts in epoch %d, %v; want %v", epoch, err, ErrEpochForged)
+			}
+			if keys, err := KeysOfSeeds(v.cfg, v.seeds); err == nil && keys.Epoch() != 0 {
+				t.Errorf("its keys are exported in epoch %d, want 0", keys.Epoch())
+			}
+		})
+	}
+}
+
+// What an earlier release noted is signed with the first start, where the state has it too.
+func TestEpochsOfAnEarlierReleaseAreSigned(t *testing.T) {
+	v := newVault(t)
+	if err := v.begin(1); err != nil {
+		t.Fatal(err)
+	}
+	list, err := NotedEpochs(v.cfg)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("epochs are noted: %+v, %v; want one", list, err)
+	}
+	text, err := json.Marshal(list)
+	if err == nil {
+		err = os.WriteFile(EpochsFile(v.cfg), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.wantEpoch(1)
+	if note, err := readEpochs(v.cfg); err != nil || note.Signature == "" {
+		t.Errorf("the note is %+v, %v, want it signed", note, err)
+	}
+	if err := os.Remove(StateFile(v.cfg)); err != nil {
+		t.Fatal(err)
+	}
+	v.wantEpoch(1)
 }
 
 // policyText is a policy that names epoch 1 with a fingerprint, or no epoch for "".

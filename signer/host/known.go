@@ -83,7 +83,8 @@ func NotedPolicy(cfg config.Config) (p memory.KnownPolicy, err error) {
 }
 
 // AgreePolicy makes the state and the file beside the seed know the same policy. Where the state has lost it, the
-// signer runs and signs nothing.
+// signer runs and signs nothing. Where both name one version and mean two texts, the signer freezes, and the error is
+// people.ErrTwo.
 func AgreePolicy(ctx context.Context, cfg config.Config, keeper memory.Keeper, log *slog.Logger) error {
 	noted, err := NotedPolicy(cfg)
 	if err != nil {
@@ -108,6 +109,11 @@ func AgreePolicy(ctx context.Context, cfg config.Config, keeper memory.Keeper, l
 		return NotePolicy(cfg, known)
 	}
 	lost, err := people.KnowPolicy(ctx, keeper, noted, time.Now())
+	if errors.Is(err, people.ErrTwo) {
+		frozen := memory.Stop(StateFile(cfg), memory.Freeze{At: time.Now().UTC(), Who: "the signer itself", Why: err.Error()})
+		return errors.Join(fmt.Errorf("%w; %s says the other; see docs/operations/approvals.md#one-version-with-two-texts", err,
+			PolicyFile(cfg)), frozen)
+	}
 	if lost {
 		log.Error("the policy that people signed is lost with the state, and nothing is signed until it is applied again; "+
 			"see docs/operations/approvals.md#a-lost-policy", "version", noted.Version, "hash", noted.Hash)

@@ -2,11 +2,13 @@ package host
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer/memory"
@@ -85,5 +87,42 @@ func TestThePolicyThatIsNotedOnlyRises(t *testing.T) {
 	}
 	if p, err := NotedPolicy(cfg); err == nil {
 		t.Errorf("an empty file: got %+v, want an error", p)
+	}
+}
+
+// The attack: somebody changes which text was in force, so that theirs is the one that the hash proves. The signer does
+// not start, and is frozen.
+func TestAPolicyThatIsNotedWithAnotherTextStopsTheStart(t *testing.T) {
+	t.Parallel()
+	cfg := config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")}
+	begin := memory.Init{Fingerprint: "seed", At: time.Unix(1, 0)}
+	if err := memory.Create(t.Context(), StateFile(cfg), begin); err != nil {
+		t.Fatal(err)
+	}
+	file, err := memory.Open(t.Context(), StateFile(cfg), "seed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	err = file.Do(t.Context(), func(tx memory.Tx) error {
+		return tx.KnowPolicy(t.Context(), memory.KnownPolicy{Version: 3, Hash: "sha256:aa"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree := func() error { return AgreePolicy(t.Context(), cfg, file, slog.New(slog.DiscardHandler)) }
+	for range 2 {
+		if err := agree(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(PolicyFile(cfg), []byte(`{"version":3,"hash":"sha256:bb"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := agree(); !errors.Is(err, people.ErrTwo) {
+		t.Errorf("got %v, want %v", err, people.ErrTwo)
+	}
+	if f, frozen, err := file.Gate().Frozen(); err != nil || !frozen {
+		t.Errorf("frozen: %t by %+v, %v; want it", frozen, f, err)
 	}
 }

@@ -42,6 +42,9 @@ func Serve(
 		return err
 	}
 	WarnOfLimits(cfg, log)
+	if err := SayNoticedBy(ctx, cfg, keeper, log); err != nil {
+		return err
+	}
 	signs, err := signer.Remembering(ctx, keys, Policies(parts, registry, cfg.Network), keeper)
 	if err != nil {
 		return fmt.Errorf("prepare the signer: %w", err)

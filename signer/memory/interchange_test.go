@@ -255,19 +255,19 @@ func TestWhatContradictsFreezes(t *testing.T) {
 	f, one := newFile(t, false)
 	do(t, f, func(ctx context.Context, tx Tx) error {
 		return errors.Join(tx.AddUTXO(ctx, "bitcoin", UTXO{"a:0", bursar.Units(5), "s", noon}),
-			tx.AddOrdered(ctx, account, bursar.ID{2}, Digest{1}, 7))
+			tx.AddOrdered(ctx, account, bursar.ID{2}, Digest{1}, 7), tx.KnowPolicy(ctx, KnownPolicy{3, "sha256:aa"}))
 	})
 	must(t, f.Close())
 	g, two := newFile(t, false)
 	do(t, g, func(ctx context.Context, tx Tx) error {
 		return errors.Join(tx.AddUTXO(ctx, "bitcoin", UTXO{"a:0", bursar.Units(50), "s", noon}),
-			tx.AddOrdered(ctx, account, bursar.ID{2}, Digest{2}, 7),
+			tx.AddOrdered(ctx, account, bursar.ID{2}, Digest{2}, 7), tx.KnowPolicy(ctx, KnownPolicy{3, "sha256:bb"}),
 			tx.AddOrderKey(ctx, OrderKey{Account: account, ID: "key", Public: "public", Name: "name", From: noon}),
 			tx.AddFreeze(ctx, Freeze{noon, "bob", "an intruder"}))
 	})
 	must(t, g.Close())
-	if done := imported(t, one, exported(t, two)); len(done.Conflicts) != 2 {
-		t.Errorf("conflicts: %q, want two", done.Conflicts)
+	if done := imported(t, one, exported(t, two)); len(done.Conflicts) != 3 {
+		t.Errorf("conflicts: %q, want three", done.Conflicts)
 	}
 	h := reopen(t, one)
 	do(t, h, func(ctx context.Context, tx Tx) error {
@@ -283,11 +283,15 @@ func TestWhatContradictsFreezes(t *testing.T) {
 		if len(keys) != 1 || !keys[0].Lost() {
 			t.Errorf("the account has the keys %+v, want one that is lost", keys)
 		}
+		known, unknown := tx.KnownPolicy(ctx)
+		if known.Hash != "sha256:aa" {
+			t.Errorf("version 3 of the policy is %s, want its own", known.Hash)
+		}
 		frozen, bad := tx.Freezes(ctx)
 		if len(frozen) != 2 || frozen[0].Who != "bob" {
 			t.Errorf("frozen by %+v, want bob's freeze and the contradiction", frozen)
 		}
-		return errors.Join(err, failed, wrong, bad)
+		return errors.Join(err, failed, wrong, bad, unknown)
 	})
 }
 

@@ -133,7 +133,15 @@ func (m *merger) epoch(ctx context.Context, r row) error {
 }
 
 func (m *merger) knownPolicy(ctx context.Context, r row) error {
-	return m.tx.KnowPolicy(ctx, KnownPolicy{r.number(0), r.text(1)})
+	own, err := m.tx.KnownPolicy(ctx)
+	if err != nil {
+		return err
+	}
+	there := KnownPolicy{r.number(0), r.text(1)}
+	if own.Version == there.Version && own.Hash != there.Hash {
+		m.conflict("version %d of the policy is %s here and %.80s there", own.Version, own.Hash, there.Hash)
+	}
+	return m.tx.KnowPolicy(ctx, there)
 }
 
 // freeze freezes this memory as the other is, unless it knows that freeze, thawed or not.

@@ -15,7 +15,11 @@ type Touch struct {
 	Counter uint32 // of the passkey, never 0
 }
 
-// MostTouches is how many approvals of one passkey are remembered, the newest ones.
+// MostTouches is how many approvals of one passkey are remembered, the newest ones, besides the one with the highest
+// counter. That one and the newest contradict whatever one of the forgotten would contradict, unless so many approvals
+// of one passkey count within minutes of each other: what counts together rises, so a counter that is too low for one
+// that was forgotten is too low for one that is remembered. Without the highest, two states that were merged could lose
+// the very approval which shows that the passkey was copied.
 const MostTouches = 1000
 
 // touchesSchema is a migration of the file.
@@ -51,7 +55,9 @@ func (tx *sqlTx) AddTouch(ctx context.Context, t Touch) error {
 		return err
 	}
 	_, err = tx.exec(ctx, `DELETE FROM touches WHERE passkey = ?1 AND nonce NOT IN
-		(SELECT nonce FROM touches WHERE passkey = ?1 ORDER BY made DESC, nonce DESC LIMIT ?2)`, t.Passkey, MostTouches)
+		(SELECT nonce FROM touches WHERE passkey = ?1 ORDER BY made DESC, nonce DESC LIMIT ?2) AND nonce <>
+		(SELECT nonce FROM touches WHERE passkey = ?1 ORDER BY counter DESC, made DESC, nonce DESC LIMIT 1)`,
+		t.Passkey, MostTouches)
 	return err
 }
 
@@ -71,6 +77,21 @@ func (m ramTx) AddTouch(_ context.Context, t Touch) error {
 	}
 	list = append(list, t)
 	slices.SortFunc(list, func(a, b Touch) int { return cmp.Or(a.Made.Compare(b.Made), cmp.Compare(a.Nonce, b.Nonce)) })
-	m.people.touches[t.Passkey] = list[max(0, len(list)-MostTouches):]
+	m.people.touches[t.Passkey] = remembered(list)
 	return nil
+}
+
+// remembered returns what is remembered of approvals, oldest first.
+func remembered(list []Touch) []Touch {
+	from := max(0, len(list)-MostTouches)
+	highest := 0
+	for i, t := range list {
+		if t.Counter >= list[highest].Counter { // of two, the later one
+			highest = i
+		}
+	}
+	if highest < from {
+		return append([]Touch{list[highest]}, list[from:]...)
+	}
+	return list[from:]
 }

@@ -85,11 +85,15 @@ func restored(ctx context.Context, tx memory.Tx, text string) (bool, error) {
 	return lost.Version > 0 && lost.Hash == approval.HashOf(text).String(), err
 }
 
-// KnowPolicy remembers that a version was in force with this seed, and reports whether this state does not have it.
+// KnowPolicy remembers that a version was in force with this seed, and reports whether this state does not have it. The
+// error is ErrTwo where the newest version has another hash here: what is known stays.
 func KnowPolicy(ctx context.Context, keeper memory.Keeper, known memory.KnownPolicy, now time.Time) (lost bool,
 	err error) {
 	err = keeper.Do(ctx, func(tx memory.Tx) error {
 		before, err := tx.KnownPolicy(ctx)
+		if err == nil && known.Version > 0 && known.Version == before.Version && known.Hash != before.Hash {
+			return fmt.Errorf("%w: version %d is %s here and %s there", ErrTwo, known.Version, before.Hash, known.Hash)
+		}
 		if err != nil || known.Version <= before.Version {
 			lost, err = isLost(ctx, tx, err)
 			return err

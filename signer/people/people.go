@@ -24,6 +24,7 @@ var (
 	ErrTime     = errors.New("its time has passed, or is yet to come")
 	ErrUsed     = errors.New("it was used before")
 	ErrLost     = errors.New("the policy that was in force is lost")
+	ErrTwo      = errors.New("one version of the policy has two texts: two signers have this seed, or a file was changed")
 	ErrSpelling = errors.New("the address is not in the spelling of its chain")
 )
 

@@ -1,0 +1,81 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// chip is a counter that fails where it is told to.
+type chip struct {
+	holds        uint64
+	value, raise error
+	removed      bool
+}
+
+func (*chip) Name() string { return "tpm:01800000" }
+
+func (c *chip) Value(context.Context) (uint64, error) { return c.holds, c.value }
+
+func (c *chip) Raise(context.Context) (uint64, error) {
+	if c.raise == nil {
+		c.holds++
+	}
+	return c.holds, c.raise
+}
+
+func (c *chip) Remove(context.Context) error {
+	c.removed = true
+	return nil
+}
+
+// The failure: the TPM does not answer when the state was bound already. The counter stays, and the next start raises
+// it, so that a copy from after the binding and before the raise is the newest for as long as nothing follows it. Where
+// the state was not bound, nothing uses the counter and it goes.
+func TestACounterThatTheStateNamesIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the TPM does not answer")
+	for name, c := range map[string]struct {
+		chip    chip
+		removed bool
+		want    error
+		bound   string
+	}{
+		"nothing fails":       {chip{holds: 7}, false, nil, "tpm:01800000"},
+		"before it was bound": {chip{holds: 7, value: broken}, true, broken, ""},
+		"after it was bound":  {chip{holds: 7, raise: broken}, false, ErrBound, "tpm:01800000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")}
+			begin := memory.Init{Fingerprint: "seed", At: time.Unix(1, 0)}
+			if err := memory.Create(t.Context(), StateFile(cfg), begin); err != nil {
+				t.Fatal(err)
+			}
+			if err := bind(t.Context(), cfg, begin, &c.chip, "ann", "test"); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if bound, err := boundTo(t.Context(), cfg); err != nil || bound != c.bound || c.chip.removed != c.removed {
+				t.Fatalf("the state is bound to %q, %v, and the counter is removed: %t; want %q, %t", bound, err,
+					c.chip.removed, c.bound, c.removed)
+			}
+			if c.bound == "" {
+				return
+			}
+			c.chip.raise = nil
+			file, err := memory.Open(t.Context(), StateFile(cfg), "seed")
+			if err == nil {
+				err = file.Guard(t.Context(), func(string) (memory.Counter, error) { return &c.chip, nil })
+				err = errors.Join(err, file.Close())
+			}
+			if err != nil || c.chip.holds != 8 {
+				t.Errorf("the next start: the counter holds %d, %v; want 8", c.chip.holds, err)
+			}
+		})
+	}
+}
