@@ -22,7 +22,8 @@ type limitListCommand struct {
 
 // Help returns an example.
 func (limitListCommand) Help() string {
-	return "An account's own limit and that of every account count, and so does that of the configuration: the lowest binds." +
+	return "An account's own limit and that of every account count, and so does that of the configuration: " +
+		"the lowest binds." +
 		"\n\nExample:\n\n    bursar limit list"
 }
 

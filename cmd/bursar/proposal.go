@@ -183,8 +183,8 @@ type proposalApproveCommand struct {
 
 // Help says how a signature is made.
 func (proposalApproveCommand) Help() string {
-	return "The rules are those of the console: who proposed it cannot approve it, each person counts once and needs the " +
-		"right to approve, and both are checked again when the running service carries it out, within seconds. In place " +
+	return "The rules are those of the console: who proposed it cannot approve it, each person counts once and needs " +
+		"the right to approve, and both are checked again when the running service carries it out, within seconds. In place " +
 		"of a passkey the person signs the text with an SSH key that console.ssh_keys names as theirs. Read the text " +
 		"before you sign it.\n\nExample:\n\n" +
 		"    bursar proposal show --text 0193a6a0-0000-7000-8000-000000000000 > proposal.txt\n" +
@@ -264,8 +264,8 @@ type proposalRejectCommand struct {
 
 // Help says who may do so, with an example.
 func (proposalRejectCommand) Help() string {
-	return "Ends a proposal, also one that has its approvals and is not carried out yet. That takes access to the host and " +
-		"nobody else: nothing moves by it.\n\nExample:\n\n" +
+	return "Ends a proposal, also one that has its approvals and is not carried out yet. That takes access to the host " +
+		"and nobody else: nothing moves by it.\n\nExample:\n\n" +
 		"    bursar proposal reject 0193a6a0-0000-7000-8000-000000000000 --reason 'the payer named another address'"
 }
 

@@ -76,7 +76,8 @@ func TestProposalsAreApprovedWithSSHKeys(t *testing.T) {
 	t.Parallel()
 	line := func(s ssh.Signer) string { return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.PublicKey()))) }
 	anns, bobs, others := sshSigner(t, 1), sshSigner(t, 2), sshSigner(t, 3)
-	d := newSeededHarness(t, "console: {url: 'https://bursar.example', ssh_keys: ['"+line(anns)+" Ann', '"+line(bobs)+" Bob']}")
+	d := newSeededHarness(t, "console: {url: 'https://bursar.example', ssh_keys: ['"+line(anns)+" Ann', '"+
+		line(bobs)+" Bob']}")
 	p := d.proposes()
 	id := p.ID.String()
 	listed := parse[[]listedProposal](d, "proposal", "list", "--status", "pending", "--json")

@@ -99,7 +99,9 @@ func (cmd *witnessCosignCommand) Run(c *call) error {
 // what is cosigned the lock is held, which the end of the process gives back, also where it is killed.
 //
 // The attack: two histories of one log are brought at once, so that each is compared with what was seen before both.
-func (cmd *witnessCosignCommand) cosign(w proof.Witness, request string) (both string, next, seen proof.Seen, err error) {
+func (cmd *witnessCosignCommand) cosign(w proof.Witness, request string) (
+	both string, next, seen proof.Seen, err error,
+) {
 	path, err := whereSeen(cmd.Seen)
 	if err != nil {
 		return "", next, seen, err

@@ -40,8 +40,8 @@ func SayNoticedBy(ctx context.Context, cfg config.Config, file *memory.File, log
 	case by != "":
 		log.Info("an older copy of the signer's state is noticed, also if the service is set back with it", "by", by)
 	case cfg.Network == config.Mainnet:
-		log.Warn("an older copy of the signer's state is noticed by the service alone, and not if that is set back with it: " +
-			CopiesAdvice)
+		log.Warn("an older copy of the signer's state is noticed by the service alone, and not if that is set back with " +
+			"it: " + CopiesAdvice)
 	}
 	return nil
 }

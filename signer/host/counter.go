@@ -48,8 +48,8 @@ func bind(ctx context.Context, cfg config.Config, now memory.Init, counter remov
 	name, unknown := boundTo(context.WithoutCancel(ctx), cfg)
 	switch {
 	case unknown != nil: // a counter that nothing uses does no harm
-		return errors.Join(err, fmt.Errorf("the counter %s stays, because the state does not say whether it is bound to it: %w",
-			counter.Name(), unknown))
+		return errors.Join(err, fmt.Errorf("the counter %s stays, because the state does not say whether it is bound to "+
+			"it: %w", counter.Name(), unknown))
 	case name == counter.Name():
 		return fmt.Errorf("%w: %w", ErrBound, err)
 	}

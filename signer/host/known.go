@@ -111,8 +111,8 @@ func AgreePolicy(ctx context.Context, cfg config.Config, keeper memory.Keeper, l
 	lost, err := people.KnowPolicy(ctx, keeper, noted, time.Now())
 	if errors.Is(err, people.ErrTwo) {
 		frozen := memory.Stop(StateFile(cfg), memory.Freeze{At: time.Now().UTC(), Who: "the signer itself", Why: err.Error()})
-		return errors.Join(fmt.Errorf("%w; %s says the other; see docs/operations/approvals.md#one-version-with-two-texts", err,
-			PolicyFile(cfg)), frozen)
+		return errors.Join(fmt.Errorf("%w; %s says the other; see "+
+			"docs/operations/approvals.md#one-version-with-two-texts", err, PolicyFile(cfg)), frozen)
 	}
 	if lost {
 		log.Error("the policy that people signed is lost with the state, and nothing is signed until it is applied again; "+
