@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// What is left of earlier epochs is what waits for a sweep there: what their addresses and hot wallets hold that is worth
-// one, nothing of the epoch in force, and no dust, with which a rotation would never be over.
+// What is left of earlier epochs is what waits for a sweep there: what their addresses and hot wallets hold that is
+// worth one, nothing of the epoch in force, and no dust, with which a rotation would never be over.
 func TestWhatIsLeftOfEarlierEpochs(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		registry, err := bursar.NewRegistry(bursar.Standard())

@@ -24,8 +24,8 @@ type BegunEpoch struct {
 // Begun are the epochs that have begun after the first, oldest first, and the signature of the signer's log over them:
 // what an auditor reads of them in another place is what the signer said.
 //
-// The attack: somebody who answers in the signer's place shows what a signer with the same seed said of another log, such
-// as that of a test network, where anybody began an epoch. So network and log are part of what is signed.
+// The attack: somebody who answers in the signer's place shows what a signer with the same seed said of another log,
+// such as that of a test network, where anybody began an epoch. So network and log are part of what is signed.
 type Begun struct {
 	Network   Network      `json:"network"`
 	Instance  string       `json:"instance"` // of the signer's state, as in its checkpoints
@@ -66,7 +66,8 @@ func (s *Signer) Begun(ctx context.Context) (b Begun, err error) {
 // The attack: somebody who answers in the signer's place says of an epoch that another person began it, and the log of
 // acts names that person for ever.
 func (b Begun) By(desk ed25519.PublicKey, network Network, instance string) []BegunEpoch {
-	if b.Network != network || b.Instance != instance || len(desk) != ed25519.PublicKeySize || !ed25519.Verify(desk, b.text(), b.Signature) {
+	if b.Network != network || b.Instance != instance || len(desk) != ed25519.PublicKeySize ||
+		!ed25519.Verify(desk, b.text(), b.Signature) {
 		return nil
 	}
 	return b.Epochs

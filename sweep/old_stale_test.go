@@ -89,8 +89,8 @@ func (c *lateChain) Head(ctx context.Context) (chain.Head, error) {
 	return head, err
 }
 
-// Another node may take a lower block for the newest final one than the last did, and the recorded final height goes back
-// with it. What the old hot wallet held in that block, before its sweep, is not noted either.
+// Another node may take a lower block for the newest final one than the last did, and the recorded final height goes
+// back with it. What the old hot wallet held in that block, before its sweep, is not noted either.
 func TestWhatAnOldHotWalletHeldIsNotNotedOfALateNode(t *testing.T) {
 	bursartest.OnClock(t, bursartest.Models["nonce"], func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
 		r.Step()

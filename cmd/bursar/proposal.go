@@ -184,8 +184,8 @@ type proposalApproveCommand struct {
 // Help says how a signature is made.
 func (proposalApproveCommand) Help() string {
 	return "The rules are those of the console: who proposed it cannot approve it, each person counts once and needs " +
-		"the right to approve, and both are checked again when the running service carries it out, within seconds. In place " +
-		"of a passkey the person signs the text with an SSH key that console.ssh_keys names as theirs. Read the text " +
+		"the right to approve, and both are checked again when the running service carries it out, within seconds. In " +
+		"place of a passkey the person signs the text with an SSH key that console.ssh_keys names as theirs. Read the text " +
 		"before you sign it.\n\nExample:\n\n" +
 		"    bursar proposal show --text 0193a6a0-0000-7000-8000-000000000000 > proposal.txt\n" +
 		"    ssh-keygen -Y sign -n proposal@bursar -f ~/.ssh/id_ed25519 proposal.txt\n" +
