@@ -115,6 +115,10 @@ func (tx *Tx) byIndex(ctx context.Context) error {
 }
 
 // recordAllAttempts takes all in one statement, whose text is the same for any number of them.
+//
+// That the events are among those with outcomes is said twice. Where PostgreSQL believes that there are next to no
+// events, as after it looked while a backlog was being written, it would go through all of them by the index and join
+// the outcomes to each; with a condition of its own the index gives it these.
 func (tx *Tx) recordAllAttempts(ctx context.Context, outcomes []Outcome) error {
 	if err := tx.byIndex(ctx); err != nil {
 		return err
@@ -132,7 +136,8 @@ func (tx *Tx) recordAllAttempts(ctx context.Context, outcomes []Outcome) error {
 		what: "record attempts",
 		query: `WITH recorded AS (UPDATE events SET ` + outcome + ` FROM unnest($1::bigint[], $2::bigint[], $3::bigint[],
 			$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::text[]) AS o(number, due,
-			next_at, code, delivered_at, tries, at, duration, status, error) WHERE events.number = o.number
+			next_at, code, delivered_at, tries, at, duration, status, error)
+			WHERE events.number = o.number AND events.number = ANY ($1::bigint[])
 			RETURNING o.number, events.attempts, o.at, o.duration, o.code, o.error, ` + ownAttempt + ` AS own)
 			INSERT INTO attempts(event, attempt, at, duration, code, error)
 			SELECT number, attempts, at, duration, code, error FROM recorded WHERE NOT own`,
