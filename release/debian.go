@@ -41,7 +41,7 @@ NAME: recursive-privilege-change *
 `
 
 // debian returns the files of a package with what only Debian's packages have: its form of the licence and of the
-// changelog, and what its checker is told.
+// changelog, and the overrides of its checker.
 func (p packaged) debian(list []file, version string, at time.Time) ([]file, error) {
 	for i := range list {
 		if list[i].path == p.copyright() {

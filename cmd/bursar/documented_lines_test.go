@@ -15,7 +15,7 @@ import (
 var (
 	fence         = regexp.MustCompile("^ *```(\\w*)$")
 	indentedLine  = regexp.MustCompile(`(?m)^ {4,}(\S.*)$`)
-	exampleLine   = regexp.MustCompile(`(?m)^ {4}(\S.*)$`) // of a command's help, whose flags are explained farther to the right
+	exampleLine   = regexp.MustCompile(`(?m)^ {4}(\S.*)$`) // of a command's help; its flags are farther to the right
 	inlineCommand = regexp.MustCompile("`(bursar [^`]+)`")
 	// typedLine is a line that runs the command: behind variables, as another user, or from a folder.
 	typedLine = regexp.MustCompile(`^(?:[A-Z_]+=\S+ +)*(?:setpriv (?:--\S+ +)+)?(?:\./)?bursar +(.*)$`)

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// chip is a counter that fails where it is told to.
+// chip is a counter that fails where a test wants it to.
 type chip struct {
 	holds        uint64
 	value, raise error

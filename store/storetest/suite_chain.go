@@ -99,7 +99,8 @@ func leasesOfEpochs(t *testing.T, db *store.DB) {
 	actsOnEpochs(t, db, again, next, second)
 }
 
-// actsOnEpochs shows that whoever leads the chain in an epoch acts on that once, and nobody who lost the lease does.
+// actsOnEpochs shows that a service which leads the chain in an epoch acts on that once, and nobody who lost the lease
+// does.
 func actsOnEpochs(t *testing.T, db *store.DB, lost, alsoLost, leads store.Lease) {
 	act := func(l store.Lease) (first bool, err error) {
 		err = db.Do(ctx, func(tx *store.Tx) (err error) { first, err = tx.Leases().ActOnEpoch(ctx, l); return err })
