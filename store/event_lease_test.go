@@ -52,8 +52,8 @@ func TestALeaseKeepsOthersAway(t *testing.T) {
 }
 
 // A backlog is not read through for each batch, whatever the server takes the cost of a read to be, and whatever
-// PostgreSQL's statistics say of it: nothing, or that there are next to no rows, as where it looked while they were being
-// written.
+// PostgreSQL's statistics say of it: nothing, or that there are next to no rows, as where it looked while they were
+// being written.
 func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 	t.Parallel()
 	for name, analyze := range map[string]bool{"never looked at": false, "looked at while it was written": true} {

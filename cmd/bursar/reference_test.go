@@ -18,8 +18,8 @@ func TestTheReferenceIsTheHelp(t *testing.T) {
 	reference.Check(t, "../../docs/commands", reference.Program{
 		Name: "bursar",
 		About: "What `bursar COMMAND --help` prints, for every command. [Operations](../operations.md#commands) has them\n" +
-			"in one table, with what all of them have in common: arguments, output, exit codes, and what cannot be undone. The\n" +
-			"signer's own program [has a page too](bursar-signer.md), and so has [that of approvers](bursar-approve.md).",
+			"in one table, with what all of them have in common: arguments, output, exit codes, and what cannot be undone.\n" +
+			"The signer's own program [has a page too](bursar-signer.md), and so has [that of approvers](bursar-approve.md).",
 		Model: parser.Model,
 		Help: func(args ...string) string {
 			var out bytes.Buffer
