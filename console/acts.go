@@ -180,7 +180,7 @@ func (c *Console) carryOut(v *visit, d deed) (string, error) {
 const maxField = 2000
 
 // errTwice says that a form with the same token was carried out before.
-var errTwice = errors.New("it is done already")
+var errTwice = errors.New("the act is done already")
 
 // tokenLife is how long a form's token is remembered.
 const tokenLife = 48 * time.Hour

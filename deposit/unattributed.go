@@ -51,8 +51,8 @@ func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wa
 	return h.announce(ctx, tx, h.depth(state.Latest), d)
 }
 
-// makeGood closes the alarms about deposits that were refunded, were reorged out, and are confirmed again.
-func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+// closeUncoveredAlarms closes the alarms about deposits that were refunded, were reorged out, and are confirmed again.
+func (h *Handler) closeUncoveredAlarms(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	var refs []string
 	for _, d := range deposits {
 		if d.Purpose == bursar.ForRefunded {

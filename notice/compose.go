@@ -26,8 +26,8 @@ func (n *Notifier) ready(r Receiver, row store.NoticeReceiver, list []event, now
 	return nil
 }
 
-// isSoon reports whether the last message to a receiver is too new for another one. A clock that went back holds up
-// nothing.
+// isSoon reports whether the last message to a receiver is too new for another one. A clock that moved backwards does
+// not delay messages.
 func (n *Notifier) isSoon(row store.NoticeReceiver, now time.Time) bool {
 	since := now.Sub(row.ComposedAt)
 	return since >= 0 && since < n.Digest

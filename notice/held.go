@@ -69,13 +69,13 @@ func (n *Notifier) resume(r Receiver, row *store.NoticeReceiver, now time.Time) 
 	return nil
 }
 
-// clocksDiffer is how far the clocks of processes may be apart. What is further ahead was written by a clock that was
-// wrong, and nobody waits until it is right.
+// clocksDiffer is how far the clocks of two processes may differ. A time that is further ahead was written by a wrong
+// clock and is not waited for.
 const clocksDiffer = 2 * longPause
 
-// straightened returns what is known of a receiver without times that a clock wrote which was ahead: it begins now, and
-// it was sent nothing yet of what would otherwise be silent until such a time. Changed says whether there was one.
-func straightened(row store.NoticeReceiver, now time.Time) (_ store.NoticeReceiver, changed bool) {
+// withoutFutureTimes clears the timestamps of a receiver that a clock wrote which was ahead: it begins now, and what
+// would be silent until such a time counts as not yet sent. changed says whether there was one.
+func withoutFutureTimes(row store.NoticeReceiver, now time.Time) (_ store.NoticeReceiver, changed bool) {
 	latest := now.Add(clocksDiffer)
 	for _, t := range []struct {
 		at    *time.Time

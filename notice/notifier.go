@@ -137,7 +137,7 @@ func (n *Notifier) due(ctx context.Context, r Receiver) (due bool, statement *Li
 			return err
 		}
 		var ahead bool
-		row, ahead = straightened(row, tx.Now())
+		row, ahead = withoutFutureTimes(row, tx.Now())
 		waits, err := r.holdsBack(row, tx.Now())
 		if err != nil || ahead || row.Message != "" && !waits {
 			due = err == nil
@@ -179,7 +179,7 @@ func (n *Notifier) claim(ctx context.Context, r Receiver, statement *Line) (c *c
 		if err != nil || n.rests(row, tx.Now()) {
 			return err
 		}
-		row, ahead := straightened(row, tx.Now())
+		row, ahead := withoutFutureTimes(row, tx.Now())
 		if err := n.next(ctx, tx, r, &row, id, statement); err != nil || row.Message == "" {
 			if err == nil && ahead {
 				err = tx.Notices().Put(ctx, row)
@@ -246,7 +246,7 @@ func (n *Notifier) record(ctx context.Context, r Receiver, c *claim, failed erro
 	if failed == nil {
 		n.Log.Info("notice sent", "receiver", r.Name, "id", c.message.ID, "attempt", c.attempt)
 	} else {
-		n.Log.Warn("notice not taken", "receiver", r.Name, "id", c.message.ID, "attempt", c.attempt, "error", failed)
+		n.Log.Warn("notice not accepted", "receiver", r.Name, "id", c.message.ID, "attempt", c.attempt, "error", failed)
 	}
 	return n.change(ctx, r, c, func(tx *store.Tx, row *store.NoticeReceiver) error {
 		if failed == nil {

@@ -2,10 +2,9 @@
 // is signed, and carries out what the service or an operator decides.
 //
 // It owns the questions and their answers. It changes no status itself: packages deposit and withdrawal do, in the same
-// database transaction. Its invariants: nothing goes on without an answer that the service signed for this very payment
-// and that has not expired, or without an operator who released it; no answer, and one that does not count, is never a
-// pass; what the service wants reviewed is not asked again; the question is recorded before it is asked, and its answer
-// is taken once.
+// database transaction. Its invariants: nothing proceeds without a valid, unexpired answer for this payment or an
+// operator's release; a missing or invalid answer is never a pass; what the service wants reviewed is not asked again;
+// the question is recorded before it is asked, and its answer is taken once.
 package screening
 
 import (
@@ -107,8 +106,9 @@ func (s *Screener) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	return s.askAll(ctx, lease, questions)
 }
 
-// record records the questions before they are asked. It drops those about what was decided, or recorded in another
-// block, since it was read what is to be asked: this transaction has locked the chain, as those have that do so.
+// record records the questions before they are asked. It drops those about payments that were decided, or recorded in
+// another block, since the questions were selected. This transaction has locked the chain, and so do those that decide
+// or record.
 func (s *Screener) record(ctx context.Context, tx *store.Tx, questions *[]*question) error {
 	now, err := tx.Screenings().Of(ctx, subjects(*questions))
 	if err != nil {

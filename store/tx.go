@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Tx is one database transaction. Its methods stand in one file for each noun.
+// Tx is one database transaction. Its handles (handles.go) give access to each kind of object.
 type Tx struct {
 	session  session
 	postgres bool
@@ -47,8 +47,8 @@ func (tx *Tx) fail(what string, err error) error {
 // Now is the time of the transaction's start, the same for all it writes.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// After has f run once the transaction is committed, after those that were given before. It does not run when the
-// transaction is undone or has lost to another one: what is logged so has happened, and has happened once.
+// After runs f once the transaction is committed, after the functions that were given before. f does not run if the
+// transaction is rolled back or retried, so that a line is logged exactly once, after the commit.
 func (tx *Tx) After(f func()) { tx.after = append(tx.after, f) }
 
 // maxRetries bounds how often a transaction that lost to another one is run again.

@@ -1,4 +1,6 @@
-// Package registry lists all chains. Another chain is its adapter, its node in the sandbox, and a line here.
+// Package registry lists all chains. It owns the list from which the configuration, the signer, the service and the
+// tests take the definition of each chain, and never decides anything by a chain. docs/adding-a-chain.md says where
+// else a new chain is named.
 package registry
 
 import (

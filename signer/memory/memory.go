@@ -18,11 +18,11 @@ import (
 
 // Errors of opening and creating.
 var (
-	ErrMissing = errors.New("the signer has no state file")
-	ErrExists  = errors.New("the signer's state file exists already")
-	ErrLocked  = errors.New("another signer uses the state file")
-	ErrForeign = errors.New("the file is not the state of this signer")
-	ErrOlder   = errors.New("a signer of an earlier release uses the state file: use the commands of that release, or " +
+	ErrMissing     = errors.New("the signer has no state file")
+	ErrExists      = errors.New("the signer's state file exists already")
+	ErrLocked      = errors.New("another signer uses the state file")
+	ErrOtherSigner = errors.New("the file is not the state of this signer")
+	ErrOlder       = errors.New("a signer of an earlier release uses the state file: use the commands of that release, or " +
 		"stop it first")
 )
 
