@@ -234,7 +234,7 @@ func (c *Console) record(
 func refusalOf(err error) error {
 	for _, known := range []error{withdrawal.ErrTooLate, unattributed.ErrNotUnattributed,
 		unattributed.ErrNotFinal, unattributed.ErrTarget, unattributed.ErrDestination, unattributed.ErrTooLate,
-		unattributed.ErrNote, store.ErrRecovering, store.ErrDecided, store.ErrOpen, store.ErrTooMany,
+		unattributed.ErrNote, store.ErrRecovering, store.ErrResolved, store.ErrOpen, store.ErrTooMany,
 		proposal.ErrOwn, proposal.ErrEnded, proposal.ErrOther, proposal.ErrReason, proposal.ErrUnknownVerb,
 		proposal.ErrEvidence, relay.ErrRefused} {
 		if errors.Is(err, known) {

@@ -159,7 +159,7 @@ func TestARefundedDepositThatIsReorgedOutIsALoss(t *testing.T) {
 		f.Must(err)
 		f.WantNoAlarm()
 		comes := leaves(f, d.TxID)
-		f.WantAlarm("refund_uncovered", "0.00080000 COIN was reorged out after it was paid back")
+		f.WantAlarm("refund_uncovered", "0.00080000 COIN was reorged out after it was refunded")
 		books(f, ledger.Losses, 80_000)
 		books(f, ledger.Refunding, 80_000)
 		comes()

@@ -23,8 +23,8 @@ const (
 	maxText  = 600 // characters of a line
 )
 
-// Message is what a receiver gets at once. It is kept as JSON until it was taken, and is sent as such where the format
-// is Plain, so its names are documented.
+// Message is one message to a receiver. It is kept as JSON until it was accepted, and sent as such if the format is
+// Plain, so its names are documented.
 type Message struct {
 	ID      string    `json:"id"` // unique for ever; the same where it is sent again
 	At      time.Time `json:"at"`

@@ -99,7 +99,7 @@ func withdrawalFacts(chain bursar.ChainID, w bursar.Withdrawal) orderFacts {
 }
 
 func refundFacts(n bursar.Resolution) orderFacts {
-	return orderFacts{orderRefund, n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.DecidedAt}
+	return orderFacts{orderRefund, n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.ResolvedAt}
 }
 
 // order adds an order.

@@ -1,4 +1,4 @@
-// Package bitcoin is the adapter for Bitcoin, and for chains with the same transaction format such as Litecoin, over
+// Package bitcoin reads and pays on Bitcoin, and on chains with the same transaction format such as Litecoin, over
 // bitcoind's JSON-RPC.
 //
 // It owns addresses and scripts, the parsing of raw blocks, coin selection, fee rates and the interpretation of a

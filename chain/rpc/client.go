@@ -1,4 +1,4 @@
-// Package rpc is the client that all chain adapters use to query nodes: JSON-RPC over HTTP and plain HTTP APIs.
+// Package rpc queries nodes for all chain adapters: JSON-RPC over HTTP and plain HTTP APIs.
 //
 // It owns the endpoints of one chain: their order, health, bounds, quotas, credentials and the decoding of the
 // envelope. It does not know what a call means and never polls by itself. No goroutine outlives a call, except the

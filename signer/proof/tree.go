@@ -2,7 +2,7 @@
 //
 // It owns a Merkle tree over the entries of the log (RFC 6962, as golang.org/x/mod/sumdb/tlog computes it), the
 // checkpoint that names its size and root, signed as a note, and proofs that an entry is in it. The tree is computed
-// from the log whenever it is needed and is stored nowhere: the log stays the one truth. Its invariants: a checkpoint
+// from the log whenever it is needed and is never stored: the log stays the one truth. Its invariants: a checkpoint
 // that was given out must be a part of every later tree, or the log was changed; anyone who has a checkpoint and a
 // proof needs neither the signer nor its state to check an entry.
 package proof
