@@ -46,7 +46,7 @@ func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.Block
 	return nil
 }
 
-// tooDeep is the error of a reorg deeper than the stored block history, which needs an operator.
+// tooDeep returns the error for a reorg deeper than the stored block history, which needs an operator.
 func (f *Follower) tooDeep(last chain.BlockRef) error {
 	return fmt.Errorf("block %d (%s) is not on the node's chain and its parent is not recorded: the node follows "+
 		"another chain, or the reorg is deeper than %d blocks",

@@ -197,7 +197,7 @@ func (tx *Tx) archivedBalances(ctx context.Context, newest Checkpoint) (map[ledg
 	if err != nil {
 		return nil, err
 	}
-	if !hold && (newest.Link == 0 || newest.writer() == tx.seal.id) { // anyone who has another key, or none, cannot verify it
+	if !hold && (newest.Link == 0 || newest.writer() == tx.seal.id) { // no other key verifies it
 		return nil, fmt.Errorf("%w: the sums of the archived postings are not those of the checkpoint at link %d", ErrDamaged,
 			newest.Link)
 	}

@@ -46,7 +46,7 @@ type Proposal struct {
 	CreatedAt, ExpiresAt, EndedAt time.Time
 }
 
-// ProposalDecision is what a person said about a proposal.
+// ProposalDecision is one person's decision about a proposal.
 type ProposalDecision struct {
 	Proposal bursar.ID
 	PersonID bursar.ID
@@ -223,7 +223,7 @@ func (tx Proposals) Page(
 		`FROM proposals WHERE (created_at, id) < ($2, $3)`+q.text+order, q.args...)
 }
 
-// Decide adds what a person says about a locked proposal. The error is ErrAlreadyDecided where they have said something
+// Decide records a person's decision about a locked proposal. The error is ErrAlreadyDecided if they have decided
 // before.
 func (tx Proposals) Decide(ctx context.Context, v ProposalDecision) error {
 	query, args := values{
@@ -235,12 +235,11 @@ func (tx Proposals) Decide(ctx context.Context, v ProposalDecision) error {
 		{"evidence", v.Evidence},
 		{"at", micros(tx.now)},
 	}.insertInto("proposal_votes")
-	return tx.changeOr(ctx, "record a decision about a proposal", ErrAlreadyDecided, query+`
-		ON CONFLICT (proposal, person_id) DO NOTHING`,
-		args...)
+	return tx.changeOr(ctx, "record a decision about a proposal", ErrAlreadyDecided,
+		query+` ON CONFLICT (proposal, person_id) DO NOTHING`, args...)
 }
 
-// Decisions returns what persons said about a proposal, oldest first.
+// Decisions returns the decisions about a proposal, oldest first.
 func (tx Proposals) Decisions(ctx context.Context, id bursar.ID) ([]ProposalDecision, error) {
 	return decisionColumns.rows(ctx, tx.Tx, "list decisions about a proposal",
 		`FROM proposal_votes WHERE proposal = $1 ORDER BY at, person_id`, id)

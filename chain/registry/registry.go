@@ -1,6 +1,7 @@
-// Package registry lists all chains. It owns the list from which the configuration, the signer, the service and the
-// tests take the definition of each chain, and never decides anything by a chain. docs/adding-a-chain.md says where
-// else a new chain is named.
+// Package registry lists all chains. Another chain of a known family is its definition, its node in the sandbox, and a
+// line here; docs/adding-a-chain.md says what a new family needs besides.
+//
+// It owns the list and nothing else: what is known of a chain is in the definition that its adapter exports.
 package registry
 
 import (

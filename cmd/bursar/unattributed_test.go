@@ -64,14 +64,18 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 		!strings.Contains(open[0].Why, "difference of balances") {
 		t.Fatalf("listed %+v", open)
 	}
-	d.fails(exitFailed, "the deposit can be resolved once it is final: it is pending", "unattributed", "keep", ids[0].String())
+	d.fails(exitFailed, "the deposit can be resolved once it is final: it is pending", "unattributed", "keep",
+		ids[0].String())
 	d.fails(exitFailed, "there is no deposit", "unattributed", "keep", account.String())
-	d.fails(exitFailed, "the deposit can be resolved once it is final", "unattributed", "keep", ids[0].String(), "--dry-run")
+	d.fails(exitFailed, "the deposit can be resolved once it is final", "unattributed", "keep", ids[0].String(),
+		"--dry-run")
 	d.rehearses("unattributed", "keep", ids[1].String())
 	d.rehearses("unattributed", "assign", ids[1].String(), "--wallet", wallet.ID.String())
-	d.fails(exitFailed, "the deposit cannot be assigned to that wallet or account: there is no wallet", "unattributed", "assign", ids[1].String(),
+	d.fails(exitFailed, "the deposit cannot be assigned to that wallet or account: there is no wallet",
+		"unattributed", "assign", ids[1].String(),
 		"--wallet", account.String())
-	d.fails(exitFailed, "the deposit cannot be refunded to that address", "unattributed", "refund", ids[1].String(), "--to", "nowhere")
+	d.fails(exitFailed, "the deposit cannot be refunded to that address", "unattributed", "refund",
+		ids[1].String(), "--to", "nowhere")
 	d.fails(exitFailed, "the chain cannot be asked what it costs", "unattributed", "refund", ids[1].String(), "--to",
 		"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080")
 	d.fails(exitFailed, "no refund to the sender is in progress", "unattributed", "cancel", ids[1].String())

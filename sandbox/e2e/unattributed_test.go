@@ -56,7 +56,8 @@ func runUnattributed(w *harness) {
 	w.refused("not a payable address", "refund", unknown.DepositID, "--to", matic.Address)
 	w.refused("cannot be refunded to that address", "refund", little.DepositID, "--to",
 		w.external(xrp.currency)) // less than a new account's reserve
-	w.refused("cannot be refunded to that address", "refund", spare.DepositID, "--to", "0x0000000000000000000000000000000000000000")
+	w.refused("cannot be refunded to that address", "refund", spare.DepositID, "--to",
+		"0x0000000000000000000000000000000000000000")
 	w.run("unattributed", "keep", little.DepositID)
 	w.run("unattributed", "assign", untagged.DepositID, "--wallet", xrp.WalletID, "--note", "forgot the tag")
 	w.run("unattributed", "assign", token.DepositID, "--wallet", usdt.WalletID)
