@@ -136,7 +136,7 @@ func subjects(questions []*question) []bursar.ID {
 
 // askAll asks all questions at once, outside of any database transaction, and takes what is answered: one answer that
 // takes long delays no other. It reports whether anything goes on or has ended.
-func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (answered bool, failed error) {
+func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (decided bool, failed error) {
 	answered := s.ask(ctx, questions)
 	for left := questions; len(left) > 0; {
 		var there []*question
@@ -145,9 +145,9 @@ func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*q
 			continue                                // until nobody asks any more
 		}
 		went, err := s.takeAll(ctx, lease, there)
-		answered, failed = answered || went, errors.Join(failed, err)
+		decided, failed = decided || went, errors.Join(failed, err)
 	}
-	return answered && failed == nil, failed
+	return decided && failed == nil, failed
 }
 
 // next waits for answers, and returns the questions that have one, in their sequence, and those that are left. If not
