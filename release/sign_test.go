@@ -58,6 +58,7 @@ func TestTheDigestsAreSigned(t *testing.T) {
 	for target, want := range map[string]string{
 		"release":          "GOTOOLCHAIN=$(cat release/toolchain.txt) go run ./release -packages -out dist -key my.key",
 		"release-binaries": "go run ./release -out dist -key my.key",
+		"reproducible":     "GOTOOLCHAIN=$(cat release/toolchain.txt) go run ./release -check -packages",
 	} {
 		got := strings.TrimSpace(prints(t, "make", "-n", "-C", "..", "--no-print-directory", target, "KEY=my.key"))
 		if got != want {

@@ -90,12 +90,13 @@ func TestDocumentedPagesAreFollowed(t *testing.T) {
 		t.Skip("a start of the program for each command: left out by -short")
 	}
 	for name, follow := range map[string]func(t *testing.T) (p *page, want int){
-		"docs/operations.md":           followsOperations,
-		"docs/operations/console.md":   followsConsole,
-		"docs/operations/proposals.md": followsProposals,
-		"docs/operations/seed.md":      followsSeed,
-		"docs/operations/orders.md":    followsOrders,
-		"docs/wrong-network.md":        followsWrongNetwork,
+		"docs/operations.md":            followsOperations,
+		"docs/operations/console.md":    followsConsole,
+		"docs/operations/proposals.md":  followsProposals,
+		"docs/operations/seed.md":       followsSeed,
+		"docs/operations/orders.md":     followsOrders,
+		"docs/operations/watch-only.md": followsWatchOnly,
+		"docs/wrong-network.md":         followsWrongNetwork,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,6 +205,22 @@ func followsOrders(t *testing.T) (*page, int) {
 	if keys := d.ok("account", "order-key", "list", account, "--json"); len(id) != 32 || !strings.Contains(keys, id) {
 		t.Errorf("the keys are %s, want %q, the ID that OpenSSL computes", keys, id)
 	}
+	return p, 1
+}
+
+// The file that the page has made is one that a service without a seed starts from, as it configures it.
+func followsWatchOnly(t *testing.T) (*page, int) {
+	d := newSeededHarness(t)
+	p := d.page("docs/operations/watch-only.md")
+	p.types("", p.with("bursar seed export-watch-only"), "50000", "50")
+	if err := os.Chmod(filepath.Join(d.dir, "watch.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(p.with("watch.json}")), "\n")
+	d.configure("listen: 127.0.0.1:0\nadmin_listen: off\nnetwork: regtest\n" + away + "\n" +
+		strings.Replace(line, "/var/lib/bursar/", d.dir+"/", 1) + "\n")
+	d.env = nil // no passphrase
+	d.serving()
 	return p, 1
 }
 
