@@ -1,8 +1,8 @@
 // Package unattributed carries out the operator's resolution of value that reached an address of the service and
 // belongs to no wallet: it is assigned to a customer, refunded to its sender, or kept as operator funds.
 //
-// It owns which resolution is allowed when, and its record. It credits nobody itself, which package deposit does, and
-// sends nothing, which package outgoing does. Its invariants: only final value is resolved, and once; a resolution, its
+// It owns which resolution is allowed when, and every change of its status, each beside its reversal: package outgoing
+// calls them for the refunds that it pays. It credits nobody itself, which package deposit does, and sends nothing. Its invariants: only final value is resolved, and once; a resolution, its
 // postings and the end of its alarm are one transaction that has locked the deposit's chain, so that no other replica
 // and no reorganisation comes between; value to be refunded is set aside before any transaction is built.
 package unattributed
@@ -19,7 +19,6 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
-	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -118,7 +117,7 @@ func (s *Service) Cancel(
 		if n.Status != bursar.ResolutionQueued {
 			return fmt.Errorf("%w: %s", ErrTooLate, Describe(n))
 		}
-		err = outgoing.Unsettle(ctx, tx, n, strings.TrimSuffix("the operator cancelled it: "+note, ": "))
+		err = Fail(ctx, tx, n, strings.TrimSuffix("the operator cancelled it: "+note, ": "))
 		if err != nil {
 			return err
 		}
