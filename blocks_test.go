@@ -79,8 +79,8 @@ func testFunctions(t *testing.T) map[string]bool {
 	return all
 }
 
-// Every block of every document is run, read by the real software or compared with the code by a test, or blocks_test.go
-// says why not. A block that is new, or of another kind than before, fails until somebody has said which.
+// Every block of every document is run, read by the real software or compared with the code by a test, or a row of
+// triedBlocks says why not. A block that is new, or of another kind than before, fails until somebody has said which.
 func TestEveryBlockOfADocumentIsTried(t *testing.T) {
 	t.Parallel()
 	tests, found := testFunctions(t), make([]int, len(triedBlocks))
@@ -100,8 +100,8 @@ func TestEveryBlockOfADocumentIsTried(t *testing.T) {
 	}
 	for i, row := range triedBlocks {
 		if found[i] != row.blocks {
-			t.Errorf("%s has %d blocks (%q, with %q) for %s, want %d: say of new ones how they are tried", row.document, found[i],
-				row.language, row.with, row.by, row.blocks)
+			t.Errorf("%s has %d blocks (%q, with %q) for %s, want %d: say of new ones how they are tried", row.document,
+				found[i], row.language, row.with, row.by, row.blocks)
 		}
 		if row.how != cannot && !tests[row.by] {
 			t.Errorf("%s: there is no test %s, want one", row.document, row.by)

@@ -100,8 +100,8 @@ func (b builder) packsAlike(running string) error {
 	return nil
 }
 
-// reproduce builds two clones in folders of different lengths, each with a cache of its own, and compares. The second is
-// a clone of the first, so that a commit that is made meanwhile changes nothing.
+// reproduce builds two clones in folders of different lengths, each with a cache of its own, and compares. The second
+// is a clone of the first, so that a commit that is made meanwhile changes nothing.
 func reproduce(ctx context.Context, b builder) error {
 	if err := b.packsAlike(runtime.Version()); err != nil {
 		return err

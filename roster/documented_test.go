@@ -64,7 +64,8 @@ func TestTheDocumentedRuleOfMovesToColdIsRead(t *testing.T) {
 	}
 	rule := lines[0] + "\n" + lines[1] + "\nassets: *\n" + lines[2] + "\neach: -\nneed: -\nhold: -\nhours: -\n"
 	text := strings.Replace(documentedPolicy(t), "allow: ours\n", rule+"allow: ours\n", 1)
-	if p, err := Parse(text); err != nil || len(p.Rules) != 5 || p.Rules[2].For[0] != KindToCold || p.Rules[2].To != ToOwn {
+	p, err := Parse(text)
+	if err != nil || len(p.Rules) != 5 || p.Rules[2].For[0] != KindToCold || p.Rules[2].To != ToOwn {
 		t.Errorf("the policy is read as %+v, %v, want a rule for moves to cold", p.Rules, err)
 	}
 }
