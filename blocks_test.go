@@ -114,7 +114,8 @@ func TestEveryBlockOfADocumentIsTried(t *testing.T) {
 
 func TestBlocksAreFound(t *testing.T) {
 	t.Parallel()
-	text := "a\n\n```sh\nx\n\n    y\n```\nb\n    no code: the paragraph goes on\n\n    c\n    d\n\n1. e\n\n   ```\n   f\n   ```\n"
+	text := "a\n\n```sh\nx\n\n    y\n```\nb\n    no code: the paragraph goes on\n\n    c\n    d\n\n" +
+		"1. e\n\n   ```\n   f\n   ```\n"
 	var got []string
 	for _, b := range blocksOf("a.md", text) {
 		got = append(got, b.language+":"+b.text)

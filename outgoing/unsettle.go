@@ -83,9 +83,9 @@ func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.Out
 	if p.Fee.IsZero() {
 		return nil
 	}
-	native, ok := h.Registry.Asset(p.Chain, "")
-	if !ok {
-		return fmt.Errorf("no currency is configured for the native asset of chain %s", p.Chain)
+	native, err := h.Registry.Native(p.Chain)
+	if err != nil {
+		return err
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)

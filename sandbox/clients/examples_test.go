@@ -68,8 +68,8 @@ func playExamples(t *testing.T, s *sandbox, dist string) {
 // receiverSecret is that of webhooks to the receivers.
 const receiverSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// takesWebhooks has the receiver of each language take a webhook as the service sends it, and refuse one that was changed
-// on its way.
+// takesWebhooks has the receiver of each language take a webhook as the service sends it, and refuse one that was
+// changed on its way.
 func takesWebhooks(t *testing.T, dist string) {
 	t.Helper()
 	receiver := filepath.Join(t.TempDir(), "receiver-go")

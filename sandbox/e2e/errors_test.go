@@ -115,7 +115,8 @@ func (o *operatorCLI) shows() {
 	}
 	shown := regexp.MustCompile("```json\n(.*)\n```").FindStringSubmatch(string(text))
 	body, _, id := o.sh(`curl -s "$API/api/v1/wallet" -H "X-API-KEY: $KEY"`, o.vars)
-	if shown == nil || strings.TrimSpace(body) != strings.Replace(shown[1], "01991f2e-6c00-7a3b-8c1d-0123456789ab", id, 1) {
+	const shownID = "01991f2e-6c00-7a3b-8c1d-0123456789ab"
+	if shown == nil || strings.TrimSpace(body) != strings.Replace(shown[1], shownID, id, 1) {
 		o.Errorf("the document shows %q, want %s", shown, body)
 	}
 }
