@@ -63,6 +63,9 @@ func (cmd *listenCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	if cmd.ForwardTo != "" {
+		c.Note("Events are forwarded to %s. Ctrl-C ends.", cmd.ForwardTo)
+	}
 	q := client.FeedQuery{After: cmd.After, Wait: 20 * time.Second}
 	var again redeliveries
 	if f != nil {

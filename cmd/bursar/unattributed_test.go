@@ -11,6 +11,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
+// strayHash is that of the transaction with all of them.
+const strayHash = "9b0fc92260312ce44e74ef369f5c66bb85b66d1c0c4c3e4a1d4f5b3c8e8e6f01"
+
 // stray records final unattributed deposits of 0.001 BTC each, with the alarms that they raised.
 func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (ids []bursar.ID, err error) {
 	if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
@@ -18,7 +21,7 @@ func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (i
 	}
 	for i := range n {
 		d := bursar.Deposit{ID: bursar.ID{8, 15: i}, Purpose: bursar.ForUnattributed, Currency: "BTC", Chain: "bitcoin",
-			TxID: "ab01", Output: uint32(i),
+			TxID: strayHash, Output: uint32(i),
 			Address: address, Amount: bursar.Units(100_000), Height: 7, BlockHash: "b", SeenAt: tx.Now()}
 		if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d}); err != nil {
 			return nil, err
