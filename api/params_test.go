@@ -161,8 +161,8 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 		"idempotency_conflict": 409,
 		"insufficient_balance": 422, "below_minimum": 422, "above_maximum": 422, "limit_reached": 422,
 		"destination_refused": 422,
-		"rate_limited": 429,
-		"internal":     500, "unavailable": 503, "": 500} {
+		"rate_limited":        429,
+		"internal":            500, "unavailable": 503, "": 500} {
 		if got := statusOf(code); got != want {
 			t.Errorf("%s has status %d, want %d", code, got, want)
 		}

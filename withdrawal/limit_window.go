@@ -26,7 +26,9 @@ func windowsOf(limits bursar.LimitRules) *windows {
 }
 
 // bind reports whether a limit of a period binds a withdrawal.
-func (s *windows) bind(w bursar.Withdrawal) bool { return len(s.limits.Windows(w.AccountID, w.Currency)) > 0 }
+func (s *windows) bind(w bursar.Withdrawal) bool {
+	return len(s.limits.Windows(w.AccountID, w.Currency)) > 0
+}
 
 // judge refuses a withdrawal that would exceed a limit of a period together with those before it. One that is recorded
 // already exceeds nothing: the answer to its commit was lost. err is that of the database.
