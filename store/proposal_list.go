@@ -9,12 +9,15 @@ import (
 	"github.com/bursar/bursar"
 )
 
+// anyTime is a condition that every proposal meets, by which SQLite searches the index where it would scan it.
+const anyTime = `created_at > 0`
+
 // List returns proposals, newest first: with a status only those, and of accounts only theirs; no accounts are all.
 func (tx Proposals) List(
 	ctx context.Context, status ProposalStatus, accounts []bursar.ID, limit int,
 ) ([]Proposal, error) {
 	if status == "" {
-		return tx.newest(ctx, "list proposals", `true`, nil, accounts, limit)
+		return tx.newest(ctx, "list proposals", anyTime, nil, accounts, limit)
 	}
 	return tx.newest(ctx, "list proposals of a status", `status = $2`, []any{string(status)}, accounts, limit)
 }
@@ -25,7 +28,7 @@ func (tx Proposals) Page(
 	ctx context.Context, accounts []bursar.ID, before Proposal, limit int,
 ) ([]Proposal, error) {
 	if before.ID.IsZero() {
-		return tx.newest(ctx, "list the newest proposals", `true`, nil, accounts, limit)
+		return tx.newest(ctx, "list the newest proposals", anyTime, nil, accounts, limit)
 	}
 	return tx.newest(ctx, "list older proposals", `(created_at, id) < ($2, $3)`,
 		[]any{micros(before.CreatedAt), before.ID}, accounts, limit)
