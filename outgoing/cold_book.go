@@ -107,9 +107,9 @@ func (c *ColdSpends) entryOf(
 	if err := json.Unmarshal(x.Lots, &lost); err != nil {
 		return e, fmt.Errorf("read what %s paid: %w", x.TxID, err)
 	}
-	native, configured := c.Registry.Asset(x.Chain, "")
-	if !configured {
-		return e, fmt.Errorf("no currency is configured for the native asset of chain %s", x.Chain)
+	native, err := c.Registry.Native(x.Chain)
+	if err != nil {
+		return e, err
 	}
 	ref := ledger.FeeRef(x.Chain, x.TxID) + ":" + x.Base
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindColdReversed, ref)
