@@ -14,8 +14,8 @@ import (
 
 const module = "github.com/bursar/bursar"
 
-// domain lists the packages of the business rules. They meet in a database transaction and do not import each other;
-// outgoing is the one path that withdrawals, sweeps and gas top-ups share.
+// domain lists the packages of the business rules. Those that mayImport does not name meet in a database transaction and
+// do not import each other; the others build on each other in the order follow, deposit, withdrawal, outgoing, sweep.
 var domain = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep",
 	"treasury", "unattributed", "wallet", "webhook", "withdrawal"}
 

@@ -58,9 +58,9 @@ func (c *ColdSpends) idle(ctx context.Context, tx *store.Tx) (bool, error) {
 	if len(c.Bases) > 0 || c.unused.Load() {
 		return len(c.Bases) == 0, nil
 	}
-	any, err := tx.Cold().Any(ctx, c.Capabilities.ID)
-	c.unused.Store(err == nil && !any)
-	return !any, err
+	used, err := tx.Cold().Any(ctx, c.Capabilities.ID)
+	c.unused.Store(err == nil && !used)
+	return !used, err
 }
 
 // Undo takes back what Apply and Credit wrote about a block. The alarm about a spend stays: the transaction is signed,
