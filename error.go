@@ -27,6 +27,7 @@ const (
 	CodeInsufficientBalance  ErrorCode = "insufficient_balance"
 	CodeBelowMinimum         ErrorCode = "below_minimum"
 	CodeAboveMaximum         ErrorCode = "above_maximum"
+	CodeLimitReached         ErrorCode = "limit_reached"
 	CodeDestinationRefused   ErrorCode = "destination_refused"
 	CodeRateLimited          ErrorCode = "rate_limited"
 	CodeInternal             ErrorCode = "internal"

@@ -2,20 +2,42 @@ package bursar
 
 import "time"
 
-// LimitKind says what becomes of a withdrawal that is above a limit.
+// LimitKind says what is limited, and what becomes of a withdrawal that is above it.
 type LimitKind string
 
 // The kinds of limits.
 const (
-	LimitMaximum  LimitKind = "maximum"  // it is refused
-	LimitApproval LimitKind = "approval" // it waits for an operator's approval
+	LimitMaximum  LimitKind = "maximum"  // of one withdrawal: a larger one is refused
+	LimitApproval LimitKind = "approval" // of one withdrawal: a larger one waits for an operator's approval
+	LimitHourly   LimitKind = "hourly"   // of an account's withdrawals of an hour together: what exceeds it is refused
+	LimitDaily    LimitKind = "daily"    // of those of 24 hours
+	LimitWeekly   LimitKind = "weekly"   // of those of seven days
 )
 
 // LimitKinds lists every kind.
-func LimitKinds() []LimitKind { return []LimitKind{LimitMaximum, LimitApproval} }
+func LimitKinds() []LimitKind {
+	return []LimitKind{LimitMaximum, LimitApproval, LimitHourly, LimitDaily, LimitWeekly}
+}
 
-// LimitRule is a limit of single withdrawals that operators set beside those of the configuration. It applies to
-// withdrawals that are requested after it was set.
+// Window returns the period whose withdrawals a limit counts together; 0 for a limit of single withdrawals.
+func (k LimitKind) Window() time.Duration {
+	switch k {
+	case LimitHourly:
+		return time.Hour
+	case LimitDaily:
+		return 24 * time.Hour
+	case LimitWeekly:
+		return 7 * 24 * time.Hour
+	}
+	return 0
+}
+
+// Refuses reports whether what is above the limit is refused, so that one of zero refuses everything.
+func (k LimitKind) Refuses() bool { return k != LimitApproval }
+
+// LimitRule is a limit of withdrawals that operators set beside those of the configuration. It applies to withdrawals
+// that are requested after it was set; one of a period counts those that were requested before it too. One of every
+// account limits each of them by itself.
 type LimitRule struct {
 	AccountID ID // zero: every account
 	Currency  CurrencyCode
@@ -58,14 +80,26 @@ func (rules LimitRules) Set(same LimitRule) (rule LimitRule, found bool) {
 	return rule, false
 }
 
-// For returns the currency with the largest withdrawal that an account may request: the rule's, but never more than
-// the currency's own.
+// For returns the currency with the largest withdrawal that an account may ever request: the lowest of the rules', also
+// of those of a period, but never more than the currency's own.
 func (rules LimitRules) For(account ID, c Currency) Currency {
-	rule, found := rules.Find(account, c.Code, LimitMaximum)
-	if found && (c.WithdrawalMaximum.IsZero() || rule.Amount.Less(c.WithdrawalMaximum)) {
-		c.WithdrawalMaximum = rule.Amount
+	for _, kind := range LimitKinds() {
+		rule, found := rules.Find(account, c.Code, kind)
+		if found && kind.Refuses() && (c.WithdrawalMaximum.IsZero() || rule.Amount.Less(c.WithdrawalMaximum)) {
+			c.WithdrawalMaximum = rule.Amount
+		}
 	}
 	return c
+}
+
+// Windows returns the limits of periods that bind an account's withdrawals of a currency, the shortest period first.
+func (rules LimitRules) Windows(account ID, currency CurrencyCode) (windows LimitRules) {
+	for _, kind := range LimitKinds() {
+		if rule, found := rules.Find(account, currency, kind); found && kind.Window() > 0 {
+			windows = append(windows, rule)
+		}
+	}
+	return windows
 }
 
 // Waits reports whether a withdrawal of an account waits for an approval: because it is above the rule, or above what

@@ -13,12 +13,30 @@ type WalletLink struct {
 	// Usual says that wallets in general read the link from a QR code; otherwise a code holds the bare address unless
 	// the payer asks for the link.
 	Usual bool
+	App   WalletApp // opens by a web address too; the zero one is none
+}
+
+// WalletApp is a wallet of the main network that opens by an address of its maker's website. Where it is not installed
+// that site opens, and learns who asks for which payment: operators choose whether payers are offered it.
+type WalletApp struct {
+	Key  string // in the configuration, such as "xaman"
+	Name string // as payers know it
+	Form string // as of a WalletLink
 }
 
 // PaymentURI returns the URI of a payment of an amount of the currency, "" where the currency's chain has none. The
 // amount of zero is left out: the payer's wallet asks for it. The label may be empty.
 func (c Currency) PaymentURI(to Address, amount Amount, label string) string {
-	base, query, asked := strings.Cut(c.Link.Form, "?")
+	return c.filled(c.Link.Form, to, amount, label)
+}
+
+// AppURI is PaymentURI by the web address of a wallet, "" where the currency's chain has none.
+func (c Currency) AppURI(to Address, amount Amount, label string) string {
+	return c.filled(c.Link.App.Form, to, amount, label)
+}
+
+func (c Currency) filled(form string, to Address, amount Amount, label string) string {
+	base, query, asked := strings.Cut(form, "?")
 	if base == "" || to.Base == "" {
 		return ""
 	}

@@ -117,10 +117,11 @@ func TestTheContractsCodes(t *testing.T) {
 		http.StatusRequestEntityTooLarge: {"body_too_large"},
 		http.StatusUnsupportedMediaType:  {"unsupported_media_type"},
 		http.StatusConflict:              {"idempotency_conflict", "charge_closed", "already_resolved", "too_late"},
-		http.StatusUnprocessableEntity:   {"insufficient_balance", "below_minimum", "above_maximum", "destination_refused"},
-		http.StatusTooManyRequests:       {"rate_limited"},
-		http.StatusInternalServerError:   {"internal"},
-		http.StatusServiceUnavailable:    {"unavailable", "rate_unavailable"},
+		http.StatusUnprocessableEntity: {"insufficient_balance", "below_minimum", "above_maximum", "limit_reached",
+			"destination_refused"},
+		http.StatusTooManyRequests:     {"rate_limited"},
+		http.StatusInternalServerError: {"internal"},
+		http.StatusServiceUnavailable:  {"unavailable", "rate_unavailable"},
 	}
 	var all []string
 	for _, codes := range promised {

@@ -34,7 +34,8 @@ func statusOf(code bursar.ErrorCode) int {
 	case bursar.CodeIdempotencyConflict, bursar.CodeChargeClosed, bursar.CodeAlreadyResolved,
 		bursar.CodeTooLate:
 		return http.StatusConflict
-	case bursar.CodeInsufficientBalance, bursar.CodeBelowMinimum, bursar.CodeAboveMaximum, bursar.CodeDestinationRefused:
+	case bursar.CodeInsufficientBalance, bursar.CodeBelowMinimum, bursar.CodeAboveMaximum, bursar.CodeLimitReached,
+		bursar.CodeDestinationRefused:
 		return http.StatusUnprocessableEntity
 	case bursar.CodeRateLimited:
 		return http.StatusTooManyRequests

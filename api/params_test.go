@@ -159,9 +159,10 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 		"invalid_order": 400, "order_expired": 400,
 		"not_found": 404, "method_not_allowed": 405, "body_too_large": 413, "unsupported_media_type": 415,
 		"idempotency_conflict": 409,
-		"insufficient_balance": 422, "below_minimum": 422, "above_maximum": 422, "destination_refused": 422,
-		"rate_limited": 429,
-		"internal":     500, "unavailable": 503, "": 500} {
+		"insufficient_balance": 422, "below_minimum": 422, "above_maximum": 422, "limit_reached": 422,
+		"destination_refused": 422,
+		"rate_limited":        429,
+		"internal":            500, "unavailable": 503, "": 500} {
 		if got := statusOf(code); got != want {
 			t.Errorf("%s has status %d, want %d", code, got, want)
 		}

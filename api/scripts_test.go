@@ -61,6 +61,8 @@ func (c *script) execute(args []string) {
 		c.credit(args[1], args[2:]...)
 	case "fee":
 		c.fee(args[1], bursar.CurrencyCode(args[2]), bursar.FeeKind(args[3]), strings.Join(args[4:], " "))
+	case "limit":
+		c.limit(args[1], bursar.CurrencyCode(args[2]), bursar.LimitKind(args[3]), args[4])
 	case "reverse":
 		c.reverse(args[1])
 	case "stray":
@@ -204,6 +206,25 @@ func (c *script) fee(account string, code bursar.CurrencyCode, kind bursar.FeeKi
 	}
 	c.do(func(tx *store.Tx) error {
 		return tx.FeeRules().Set(c.Context(), bursar.FeeRule{AccountID: c.id(account), Currency: code, Kind: kind, Fee: fee})
+	})
+}
+
+// limit sets a limit of an account's withdrawals; none ends it.
+func (c *script) limit(account string, code bursar.CurrencyCode, kind bursar.LimitKind, text string) {
+	c.Helper()
+	currency, err := c.registry.Get(code)
+	if err != nil {
+		c.fatalf("%v", err)
+	}
+	rule := bursar.LimitRule{AccountID: c.id(account), Currency: code, Kind: kind}
+	c.do(func(tx *store.Tx) error {
+		if text == "none" {
+			return tx.LimitRules().Remove(c.Context(), rule)
+		}
+		if rule.Amount, err = currency.Parse(text); err != nil {
+			return err
+		}
+		return tx.LimitRules().Set(c.Context(), rule)
 	})
 }
 

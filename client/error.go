@@ -31,6 +31,7 @@ const (
 	InsufficientBalance  Code = "insufficient_balance"
 	BelowMinimum         Code = "below_minimum"
 	AboveMaximum         Code = "above_maximum"
+	LimitReached         Code = "limit_reached" // of a period: it may be possible later
 	DestinationRefused   Code = "destination_refused"
 	RateLimited          Code = "rate_limited"
 	Internal             Code = "internal"

@@ -167,7 +167,7 @@ func TestEveryCodeHasAName(t *testing.T) {
 		client.Unauthorized, client.SecretRequired, client.InvalidSecret, client.Forbidden, client.WithdrawalsFrozen,
 		client.NotFound, client.MethodNotAllowed,
 		client.BodyTooLarge, client.UnsupportedMediaType, client.IdempotencyConflict, client.InsufficientBalance,
-		client.BelowMinimum, client.AboveMaximum,
+		client.BelowMinimum, client.AboveMaximum, client.LimitReached,
 		client.DestinationRefused, client.RateLimited, client.Internal, client.Unavailable,
 		client.RateUnavailable, client.ChargeClosed, client.AlreadyResolved, client.TooLate, client.EventsArchived,
 		client.InvalidOrder, client.OrderExpired, client.OrderSignatureRequired, client.InvalidOrderSignature}

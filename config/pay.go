@@ -3,10 +3,12 @@ package config
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/registry"
 )
 
 // Pay configures the payer's page. Without URL there is none.
@@ -15,6 +17,8 @@ type Pay struct {
 	Brand            // of every account that has none of its own
 	Accounts  map[bursar.ID]Brand
 	Explorers map[bursar.ChainID]string // URLs of transactions, with {tx} for the ID
+
+	WalletApps []string // keys of wallets that the page links to by their makers' sites; empty: none
 }
 
 // Brand is how a shop shows itself on the payer's page.
@@ -46,6 +50,14 @@ const maxShopName = 60 // characters
 
 var paySettings = append([]setting[Pay]{
 	{"url", func(r *reader, n *node, to *Pay) { keep(&to.URL)(r.origin(n)) }},
+	{"wallet_apps", func(r *reader, n *node, to *Pay) {
+		to.WalletApps = nil
+		for _, item := range r.list(n) {
+			if key, ok := r.walletApp(item); ok {
+				to.WalletApps = append(to.WalletApps, key)
+			}
+		}
+	}},
 }, ofPay(brandSettings)...)
 
 var brandSettings = []setting[Brand]{
@@ -76,6 +88,27 @@ func ofPay(of []setting[Brand]) (list []setting[Pay]) {
 		list = append(list, setting[Pay]{s.key, func(r *reader, n *node, to *Pay) { s.read(r, n, &to.Brand) }})
 	}
 	return list
+}
+
+// walletApp reads the key of a wallet that a chain knows.
+func (r *reader) walletApp(n *node) (string, bool) {
+	text, ok := r.text(n)
+	if !ok {
+		return "", false
+	}
+	var known []string
+	for _, d := range registry.All() {
+		for _, link := range []bursar.WalletLink{d.Link.Native, d.Link.Token} {
+			if key := link.App.Key; key != "" && !slices.Contains(known, key) {
+				known = append(known, key)
+			}
+		}
+	}
+	if !slices.Contains(known, text) {
+		r.fail(n, "there is no wallet %.40q: it is one of %s", text, strings.Join(known, ", "))
+		return "", false
+	}
+	return text, true
 }
 
 // readable refuses colours of which nobody can read one on the other.
@@ -123,6 +156,9 @@ func (r *reader) pay(section *node, cfg *Config) {
 	if cfg.Network == Mainnet && strings.HasPrefix(to.URL, "http:") {
 		r.fail(section.field("url"), "on mainnet payers must reach the page by https: otherwise anybody between can "+
 			"exchange the address")
+	}
+	if cfg.Network != Mainnet && len(to.WalletApps) > 0 {
+		r.fail(section.field("wallet_apps"), "such a wallet pays on the main network: leave wallet_apps out on %s", cfg.Network)
 	}
 	r.readable(section, to.Brand)
 	r.payAccounts(section, &to)

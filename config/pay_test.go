@@ -136,3 +136,35 @@ pay:
 		}
 	}
 }
+
+// Wallets that open by their maker's site are offered where an operator names them, on the main network alone: they pay
+// real money.
+func TestWalletApps(t *testing.T) {
+	t.Parallel()
+	main := "network: mainnet\npay: {url: 'https://pay.shop.example', wallet_apps: [xaman]}"
+	cfg := parse(t, main)
+	if got := cfg.Pay.WalletApps; !slices.Equal(got, []string{"xaman"}) {
+		t.Errorf("named are %q, want xaman", got)
+	}
+	if got := parse(t, "pay: {url: 'https://pay.shop.example'}").Pay.WalletApps; got != nil {
+		t.Errorf("without the setting they are %q, want none", got)
+	}
+	to := bursar.Address{Base: "rU6K7V3Po4snVhBBaU29sesqs2qTQJWDw1", HasMemo: true, Memo: 7}
+	const want = "https://xaman.app/detect/request:rU6K7V3Po4snVhBBaU29sesqs2qTQJWDw1?amount=25.13&network=XRPL&dt=7"
+	if got := currency(t, cfg, "XRP").AppURI(to, bursar.Units(25_130_000), "Fern & Fig"); got != want {
+		t.Errorf("the address is %s, want %s", got, want)
+	}
+	if got := currency(t, cfg, "BTC").AppURI(to, bursar.Units(5), ""); got != "" {
+		t.Errorf("of BTC it is %q, want none", got)
+	}
+	for text, words := range map[string]string{
+		strings.Replace(main, "mainnet", "testnet", 1):  "pays on the main network",
+		strings.Replace(main, "[xaman]", "[xamam]", 1):  "it is one of xaman",
+		strings.Replace(main, "[xaman]", "[xaman,]", 1): "",
+	} {
+		_, err := config.Parse("bursar.yaml", []byte(text), nil)
+		if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
+			t.Errorf("%q gives %v, want %q", text, err, words)
+		}
+	}
+}

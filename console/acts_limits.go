@@ -21,10 +21,17 @@ const everyAccount = "all"
 // The fields of forms about limits.
 var (
 	currencyField = field{Name: "currency", Label: "Currency", Hint: "Its code, such as BTC."}
-	limitField    = field{Name: "detail", Label: "Limit",
-		Options: []string{string(bursar.LimitMaximum), string(bursar.LimitApproval)},
-		Hint:    "maximum: a larger withdrawal is refused. approval: a larger one waits for an approval."}
+	limitField    = field{Name: "detail", Label: "Limit", Options: limitOptions(),
+		Hint: "maximum: a larger withdrawal is refused. approval: a larger one waits for an approval. hourly, daily, weekly: " +
+			"an account's withdrawals within an hour, 24 hours or seven days come to no more."}
 )
+
+func limitOptions() (options []string) {
+	for _, kind := range bursar.LimitKinds() {
+		options = append(options, string(kind))
+	}
+	return options
+}
 
 // limits lists what makes limits of withdrawals tighter: one person does it, at once. Others approve what loosens them.
 func (c *Console) limits() []deed {

@@ -52,6 +52,27 @@ func TestAPersonTightensALimit(t *testing.T) {
 	})
 }
 
+// Limits of periods are tightened by the same form, and one of zero by none.
+func TestAPersonTightensALimitOfAPeriod(t *testing.T) {
+	eachOffice(t, func(o *office) {
+		o.console.Acts.Limits = &withdrawal.Limits{DB: o.DB, Registry: o.Registry}
+		shop := o.OneChain.Accounts[0].String()
+		send := func(kind, amount string, want int, words ...string) {
+			o.T.Helper()
+			o.answers(kind+" "+amount, o.sends("limits.tighten", "object", shop, "currency", "COIN", "detail", kind, "amount",
+				amount), want, words...)
+		}
+		for _, kind := range []string{"hourly", "daily", "weekly"} {
+			send(kind, "0.5", http.StatusSeeOther)
+			send(kind, "0.6", http.StatusUnprocessableEntity, "propose it")
+			send(kind, "0", http.StatusUnprocessableEntity, "of zero")
+		}
+		if list := o.acts(); len(list) != 3 || list[0].Object != "limit weekly COIN of account "+shop {
+			o.T.Errorf("recorded are %+v, want the three acts", list)
+		}
+	})
+}
+
 // A person without the verb, or who is held to other accounts, changes no limit.
 func TestALimitWithoutTheRight(t *testing.T) {
 	eachOffice(t, func(o *office) {

@@ -135,7 +135,7 @@ func readSettings(ctx context.Context, r *reading) (s Sheet, err error) {
 		set.Rows = append(set.Rows, []Cell{text(v.Path), text(v.Value), text(v.Source)})
 	}
 	rules, err := r.tx.LimitRules().List(ctx, mostRows)
-	limits := r.limitTable("Limits that operators set", "None: those of the configuration count.", rules)
+	limits := r.limitTable("Limits that operators set", "None: those of the configuration count.", rules, nil)
 	s.Tables = []Table{r.currencyTable(), limits, set}
 	s.Command = "bursar doctor"
 	return s, err

@@ -4,24 +4,48 @@ import (
 	"context"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
 )
 
-// addLimits adds the limits that bind an account's withdrawals: its own, and those of every account beside them.
+// addLimits adds the limits that bind an account's withdrawals: its own, and those of every account beside them, with
+// what is left of those of a period.
 func (r *reading) addLimits(ctx context.Context, s *Sheet, id bursar.ID) error {
 	rules, err := r.tx.LimitRules().Of(ctx, id)
+	if err != nil {
+		return err
+	}
 	var counts bursar.LimitRules
+	left := map[bursar.LimitRule]string{}
 	for _, rule := range rules {
-		if found, _ := rules.Find(id, rule.Currency, rule.Kind); found == rule {
-			counts = append(counts, rule)
+		if found, _ := rules.Find(id, rule.Currency, rule.Kind); found != rule {
+			continue
 		}
+		counts = append(counts, rule)
+		if rule.Kind.Window() == 0 {
+			continue
+		}
+		list, err := r.tx.Withdrawals().RequestedAfter(ctx, id, rule.Currency, r.tx.Now().Add(-rule.Kind.Window()))
+		if err != nil {
+			return err
+		}
+		left[rule] = r.Registry.Text(rule.Currency, leftOf(rule, list))
 	}
 	s.Tables = append(s.Tables, r.limitTable("Limits of its withdrawals", "None: those of the configuration count.",
-		counts))
-	return err
+		counts, left))
+	return nil
 }
 
-// limitTable lists limits that operators set.
-func (r *reading) limitTable(title, empty string, rules bursar.LimitRules) Table {
+// leftOf is how much more may be requested now within the period of a limit.
+func leftOf(rule bursar.LimitRule, requested []store.Requested) bursar.Amount {
+	left := rule.Amount
+	for _, w := range requested {
+		left = left.SubOrZero(w.Amount)
+	}
+	return left
+}
+
+// limitTable lists limits that operators set. What is left now of those of a period is shown where it is given.
+func (r *reading) limitTable(title, empty string, rules bursar.LimitRules, left map[bursar.LimitRule]string) Table {
 	t := Table{Key: "limits", Title: title, Empty: empty, Columns: []Column{
 		{"of", "Of", Ident},
 		{"currency", "Currency", Plain},
@@ -30,15 +54,23 @@ func (r *reading) limitTable(title, empty string, rules bursar.LimitRules) Table
 		{"setAt", "Set", Moment},
 		{"actor", "By", Written},
 		{"reason", "Reason", Written},
-	}, Note: "maximum: a larger withdrawal is refused. approval: a larger one waits for an approval. An account's own " +
-		"limit counts in place of that of every account, and none exceeds that of the configuration."}
+	}, Note: "maximum: a larger withdrawal is refused. approval: a larger one waits for an approval. hourly, daily, weekly: " +
+		"an account's withdrawals within an hour, 24 hours or seven days come to no more. An account's own limit, that of " +
+		"every account and that of the configuration count together: the lowest binds."}
+	if left != nil {
+		t.Columns = append(t.Columns, Column{"left", "Left now", Figure})
+	}
 	for _, rule := range rules {
 		of := text("every account")
 		if !rule.AccountID.IsZero() {
 			of = named("/accounts", rule.AccountID)
 		}
-		t.Rows = append(t.Rows, []Cell{of, text(string(rule.Currency)), text(string(rule.Kind)),
-			text(r.Registry.Text(rule.Currency, rule.Amount)), at(rule.SetAt), text(rule.Actor), text(rule.Reason)})
+		row := []Cell{of, text(string(rule.Currency)), text(string(rule.Kind)),
+			text(r.Registry.Text(rule.Currency, rule.Amount)), at(rule.SetAt), text(rule.Actor), text(rule.Reason)}
+		if left != nil {
+			row = append(row, text(left[rule]))
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

@@ -86,3 +86,27 @@ func TestAnErrorOfALinkIsShownInNoFrame(t *testing.T) {
 		t.Errorf("the form is answered %d, want %d", failed.StatusCode, http.StatusServiceUnavailable)
 	}
 }
+
+// A wallet that opens by its maker's site is linked where it is named, for its currency alone, and the page goes on as
+// without it.
+func TestAWalletOfTheMakersSite(t *testing.T) {
+	t.Parallel()
+	const link = `href="https://xaman.app/detect/request:`
+	for name, want := range map[string]bool{"waiting-xrp": true, "waiting": false} {
+		h := newHarness(t, func(c *pay.Config) { c.Apps = []string{"xaman"} })
+		answer, page := h.ask(http.MethodGet, h.path(name))
+		if strings.Contains(page, link) != want {
+			t.Errorf("%s links to the site: %t, want %t", name, !want, want)
+		}
+		if want && (!strings.Contains(page, "&amp;network=XRPL&amp;dt=") ||
+			!strings.Contains(page, `rel="noopener noreferrer">Open in wallet: <bdi>Xaman</bdi>`)) {
+			t.Errorf("%s has\n%s\nwant a link with the tag that opens by itself and tells nothing of the page", name, page)
+		}
+		if policy := answer.Header.Get("Content-Security-Policy"); strings.Contains(policy, "xaman") {
+			t.Errorf("%s: the policy is %s, want nothing of another host in it", name, policy)
+		}
+	}
+	if _, page := newHarness(t).ask(http.MethodGet, newHarness(t).path("waiting-xrp")); strings.Contains(page, link) {
+		t.Error("a page whose operator names no wallet links to the site, want that it does not")
+	}
+}

@@ -50,6 +50,7 @@ type Config struct {
 	Checkout wire.Checkout
 	Brand    Brand
 	Brands   map[bursar.ID]Brand // of accounts that have their own
+	Apps     []string            // keys of the wallets that are linked by their makers' sites
 	Now      func() time.Time
 	Sleep    func(ctx context.Context, d time.Duration) bool // reports false once ctx has ended
 	Log      *slog.Logger

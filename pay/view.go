@@ -78,6 +78,8 @@ type Payable struct {
 	Address  string
 	Tag      string
 	URI      string
+	App      string        // of a wallet that opens by a web address; empty: none is offered
+	AppURL   string        // which that is
 	Form     string        // what Image holds
 	Image    template.HTML // a QR code
 	Forms    []Choice      // of the QR code; none where there is one form only

@@ -191,6 +191,9 @@ func (h *Handler) addPayable(
 	}
 	to.Money.Amount = plain(c, due)
 	to.URI = c.PaymentURI(o.Address, due, h.Checkout.Shop(d.AccountID))
+	if slices.Contains(h.Apps, c.Link.App.Key) {
+		to.App, to.AppURL = c.Link.App.Name, c.AppURI(o.Address, due, h.Checkout.Shop(d.AccountID))
+	}
 	to.draw(c, d.LinkFormat, a)
 }
 

@@ -136,18 +136,18 @@ func subjects(questions []*question) []bursar.ID {
 
 // askAll asks all questions at once, outside of any database transaction, and takes what is answered: one answer that
 // takes long delays no other. It reports whether anything goes on or has ended.
-func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (decided bool, failed error) {
-	answered := s.ask(ctx, questions)
+func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (answered bool, failed error) {
+	replies := s.ask(ctx, questions)
 	for left := questions; len(left) > 0; {
 		var there []*question
-		if there, left = s.next(answered, left); ctx.Err() != nil {
+		if there, left = s.next(replies, left); ctx.Err() != nil {
 			failed = errors.Join(failed, ctx.Err()) // this process ends: that says nothing about the service
 			continue                                // until nobody asks any more
 		}
 		went, err := s.takeAll(ctx, lease, there)
-		decided, failed = decided || went, errors.Join(failed, err)
+		answered, failed = answered || went, errors.Join(failed, err)
 	}
-	return decided && failed == nil, failed
+	return answered && failed == nil, failed
 }
 
 // next waits for answers, and returns the questions that have one, in their sequence, and those that are left. If not

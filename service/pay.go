@@ -21,6 +21,8 @@ type Pay struct {
 	Brand     pay.Brand
 	Brands    map[bursar.ID]pay.Brand // of accounts that have their own
 	Explorers map[bursar.ChainID]string
+
+	WalletApps []string // keys of wallets that pages link to by their makers' sites
 }
 
 // Checkout returns where payers' pages are.
@@ -47,7 +49,7 @@ func (p Pay) at(listen string) Pay {
 
 // payOf reads what the configuration names.
 func payOf(c config.Pay) (p Pay, err error) {
-	p = Pay{URL: c.URL, Explorers: c.Explorers, Brands: map[bursar.ID]pay.Brand{}}
+	p = Pay{URL: c.URL, Explorers: c.Explorers, Brands: map[bursar.ID]pay.Brand{}, WalletApps: c.WalletApps}
 	if p.Brand, err = brandOf(c.Brand); err != nil {
 		return p, err
 	}
@@ -92,6 +94,7 @@ func (s *Service) newPages() (*pay.Handler, error) {
 		Checkout: s.parts.Pay.Checkout(),
 		Brand:    s.parts.Pay.Brand,
 		Brands:   s.parts.Pay.Brands,
+		Apps:     s.parts.Pay.WalletApps,
 		Now:      s.DB.Now,
 		Sleep:    s.DB.Sleep,
 		Log:      s.log.With("component", "pay"),

@@ -77,8 +77,8 @@ func (s *Service) doLimit(ctx context.Context, p store.Proposal, done proposal.D
 	return s.Limits.Change(ctx, c)
 }
 
-// weightOf is the largest withdrawal that a proposed limit lets through: where it is removed, what the configuration
-// does, and more than anything where that has none.
+// weightOf is what a proposed limit lets through: where it is removed, what the configuration does, and more than
+// anything where that has none, as for those of a period, since an account may withdraw again and again.
 func (s *Service) weightOf(p store.Proposal) bursar.Amount {
 	if !p.Amount.IsZero() {
 		return p.Amount
@@ -88,8 +88,11 @@ func (s *Service) weightOf(p store.Proposal) bursar.Amount {
 	if err != nil {
 		return most
 	}
-	bound := c.WithdrawalMaximum
-	if strings.HasPrefix(p.Detail, string(bursar.LimitApproval)) {
+	bound := bursar.Amount{}
+	switch kind, _, _ := strings.Cut(p.Detail, ":"); bursar.LimitKind(kind) {
+	case bursar.LimitMaximum:
+		bound = c.WithdrawalMaximum
+	case bursar.LimitApproval:
 		bound = c.ApprovalAbove
 	}
 	if bound.IsZero() {

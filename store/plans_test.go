@@ -86,6 +86,9 @@ var scraped = []read{
 	reading("keys of orders of all", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.OrderKeys().Page(ctx, bursar.OrderKey{}, 10)
 	}),
+	reading("what an account requested", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Withdrawals().RequestedAfter(ctx, someone, "BTC", today)
+	}),
 	reading("limits of two accounts", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.LimitRules().Of(ctx, bursar.ID{1}, bursar.ID{2})
 	}),

@@ -195,34 +195,6 @@ func (tx Proposals) Expire(ctx context.Context) error {
 	return err
 }
 
-// List returns proposals, newest first: with a status only those, and of accounts only theirs; no accounts are all.
-func (tx Proposals) List(
-	ctx context.Context, status ProposalStatus, accounts []bursar.ID, limit int,
-) ([]Proposal, error) {
-	q := condition{args: []any{limit, string(status)}}
-	q.of(tx.Tx, "account_id", accounts)
-	return proposedColumns.rows(ctx, tx.Tx, "list proposals", `FROM proposals WHERE ($2 = '' OR status = $2)`+q.text+
-		` ORDER BY created_at DESC, id DESC LIMIT $1`, q.args...)
-}
-
-// Page returns proposals that are older than one, newest first; the newest for the zero one. Those of accounts are only
-// theirs; no accounts are all.
-func (tx Proposals) Page(
-	ctx context.Context, accounts []bursar.ID, before Proposal, limit int,
-) ([]Proposal, error) {
-	const order = ` ORDER BY created_at DESC, id DESC LIMIT $1`
-	if before.ID.IsZero() {
-		q := condition{args: []any{limit}}
-		q.of(tx.Tx, "account_id", accounts)
-		return proposedColumns.rows(ctx, tx.Tx, "list the newest proposals", `FROM proposals WHERE true`+q.text+order,
-			q.args...)
-	}
-	q := condition{args: []any{limit, micros(before.CreatedAt), before.ID}}
-	q.of(tx.Tx, "account_id", accounts)
-	return proposedColumns.rows(ctx, tx.Tx, "list older proposals",
-		`FROM proposals WHERE (created_at, id) < ($2, $3)`+q.text+order, q.args...)
-}
-
 // Decide records a person's decision about a locked proposal. The error is ErrAlreadyDecided if they have decided
 // before.
 func (tx Proposals) Decide(ctx context.Context, v ProposalDecision) error {

@@ -918,6 +918,8 @@ CREATE TABLE proposals (
 
 CREATE INDEX proposals_listed ON proposals(created_at, id);
 
+CREATE INDEX proposals_of_account ON proposals(account_id, created_at, id) WHERE account_id IS NOT NULL;
+
 CREATE UNIQUE INDEX proposals_open ON proposals(verb, object) WHERE status IN ('pending', 'approved');
 
 CREATE TABLE reconciliations (
@@ -1177,6 +1179,9 @@ CREATE UNIQUE INDEX withdrawals_named ON withdrawals(reference, account_id) WHER
 CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
 
 CREATE INDEX withdrawals_paid_by ON withdrawals(tx_id, account_id) WHERE tx_id <> '';
+
+CREATE INDEX withdrawals_requested ON withdrawals(account_id, currency, created_at)
+  WHERE status NOT IN ('rejected', 'cancelled', 'failed');
 
 CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id) WHERE outgoing_id IS NOT NULL;
 

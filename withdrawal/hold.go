@@ -14,7 +14,8 @@ import (
 
 // holdAll records the withdrawals of one batch and holds their money; each is accepted or refused alone. Those to
 // wallets of this service are paid at once. The number of statements does not depend on the number of requests, but for
-// those that bring their own money (fund), that are bound to a list of destinations, or that pay a charge.
+// those that bring their own money (fund), that a limit of a period binds, that are bound to a list of destinations, or
+// that pay a charge.
 func (s *Service) holdAll(
 	ctx context.Context, tx *store.Tx, requests []prepared,
 ) ([]store.Result[bursar.Withdrawal], error) {
@@ -47,16 +48,13 @@ func (s *Service) holdAll(
 		}
 	}
 	price(requests, results, found.rules)
+	periods := windowsOf(found.limits)
 	var rest []int
 	for i, p := range requests {
 		switch {
 		case results[i].Err != nil, answered[i]:
-		case p.fund != nil:
-			if results[i].Err = p.fund(ctx, tx, p.withdrawal); results[i].Err != nil {
-				continue
-			}
-			// Its money is there before the next one asks for money of its own.
-			if err := s.hold(ctx, tx, found, requests, results, []int{i}); err != nil {
+		case p.fund != nil, periods.bind(p.withdrawal):
+			if err := s.holdAlone(ctx, tx, found, periods, requests, results, i); err != nil {
 				return nil, err
 			}
 		default:
@@ -67,6 +65,25 @@ func (s *Service) holdAll(
 		return nil, err
 	}
 	return results, s.hold(ctx, tx, found, requests, results, rest)
+}
+
+// holdAlone holds the money of one request before the next one is looked at: what it brings is there before the next
+// one asks for money of its own, and what it takes of a limit of a period is taken only if it is recorded.
+func (s *Service) holdAlone(ctx context.Context, tx *store.Tx, found looked, periods *windows, requests []prepared,
+	results []store.Result[bursar.Withdrawal], i int) (err error) {
+	p := requests[i]
+	if results[i].Err, err = periods.judge(ctx, tx, p); err != nil || results[i].Err != nil {
+		return err
+	}
+	if p.fund != nil {
+		if results[i].Err = p.fund(ctx, tx, p.withdrawal); results[i].Err != nil {
+			return nil
+		}
+	}
+	if err = s.hold(ctx, tx, found, requests, results, []int{i}); err == nil && results[i].Err == nil {
+		periods.took(results[i].Value)
+	}
+	return err
 }
 
 // unlessRecorded takes back refusals of withdrawals that are recorded: the answer to their commit was lost, and an

@@ -45,8 +45,8 @@ type LimitChange struct {
 }
 
 // Change sets or removes limits, all or none, for withdrawals that are requested from its commit on. Errors:
-// invalid_request where one would loosen a limit and must not, and where it changes nothing; invalid_amount for a
-// maximum of zero; unsupported_currency; not_found for an unknown account.
+// invalid_request where one would loosen a limit and must not, and where it changes nothing; invalid_amount for one
+// of zero that refuses; unsupported_currency; not_found for an unknown account.
 func (s *Limits) Change(ctx context.Context, changes ...LimitChange) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.LimitRules().Turn(ctx); err != nil {
@@ -105,9 +105,9 @@ func (s *Limits) foresee(ctx context.Context, tx *store.Tx, c LimitChange) (was,
 	if err != nil {
 		return was, is, false, err
 	}
-	if !c.Remove && r.Kind == bursar.LimitMaximum && r.Amount.IsZero() {
+	if !c.Remove && r.Kind.Refuses() && r.Amount.IsZero() {
 		return was, is, false, bursar.RefuseField(bursar.CodeInvalidAmount, "amount",
-			"a largest withdrawal of zero stops them all: halt the currency, or freeze the account")
+			"a limit of zero stops all withdrawals: halt the currency, or freeze the account")
 	}
 	if !r.AccountID.IsZero() {
 		if _, err := tx.Accounts().Get(ctx, r.AccountID); err != nil {

@@ -1,6 +1,7 @@
 package withdrawal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -82,8 +83,8 @@ type Quote struct {
 
 // Quote checks a request as Request does and returns what it would cost now, without holding anything. Neither a signed
 // order nor a balance is needed. A part of the fee that the network decides is estimated again when the withdrawal is
-// requested. Errors: those of Request about currency, amount and address, and unavailable where the network's fee is
-// not known.
+// requested. Errors: those of Request about currency, amount and address, limit_reached among them, and unavailable where
+// the network's fee is not known.
 func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 	o.quoting = true
 	p, err := s.prepare(ctx, o, nil)
@@ -101,7 +102,11 @@ func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 		if limits, err = soon.Get(ctx); err != nil {
 			return err
 		}
-		return judge(&requests[0], limits)
+		if err := judge(&requests[0], limits); err != nil {
+			return err
+		}
+		refused, err := windowsOf(limits).judge(ctx, tx, requests[0])
+		return cmp.Or(err, refused)
 	})
 	if err != nil {
 		return Quote{}, err

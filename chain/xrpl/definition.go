@@ -38,7 +38,12 @@ func Define() chain.Definition {
 	}
 }
 
-// links are the form of XLS-2, which few wallets read: a code holds the address, and the tag is copied by itself.
+// links are the form of XLS-2, which few wallets read: a code holds the address, and the tag is copied by itself. Xaman
+// opens by a web address with the same parts (docs.xaman.dev, "Payment Request Link").
 func links() chain.WalletLinks {
-	return chain.WalletLinks{Native: bursar.WalletLink{Form: "xrpl://{address}?amount={amount}&dt={tag}"}}
+	return chain.WalletLinks{Native: bursar.WalletLink{
+		Form: "xrpl://{address}?amount={amount}&dt={tag}",
+		App: bursar.WalletApp{Key: "xaman", Name: "Xaman",
+			Form: "https://xaman.app/detect/request:{address}?amount={amount}&network=XRPL&dt={tag}"},
+	}}
 }

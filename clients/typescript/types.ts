@@ -2768,7 +2768,7 @@ export interface components {
                     success: false;
                     error: {
                         /** @enum {string} */
-                        code: "insufficient_balance" | "below_minimum" | "above_maximum" | "destination_refused";
+                        code: "insufficient_balance" | "below_minimum" | "above_maximum" | "limit_reached" | "destination_refused";
                         message: components["schemas"]["Message"];
                         field?: components["schemas"]["Field"];
                         docs?: components["schemas"]["ErrorDocs"];

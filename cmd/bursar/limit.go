@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,9 @@ type limitSetCommand struct {
 	Currency bursar.CurrencyCode `required:"" placeholder:"CODE" help:"Code of the currency."`
 	Maximum  string              `placeholder:"AMOUNT" help:"Refuse withdrawals above this, in whole units; none ends the limit."`
 	Approval string              `placeholder:"AMOUNT" help:"Have withdrawals above this wait for an approval; 0 for each, none ends the limit."`
+	Hourly   string              `placeholder:"AMOUNT" help:"Refuse what exceeds this together with an account's other withdrawals of the last hour; none ends the limit."`
+	Daily    string              `placeholder:"AMOUNT" help:"The same, of the last 24 hours."`
+	Weekly   string              `placeholder:"AMOUNT" help:"The same, of the last seven days."`
 	Reason   string              `required:"" placeholder:"TEXT" help:"Why, for the record."`
 	actor
 	acting
@@ -86,10 +90,14 @@ const noLimit = "none"
 
 // Help says what limits bind, with examples.
 func (limitSetCommand) Help() string {
-	return "A limit counts for single withdrawals that are requested from now on, at once on every replica. It stays " +
-		"within the configuration: withdrawal_maximum and approval_above of the currency count beside it. In the " +
+	return "A limit counts for withdrawals that are requested from now on, at once on every replica. It stays within " +
+		"the configuration: withdrawal_maximum and approval_above of the currency count beside it. One of a period " +
+		"counts amounts without fees, those requested before it was set too, and not what was rejected, cancelled or " +
+		"failed; one of every account limits each by itself. In the " +
 		"console two persons loosen a limit; this command needs access to the host instead.\n\nExample:\n\n" +
 		"    bursar limit set --currency BTC --maximum 2 --reason 'the shop is new' " +
+		"--account 0193a6a0-0000-7000-8000-000000000000\n" +
+		"    bursar limit set --currency BTC --hourly 1 --daily 5 --reason 'the shop is new' " +
 		"--account 0193a6a0-0000-7000-8000-000000000000\n" +
 		"    bursar limit set --currency USDT --approval 1000 --reason 'a night without approvers' --all\n" +
 		"    bursar limit set --currency USDT --approval none --reason 'approvers are back' --all"
@@ -97,8 +105,8 @@ func (limitSetCommand) Help() string {
 
 // Run changes the limits, all or none. The log of acts says whose, and what they were and are.
 func (cmd *limitSetCommand) Run(ctx context.Context, c *call) error {
-	if cmd.Maximum == "" && cmd.Approval == "" {
-		return wrong("name a limit: --maximum or --approval")
+	if !slices.ContainsFunc(cmd.flags(), func(f limitFlag) bool { return f.text != "" }) {
+		return wrong("name a limit: --maximum, --approval, --hourly, --daily or --weekly")
 	}
 	db, cfg, err := c.database(ctx)
 	if err != nil {
@@ -136,16 +144,24 @@ func (cmd *limitSetCommand) whose() string {
 	return "account " + cmd.Account.String()
 }
 
+// limitFlag is what the command line says of one kind of limit.
+type limitFlag struct {
+	kind bursar.LimitKind
+	text string // empty: nothing
+}
+
+func (cmd *limitSetCommand) flags() []limitFlag {
+	return []limitFlag{{bursar.LimitMaximum, cmd.Maximum}, {bursar.LimitApproval, cmd.Approval},
+		{bursar.LimitHourly, cmd.Hourly}, {bursar.LimitDaily, cmd.Daily}, {bursar.LimitWeekly, cmd.Weekly}}
+}
+
 // changes reads the limits of the command line.
 func (cmd *limitSetCommand) changes(cfg config.Config) (list []withdrawal.LimitChange, err error) {
 	currency, err := cfg.Registry.Get(cmd.Currency)
 	if err != nil {
 		return nil, mistaken(err)
 	}
-	for _, flag := range []struct {
-		kind bursar.LimitKind
-		text string
-	}{{bursar.LimitMaximum, cmd.Maximum}, {bursar.LimitApproval, cmd.Approval}} {
+	for _, flag := range cmd.flags() {
 		if flag.text == "" {
 			continue
 		}

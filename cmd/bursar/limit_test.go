@@ -42,13 +42,22 @@ func TestLimitsAreSetAndListed(t *testing.T) {
 	if got := parse[[]listedLimit](d, "limit", "list", "--json"); len(got) != 2 {
 		t.Errorf("after a refusal of one of two %+v are listed, want neither changed", got)
 	}
-	d.fails(exitUsage, "name a limit: --maximum or --approval", set("--all", "--currency", "BTC")...)
+	d.fails(exitUsage, "name a limit: --maximum, --approval, --hourly", set("--all", "--currency", "BTC")...)
 	d.fails(exitUsage, "missing flags", set("--currency", "BTC", "--maximum", "1")...)
 	d.fails(exitUsage, "can't be used together", set("--all", "--account", "shop", "--currency", "BTC", "--maximum",
 		"1")...)
 	d.fails(exitUsage, `--maximum: "x" is no amount of BTC`, set("--all", "--currency", "BTC", "--maximum", "x")...)
 	d.fails(exitUsage, "has no currency", set("--all", "--currency", "DOGE", "--maximum", "1")...)
-	d.fails(exitFailed, "a largest withdrawal of zero", set("--all", "--currency", "BTC", "--maximum", "0")...)
+	d.fails(exitFailed, "a limit of zero", set("--all", "--currency", "BTC", "--maximum", "0")...)
+	d.fails(exitFailed, "a limit of zero", set("--all", "--currency", "BTC", "--weekly", "0")...)
+	said = d.ok(set("--all", "--currency", "BTC", "--hourly", "1.5", "--daily", "3", "--weekly", "9")...)
+	if !strings.Contains(said, "hourly: was not set; is 1.50000000 BTC, of every account\ndaily: was not set; is 3.0") {
+		t.Errorf("setting limits of periods says %q, want each, before and after", said)
+	}
+	if got := parse[[]listedLimit](d, "limit", "list", "--json"); len(got) != 5 || got[2].Kind != "hourly" {
+		t.Errorf("with those of periods %+v are listed, want five, hourly the third", got)
+	}
+	d.ok(set("--all", "--currency", "BTC", "--weekly", "none")...)
 	d.fails(exitFailed, "already", set("--all", "--currency", "BTC", "--maximum", "1")...)
 	d.fails(exitFailed, "there is no account 0193a6a0-0000-7000-8000-000000000000", set("--account",
 		"0193a6a0-0000-7000-8000-000000000000", "--currency", "BTC", "--maximum", "1")...)

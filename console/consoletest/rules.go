@@ -17,6 +17,7 @@ import (
 func addRules(ctx context.Context, tx *store.Tx) error {
 	for _, r := range []bursar.LimitRule{
 		{AccountID: Shop, Currency: "BTC", Kind: bursar.LimitMaximum, Amount: bursar.Units(200_000_000)},
+		{AccountID: Shop, Currency: "BTC", Kind: bursar.LimitDaily, Amount: bursar.Units(500_000_000)},
 		{Currency: "USDT", Kind: bursar.LimitApproval, Amount: bursar.Units(5_000_000_000)},
 	} {
 		r.Actor, r.Reason = "Ada", "the shop is new"

@@ -26,8 +26,9 @@ import (
 // started is when every page is drawn: pictures of it do not age.
 var started = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
-// patience is for a browser on a busy machine.
-const patience = 9 * time.Minute
+// patience is for one step of a browser on a busy machine. There is none for all steps together: the last ones would
+// fail for what those before them took.
+const patience = 3 * time.Minute
 
 // payer is a browser on the pages of charges in memory. One browser plays all.
 type payer struct {
@@ -97,9 +98,7 @@ func (p *payer) open(program string) {
 	p.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.UserDataDir(p.TempDir()), chromedp.Flag("force-color-profile", "srgb"))
-	ctx, cancel := context.WithTimeout(p.Context(), patience)
-	p.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	ctx, cancel := chromedp.NewExecAllocator(p.Context(), options...)
 	p.Cleanup(cancel)
 	p.tab, cancel = chromedp.NewContext(ctx)
 	p.Cleanup(cancel)
@@ -112,6 +111,9 @@ func (p *payer) open(program string) {
 		}
 	})
 	if err != nil {
+		p.Fatal(err)
+	}
+	if err := chromedp.Do(p.tab); err != nil { // starts the browser, which ends with its tab alone
 		p.Fatal(err)
 	}
 	call(p, network.Enable, network.EnableParams{})
@@ -131,19 +133,32 @@ func call[P, R any](p *payer, command cdp.Command[P, R], params P) {
 // result returns what an action finds.
 func result[T any](p *payer, action chromedp.Action[T]) T {
 	p.Helper()
-	found, err := chromedp.Run(p.tab, action)
+	ctx, cancel := context.WithTimeout(p.tab, patience)
+	defer cancel()
+	found, err := chromedp.Run(ctx, action)
 	if err != nil {
-		p.Fatal(err)
+		p.Fatalf("%v, at %s", err, p.where())
 	}
 	return found
+}
+
+// where says which page is open, and what it says of a passkey, for a step that failed.
+func (p *payer) where() string {
+	const place = `location.href + ' ' + (document.querySelector('main')?.dataset.state ?? '') + ' ' +
+		(document.querySelector('[data-said]')?.textContent ?? '')`
+	ctx, cancel := context.WithTimeout(p.tab, time.Minute)
+	defer cancel()
+	said, err := chromedp.Run(ctx, chromedp.Evaluate[string](place))
+	if err != nil {
+		return "a page that does not say: " + err.Error()
+	}
+	return said
 }
 
 // do lets the browser do something.
 func (p *payer) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
-	if err := chromedp.Do(p.tab, actions...); err != nil {
-		p.Fatal(err)
-	}
+	result(p, chromedp.Steps(actions...))
 }
 
 // visit opens a charge's page.

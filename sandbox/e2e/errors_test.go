@@ -126,7 +126,7 @@ func (o *operatorCLI) check(code string, d documented) {
 	o.Helper()
 	vars := maps.Clone(o.vars)
 	switch code {
-	case "internal", "already_resolved", "too_late", "events_archived": // what takes more than a command
+	case "internal", "already_resolved", "too_late", "events_archived", "limit_reached": // what takes more than a command
 		if d.line != "" {
 			o.Errorf("%s has a command, want none: %s", code, d.line)
 		}

@@ -21,7 +21,7 @@ var grows = []string{"accounts", "alarms", "api_keys", "archived_sums", "attempt
 	"deposits", "entries", "events",
 	"fundings", "holdings", "idempotency", "links", "noticed_alarms",
 	"outgoing_txs", "outgoing_versions", "posted", "postings",
-	"previous_txs",
+	"previous_txs", "proposals",
 	"reservations", "seals", "used_outputs", "utxos", "wallets", "watched_parts", "withdrawals"}
 
 // Plans collects the statements that read, and checks how the database would execute each.

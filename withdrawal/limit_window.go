@@ -1,0 +1,98 @@
+package withdrawal
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// windowed is whose withdrawals of what count together.
+type windowed struct {
+	account  bursar.ID
+	currency bursar.CurrencyCode
+}
+
+// windows knows what accounts requested within the periods of their limits. It is read once for each account and
+// currency of a batch, while the account is locked: no other transaction adds to it meanwhile, and what the batch
+// itself records is added by took.
+type windows struct {
+	limits    bursar.LimitRules
+	requested map[windowed]map[bursar.ID]store.Requested
+}
+
+func windowsOf(limits bursar.LimitRules) *windows {
+	return &windows{limits: limits, requested: map[windowed]map[bursar.ID]store.Requested{}}
+}
+
+// bind reports whether a limit of a period binds a withdrawal.
+func (s *windows) bind(w bursar.Withdrawal) bool {
+	return len(s.limits.Windows(w.AccountID, w.Currency)) > 0
+}
+
+// judge refuses a withdrawal that would exceed a limit of a period together with those before it. One that is recorded
+// already exceeds nothing: the answer to its commit was lost. err is that of the database.
+func (s *windows) judge(ctx context.Context, tx *store.Tx, p prepared) (refused, err error) {
+	w := p.withdrawal
+	rules := s.limits.Windows(w.AccountID, w.Currency)
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	list, err := s.read(ctx, tx, w, rules[len(rules)-1].Kind)
+	if err != nil {
+		return nil, err
+	}
+	if _, recorded := list[w.ID]; recorded {
+		return nil, nil
+	}
+	for _, rule := range rules {
+		left := rule.Amount
+		for _, r := range list {
+			if r.At.After(tx.Now().Add(-rule.Kind.Window())) {
+				left = left.SubOrZero(r.Amount) // it may be lower than what was requested before it was set
+			}
+		}
+		if left.Less(w.Amount) {
+			return errReached(p.currency, rule, left), nil
+		}
+	}
+	return nil, nil
+}
+
+// read returns what an account requested within the longest of its periods.
+func (s *windows) read(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, longest bursar.LimitKind) (
+	map[bursar.ID]store.Requested, error) {
+	of := windowed{w.AccountID, w.Currency}
+	if known, is := s.requested[of]; is {
+		return known, nil
+	}
+	list, err := tx.Withdrawals().RequestedAfter(ctx, w.AccountID, w.Currency, tx.Now().Add(-longest.Window()))
+	if err != nil {
+		return nil, err
+	}
+	s.requested[of] = make(map[bursar.ID]store.Requested, len(list))
+	for _, r := range list {
+		s.requested[of][r.ID] = r
+	}
+	return s.requested[of], nil
+}
+
+// took adds a withdrawal that was recorded, so that the next one of the batch counts it.
+func (s *windows) took(w bursar.Withdrawal) {
+	if list := s.requested[windowed{w.AccountID, w.Currency}]; list != nil {
+		list[w.ID] = store.Requested{ID: w.ID, At: w.CreatedAt, Amount: w.Amount}
+	}
+}
+
+// periods says for how long a limit counts.
+var periods = map[bursar.LimitKind]string{
+	bursar.LimitHourly: "an hour",
+	bursar.LimitDaily:  "24 hours",
+	bursar.LimitWeekly: "seven days",
+}
+
+func errReached(c bursar.Currency, rule bursar.LimitRule, left bursar.Amount) error {
+	return bursar.RefuseField(bursar.CodeLimitReached, "amount",
+		"withdrawals of %s within %s may come to %s, and %s of that is left now", c.Code, periods[rule.Kind],
+		c.Exact(rule.Amount), c.Exact(left))
+}
