@@ -138,6 +138,15 @@ func (r *Registry) Asset(chain ChainID, contract string) (Currency, bool) {
 	return Currency{}, false
 }
 
+// Native returns the currency of a chain's native asset, or an error if none is configured.
+func (r *Registry) Native(chain ChainID) (Currency, error) {
+	native, configured := r.Asset(chain, "")
+	if !configured {
+		return native, fmt.Errorf("no currency is configured for the native asset of chain %s", chain)
+	}
+	return native, nil
+}
+
 // Text writes an amount of a currency in whole units with its code. It never fails: for a currency that is no longer
 // configured it counts smallest units, "60000000 units of BTC".
 func (r *Registry) Text(code CurrencyCode, a Amount) string {

@@ -34,32 +34,3 @@ func (d Destination) Takes(currency CurrencyCode) bool {
 
 // UsableAt reports whether the waiting period is over at that time.
 func (d Destination) UsableAt(at time.Time) bool { return !at.Before(d.UsableFrom) }
-
-// DestinationView is a destination as clients see it.
-type DestinationView struct {
-	DestinationID ID             `json:"destinationID"`
-	Currencies    []CurrencyCode `json:"currencies"` // those that may go there
-	Address       string         `json:"address"`
-	Label         string         `json:"label"`
-	Usable        bool           `json:"usable"`
-	UsableFrom    time.Time      `json:"usableFrom"`
-	CreatedAt     time.Time      `json:"createdAt"`
-}
-
-// View returns the destination as clients see it at a time; ofFamily lists the currencies that addresses of its family
-// take.
-func (d Destination) View(ofFamily []CurrencyCode, at time.Time) DestinationView {
-	v := DestinationView{
-		DestinationID: d.ID,
-		Currencies:    ofFamily,
-		Address:       d.Address.String(),
-		Label:         d.Label,
-		Usable:        d.UsableAt(at),
-		UsableFrom:    d.UsableFrom,
-		CreatedAt:     d.CreatedAt,
-	}
-	if d.Currency != "" {
-		v.Currencies = []CurrencyCode{d.Currency}
-	}
-	return v
-}

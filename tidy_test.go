@@ -14,8 +14,8 @@ import (
 
 const module = "github.com/bursar/bursar"
 
-// domain lists the packages of the business rules. They meet in a database transaction and do not import each other;
-// outgoing is the one path that withdrawals, sweeps and gas top-ups share.
+// domain lists the packages of the business rules. Those that mayImport does not name meet in a database transaction and
+// do not import each other; the others build on each other in the order follow, deposit, withdrawal, outgoing, sweep.
 var domain = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep",
 	"treasury", "unattributed", "wallet", "webhook", "withdrawal"}
 
@@ -96,15 +96,16 @@ var mayImport = map[string][]string{
 	"test/mutate":           {},
 	"test/pins":             {},
 	"sweep":                 {".", "ledger", "chain", "signer", "store", "outgoing"},
-	"unattributed":          {".", "ledger", "chain", "signer", "store", "outgoing"},
+	"unattributed":          {".", "ledger", "chain", "store"},
 	"follow":                {".", "chain", "store", "recovery"},
 	"follow/followtest":     nil,
 	"deposit":               {".", "wire", "ledger", "chain", "store", "follow"},
 	"marks":                 {"."},
 	"refill":                {".", "ceremony", "chain", "store"},
-	"recovery":              {".", "ledger", "chain", "store", "marks"},
+	"recovery":              {".", "ledger", "chain", "store", "marks", "unattributed"},
 	"withdrawal":            {".", "approval", "ledger", "chain", "orderkey", "store", "deposit"},
-	"outgoing":              {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
+	"outgoing": {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery",
+		"unattributed"},
 	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "orderkey", "signer", "store", "docs",
 		"docs/site"},
 		domain...),

@@ -6,13 +6,14 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 )
 
 type destinationsAnswer struct {
-	Enabled      bool                     `json:"enabled"`
-	EnabledUntil *time.Time               `json:"enabledUntil"` // null: without an end, or not enabled
-	Destinations []bursar.DestinationView `json:"destinations"`
-	NextCursor   string                   `json:"nextCursor,omitempty"`
+	Enabled      bool                   `json:"enabled"`
+	EnabledUntil *time.Time             `json:"enabledUntil"` // null: without an end, or not enabled
+	Destinations []wire.DestinationView `json:"destinations"`
+	NextCursor   string                 `json:"nextCursor,omitempty"`
 }
 
 // listDestinations is GET account/destinations. No endpoint changes the list: it protects against an attacker who has
@@ -41,8 +42,8 @@ func (a *api) listDestinations(ctx context.Context, c *call) (any, error) {
 	}
 	list, next := cut(listed.Destinations, page, destinationList, func(d bursar.Destination) int64 { return d.Number })
 	answer.NextCursor = next
-	answer.Destinations, err = each(list, func(d bursar.Destination) (bursar.DestinationView, error) {
-		return d.View(a.Destinations.Currencies(d.Family), c.now), nil
+	answer.Destinations, err = each(list, func(d bursar.Destination) (wire.DestinationView, error) {
+		return wire.Destination(d, a.Destinations.Currencies(d.Family), c.now), nil
 	})
 	return answer, err
 }

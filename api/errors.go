@@ -54,7 +54,7 @@ var (
 	errBusy     = bursar.Refuse(bursar.CodeUnavailable,
 		"the first request with this Idempotency-Key is still in progress; try again with the same key")
 	errNetwork = bursar.Refuse(bursar.CodeForbidden, "requests from this address are not allowed")
-	errMethod  = bursar.Refuse(bursar.CodeMethodNotAllowed, "this path does not have that method")
+	errMethod  = bursar.Refuse(bursar.CodeMethodNotAllowed, "the method is not allowed on this path")
 )
 
 // forbidden is account.ErrForbidden with what the request needs. It is the same for a key without the scope and for one

@@ -66,8 +66,8 @@ type Model string
 
 // The two kinds of chains.
 const (
-	UTXOModel    Model = "coins" // each unspent output is used once
-	AccountModel Model = "nonce" // an account numbers its transactions
+	UTXOModel    Model = "utxo"    // each unspent output is used once
+	AccountModel Model = "account" // an account numbers its transactions
 )
 
 // PublicKey is a public key in its curve's short form; where Addresses.Address takes it, also in the long form of

@@ -232,9 +232,9 @@ func (c *Console) record(
 
 // refusalOf makes an answer of the refusals of the domain that are no *bursar.Error.
 func refusalOf(err error) error {
-	for _, known := range []error{withdrawal.ErrTooLate, withdrawal.ErrRecovering, unattributed.ErrNotUnattributed,
+	for _, known := range []error{withdrawal.ErrTooLate, unattributed.ErrNotUnattributed,
 		unattributed.ErrNotFinal, unattributed.ErrTarget, unattributed.ErrDestination, unattributed.ErrTooLate,
-		unattributed.ErrNote, unattributed.ErrRecovering, store.ErrDecided, store.ErrOpen, store.ErrTooMany,
+		unattributed.ErrNote, store.ErrRecovering, store.ErrDecided, store.ErrOpen, store.ErrTooMany,
 		proposal.ErrOwn, proposal.ErrEnded, proposal.ErrOther, proposal.ErrReason, proposal.ErrUnknownVerb,
 		proposal.ErrEvidence, relay.ErrRefused} {
 		if errors.Is(err, known) {

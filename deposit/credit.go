@@ -97,13 +97,13 @@ func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Depo
 			entries = append(entries, ledger.TransferReceived(d, ledger.Owner(d), tx.Now()))
 		}
 	}
-	if err := h.makeGood(ctx, tx, uncredited); err != nil {
-		return err
-	}
 	if err := h.lift(ctx, tx, credited); err != nil {
 		return err
 	}
 	if err := tx.Ledger().Post(ctx, entries...); err != nil {
+		return err
+	}
+	if err := h.makeGood(ctx, tx, uncredited); err != nil {
 		return err
 	}
 	if err := h.invoicesChanged(ctx, tx, always(bursar.MomentTooSmall), uncredited...); err != nil {

@@ -21,24 +21,35 @@ type Credits struct {
 	Prices   Prices // nil: no charge is priced in fiat
 }
 
-// announce marks the charges that credited deposits pay and records the deposits' events, in the transaction that
-// credits them.
+// announce records what follows deposits that were credited, in the transaction that credits them.
 func (c Credits) announce(
 	ctx context.Context, tx *store.Tx, depth wire.ConfirmationContext, credited ...bursar.Deposit,
 ) error {
-	if err := c.invoicesChanged(ctx, tx, always(bursar.MomentCredited), credited...); err != nil {
+	events, err := c.afterCredit(ctx, tx, depth, credited)
+	if err != nil {
 		return err
+	}
+	return c.record(ctx, tx, events)
+}
+
+// afterCredit marks the charges that credited deposits pay, and returns the event of each deposit. Invoices are judged
+// first: every credit takes both kinds of charges in this order, so that two never wait for each other.
+func (c Credits) afterCredit(
+	ctx context.Context, tx *store.Tx, depth wire.ConfirmationContext, credited []bursar.Deposit,
+) ([]bursar.Event, error) {
+	if err := c.invoicesChanged(ctx, tx, always(bursar.MomentCredited), credited...); err != nil {
+		return nil, err
 	}
 	credited = withoutInvoices(credited)
 	kinds, err := c.settleCharges(ctx, tx, credited)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	notices := make([]notice, len(credited))
 	for i, d := range credited {
 		notices[i] = notice{kinds[i], d, depth}
 	}
-	return c.notify(ctx, tx, notices...)
+	return c.events(ctx, tx, notices)
 }
 
 // fee returns the operator's fee on a deposit of an account.
@@ -125,21 +136,10 @@ func (c Credits) RecordInside(
 	if err := tx.Deposits().InsertInternal(ctx, list...); err != nil {
 		return nil, err
 	}
-	kinds, err := c.settleCharges(ctx, tx, deposits)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.invoicesChanged(ctx, tx, always(bursar.MomentCredited), deposits...); err != nil {
-		return nil, err
-	}
-	var notices []notice
-	for i, d := range deposits {
+	for _, d := range deposits {
 		c.logDeposit(tx, slog.LevelInfo, "deposit credited", d)
-		if d.Purpose != bursar.ForInvoice {
-			notices = append(notices, notice{kinds[i], d, wire.ConfirmationContext{}})
-		}
 	}
-	return c.events(ctx, tx, notices)
+	return c.afterCredit(ctx, tx, wire.ConfirmationContext{}, deposits)
 }
 
 // notice is an event to be recorded about a deposit.

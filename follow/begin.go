@@ -35,11 +35,11 @@ func (f *Follower) begin(ctx context.Context, state store.ChainState, head chain
 	if f.Start != nil {
 		return f.after(ctx, final, min(final.Height, max(*f.Start, 1)-1))
 	}
-	oldest, any, err := f.oldestWallet(ctx)
+	oldest, found, err := f.oldestWallet(ctx)
 	if err != nil {
 		return beginning{}, err
 	}
-	if !any {
+	if !found {
 		return f.after(ctx, final, final.Height)
 	}
 	if oldest.Before(state.AddedAt) {
@@ -70,12 +70,12 @@ func (f *Follower) after(ctx context.Context, final chain.BlockRef, height uint6
 	return b, nil
 }
 
-func (f *Follower) oldestWallet(ctx context.Context) (at time.Time, any bool, err error) {
+func (f *Follower) oldestWallet(ctx context.Context) (at time.Time, found bool, err error) {
 	err = f.DB.View(ctx, func(tx *store.Tx) error {
-		at, any, err = tx.Wallets().Oldest(ctx, f.Registry.On(f.Chain.Capabilities().ID))
+		at, found, err = tx.Wallets().Oldest(ctx, f.Registry.On(f.Chain.Capabilities().ID))
 		return err
 	})
-	return at, any, err
+	return at, found, err
 }
 
 // warnOfGap raises an alarm if the nodes lack blocks since the oldest wallet was made.

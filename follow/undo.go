@@ -24,7 +24,7 @@ func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.Block
 		}
 		block, err := tx.Blocks().At(ctx, id, last.Height)
 		if errors.Is(err, store.ErrNotFound) {
-			return f.tooDeep(ctx, tx, last)
+			return f.tooDeep(last)
 		}
 		if err != nil {
 			return err
@@ -46,8 +46,8 @@ func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.Block
 	return nil
 }
 
-// tooDeep returns an error and changes nothing: a reorg deeper than the stored block history needs an operator.
-func (f *Follower) tooDeep(ctx context.Context, tx *store.Tx, last chain.BlockRef) error {
+// tooDeep returns the error for a reorg deeper than the stored block history, which needs an operator.
+func (f *Follower) tooDeep(last chain.BlockRef) error {
 	return fmt.Errorf("block %d (%s) is not on the node's chain and its parent is not recorded: the node follows "+
 		"another chain, or the reorg is deeper than %d blocks",
 		last.Height, last.Hash, f.Chain.Capabilities().ReorgDepth)

@@ -110,9 +110,9 @@ func (s *Sender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err
 func (s *Sender) requestVoid(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, request chain.TxRequest, resources []string,
 ) error {
-	native, ok := s.Registry.Asset(p.Chain, "")
-	if !ok {
-		return fmt.Errorf("no currency is configured for the native asset of chain %s", p.Chain)
+	native, err := s.Registry.Native(p.Chain)
+	if err != nil {
+		return err
 	}
 	void := bursar.OutgoingTx{
 		Chain:    p.Chain,

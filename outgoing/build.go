@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // build builds the transaction and reserves the UTXOs or nonce that it uses. If that is not possible now, it returns
@@ -203,8 +204,7 @@ func (s *Sender) giveUp(
 				return err
 			}
 		}
-		err = withRefund(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, reason) })
-		if err != nil {
+		if err := unattributed.FailPaidBy(ctx, tx, now.ID, reason); err != nil {
 			return err
 		}
 		now.Error = reason

@@ -58,9 +58,9 @@ func (c *ColdSpends) idle(ctx context.Context, tx *store.Tx) (bool, error) {
 	if len(c.Bases) > 0 || c.unused.Load() {
 		return len(c.Bases) == 0, nil
 	}
-	any, err := tx.Cold().Any(ctx, c.Capabilities.ID)
-	c.unused.Store(err == nil && !any)
-	return !any, err
+	used, err := tx.Cold().Any(ctx, c.Capabilities.ID)
+	c.unused.Store(err == nil && !used)
+	return !used, err
 }
 
 // Undo takes back what Apply and Credit wrote about a block. The alarm about a spend stays: the transaction is signed,
@@ -107,9 +107,9 @@ func (c *ColdSpends) entryOf(
 	if err := json.Unmarshal(x.Lots, &lost); err != nil {
 		return e, fmt.Errorf("read what %s paid: %w", x.TxID, err)
 	}
-	native, configured := c.Registry.Asset(x.Chain, "")
-	if !configured {
-		return e, fmt.Errorf("no currency is configured for the native asset of chain %s", x.Chain)
+	native, err := c.Registry.Native(x.Chain)
+	if err != nil {
+		return e, err
 	}
 	ref := ledger.FeeRef(x.Chain, x.TxID) + ":" + x.Base
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindColdReversed, ref)

@@ -3,7 +3,6 @@ package outgoing
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -36,9 +35,9 @@ func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store
 	if err != nil || !due {
 		return err
 	}
-	native, ok := s.Registry.Asset(id, "")
-	if !ok {
-		return fmt.Errorf("no currency is configured for the native asset of chain %s", id)
+	native, err := s.Registry.Native(id)
+	if err != nil {
+		return err
 	}
 	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base},
 		Amount: bursar.Units(1)} // placeholder: the adapter fills in the sum of the UTXOs

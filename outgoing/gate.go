@@ -52,11 +52,18 @@ type passage struct {
 // signer is asked, in the database transaction that stores the signed bytes, before those are sent for the first time,
 // and before each fee bump. A transaction that has been sent is sent again whatever the gate says: only the final chain
 // ends it.
-//
-// Each condition is a method in a file gate_<name>.go and is listed here.
 func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
-	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.signable, s.notHalted, s.notFrozen,
-		s.screened, s.inOrder, s.utxosAreThere, s.owed, s.notOutOfGas} {
+	conditions := []func(context.Context, *store.Tx, passage) error{
+		s.signable,      // gate_signer.go: there is a signer
+		s.notHalted,     // no halt of everything, the chain or a currency
+		s.notFrozen,     // no account that it pays for is frozen
+		s.screened,      // gate_screened.go: the screening service passed it, and the pass is valid
+		s.inOrder,       // gate_nonce.go: no lower nonce waits
+		s.utxosAreThere, // gate_utxos.go: none was reorged out or spent
+		s.owed,          // gate_books.go: the audited books owe what it pays, and it is not paid already
+		s.notOutOfGas,   // gate_gas.go: the operator's funds cover the network fee
+	}
+	for _, condition := range conditions {
 		if err := condition(ctx, tx, p); err != nil {
 			return err
 		}

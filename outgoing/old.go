@@ -7,6 +7,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // epochBegan is why an outgoing transaction that nobody signed is given up.
@@ -39,8 +40,7 @@ func (s *Sender) leaveOld(ctx context.Context, lease store.Lease, p bursar.Outgo
 				return err
 			}
 		}
-		err = withRefund(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, epochBegan) })
-		if err != nil {
+		if err := unattributed.FailPaidBy(ctx, tx, now.ID, epochBegan); err != nil {
 			return err
 		}
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {

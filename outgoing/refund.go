@@ -7,12 +7,9 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
-
-// errRecalled is returned for a refund to a sender that must not be signed any more.
-var errRecalled = errors.New("the refund was called back")
 
 // takeRefund makes an outgoing transaction of the oldest queued refund to a sender, if another transaction may wait for
 // a block. It takes one per step, before the withdrawals, so that neither holds up the other. To the chain and to the
@@ -67,62 +64,21 @@ func (s *Sender) payRefund(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 	if err != nil {
 		return err
 	}
-	n.OutgoingID = request.ID
 	s.Log.Info("refund assigned to outgoing transaction", "resolution", n.ID, "deposit", n.DepositID,
 		"outgoing", request.ID, "chain", n.Chain)
-	return tx.Resolutions().SetStatus(ctx, n, n.Status)
-}
-
-const depositReorgedOut = "the deposit was reorged out before it was refunded"
-
-// Unsettle ends a refund to a sender that paid nobody and never will, in a database transaction that has locked the
-// chain. Its deposit is unresolved again, unless the deposit itself has been reorged out. reason is shown to the
-// operator. A refund that has already failed is left unchanged.
-func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string) error {
-	if n.Status == bursar.ResolutionFailed {
-		return nil
-	}
-	d, err := tx.Deposits().ByID(ctx, n.DepositID)
-	if err != nil {
-		return err
-	}
-	n.Error = reason
-	if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionFailed); err != nil {
-		return err
-	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
-	if err != nil {
-		return err
-	}
-	if err := tx.Ledger().Post(ctx, ledger.RefundFailed(n, d, round, tx.Now())); err != nil {
-		return err
-	}
-	d.Purpose = bursar.ForUnattributed
-	if err := tx.Deposits().SetOwner(ctx, d, 0, bursar.ForRefunded); err != nil {
-		return err
-	}
-	if err := tx.Alarms().Resolve(ctx, "refund_uncovered", d.ID.String()); err != nil {
-		return err
-	}
-	if d.Status == bursar.DepositReversed || d.Status == bursar.DepositOrphaned {
-		return nil // the alarm is raised if the deposit is included again
-	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "unattributed", Ref: d.ID.String(),
-		Message: fmt.Sprintf("the refund of deposit %s to %s was not paid: %s; resolve the deposit again",
-			d.ID, n.Address, reason)})
+	return unattributed.Assign(ctx, tx, n, request.ID)
 }
 
 // recall gives up an unsigned outgoing transaction whose refund was called back, or whose deposit is no longer on its
 // chain. It returns any other outgoing transaction unchanged.
 func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
-	if !errors.Is(err, errRecalled) {
+	if !errors.Is(err, unattributed.ErrRecalled) {
 		return p, err
 	}
 	s.Log.Warn("refund to sender given up before signing", "outgoing", p.ID, "chain", p.Chain)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		err := withRefund(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, depositReorgedOut) })
-		if err != nil {
+		if err := unattributed.FailPaidBy(ctx, tx, now.ID, unattributed.ReorgedOut); err != nil {
 			return err
 		}
 		if now.Status == bursar.OutgoingReserved {
@@ -138,22 +94,13 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	})
 }
 
-// mayBeSigned returns errRecalled for an unsigned outgoing transaction whose refund must not go on. A signed one goes
-// on in any case, because its bytes may be anywhere.
+// mayBeSigned is unattributed.MayBeSigned for an unsigned outgoing transaction. A signed one goes on in any case,
+// because its bytes may be anywhere.
 func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
 		return nil
 	}
-	return withRefund(ctx, tx, p.ID, func(n bursar.Resolution) error {
-		d, err := tx.Deposits().ByID(ctx, n.DepositID)
-		if err != nil {
-			return err
-		}
-		if n.Status != bursar.ResolutionQueued || d.Status != bursar.DepositConfirmed {
-			return errRecalled
-		}
-		return waitsForEarlier(ctx, tx, n)
-	})
+	return unattributed.MayBeSigned(ctx, tx, p.ID)
 }
 
 // nameRefund records the transaction that pays a refund. It returns an error for a refund that was called back while it
@@ -162,37 +109,40 @@ func (s *Sender) nameRefund(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 	if err := mayBeSigned(ctx, tx, p); err != nil {
 		return err
 	}
-	return withRefund(ctx, tx, p.ID, func(n bursar.Resolution) error {
-		if n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned {
-			return nil // it was settled before a reorg deeper than finality
+	return unattributed.Sign(ctx, tx, p.ID, txID)
+}
+
+// settleRefund has a final refund to a sender booked as paid, or failed if the chain proves that it was not paid.
+func (s *Sender) settleRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	return unattributed.OfOutgoing(ctx, tx, p.ID, func(n bursar.Resolution) error {
+		if n.Status == bursar.ResolutionDone {
+			return nil
 		}
-		n.TxID = txID
-		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
+		n.TxID = p.TxID
+		if p.Failed {
+			return unattributed.Fail(ctx, tx, n, "the transaction failed on the chain")
+		}
+		if nothing, err := s.refundShort(ctx, tx, n, p); err != nil || nothing {
+			return err
+		}
+		return unattributed.Refunds{Registry: s.Registry, Log: s.Log}.Settle(ctx, tx, n, p)
 	})
 }
 
-// withRefund calls f with the refund that an outgoing transaction pays, if it pays one.
-func withRefund(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, f func(bursar.Resolution) error) error {
-	n, err := tx.Resolutions().RefundPaidBy(ctx, outgoingID)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
+// refundShort raises the alarm for a refund whose token did not deliver it whole. If nothing was delivered, it makes
+// the deposit unresolved again and reports true.
+func (s *Sender) refundShort(
+	ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx,
+) (nothing bool, err error) {
+	short, is, err := shortfall(p, n.Address, n.Amount)
+	if err != nil || !is {
+		return false, err
 	}
-	if err != nil {
-		return err
+	what := fmt.Sprintf("transaction %s succeeded and delivered %s of %s to %s for the refund of deposit %s",
+		p.TxID, s.Registry.Text(n.Currency, short.Delivered), s.Registry.Text(n.Currency, n.Amount), n.Address, n.DepositID)
+	if err := s.raiseShort(ctx, tx, p, n.Currency, what); err != nil || !short.Delivered.IsZero() {
+		return false, err
 	}
-	if err := f(n); err != nil {
-		return fmt.Errorf("refund %s: %w", n.ID, err)
-	}
-	return nil
-}
-
-// requeueRefund requeues a refund whose transaction can never be included.
-func requeueRefund(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
-	return withRefund(ctx, tx, outgoingID, func(n bursar.Resolution) error {
-		if n.Status != bursar.ResolutionSigned {
-			return nil // it failed in a block that was reorged out, and its deposit was resolved again
-		}
-		n.OutgoingID, n.TxID = bursar.ID{}, ""
-		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)
-	})
+	return true, unattributed.Fail(ctx, tx, n,
+		"the token's contract delivered nothing, though the transaction succeeded")
 }

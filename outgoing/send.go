@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // send sends a transaction, or a fee bump if it has waited too long: immediately, after a restart, and again with every
@@ -248,5 +249,5 @@ func (s *Sender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 			return err
 		}
 	}
-	return requeueRefund(ctx, tx, p.ID)
+	return unattributed.Requeue(ctx, tx, p.ID)
 }

@@ -185,9 +185,9 @@ func (s *Sender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx)
 	if p.Fee.IsZero() {
 		return nil
 	}
-	native, ok := s.Registry.Asset(p.Chain, "")
-	if !ok {
-		return fmt.Errorf("no currency is configured for the native asset of chain %s", p.Chain)
+	native, err := s.Registry.Native(p.Chain)
+	if err != nil {
+		return err
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)

@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // sign has a reserved transaction signed, and stores the bytes before they are sent anywhere.
@@ -54,7 +55,8 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		bursar.OutgoingSigned)
 	var held *WaitError
 	if s.Marks != nil && !out &&
-		(errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierRefund)) {
+		(errors.As(err, &held) || errors.Is(err, unattributed.ErrRecalled) ||
+			errors.Is(err, unattributed.ErrEarlierRefund)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
 	}
 	return after, err

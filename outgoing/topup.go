@@ -3,7 +3,6 @@ package outgoing
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -14,9 +13,9 @@ import (
 // database itself refuses a second one.
 func (s *Sender) topUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, need *chain.NeedsGasError) error {
 	id := s.Chain.Capabilities().ID
-	native, ok := s.Registry.Asset(id, "")
-	if !ok {
-		return fmt.Errorf("no currency is configured for the native asset of chain %s", id)
+	native, err := s.Registry.Native(id)
+	if err != nil {
+		return err
 	}
 	if most, err := s.MaxFee.Mul(2); err == nil &&
 		most.Less(need.Amount) { // a sweep within the fee limit needs no more gas than this
@@ -38,7 +37,7 @@ func (s *Sender) topUp(ctx context.Context, lease store.Lease, p bursar.Outgoing
 		Share:    bursar.ShareTopUp,
 		Once:     "top_up/" + need.Source.Base,
 	}
-	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+	_, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		now.WaitsFor, now.Lacks, now.Missing, now.Needed = bursar.WaitsForGas, native.Code, need.Amount, need.Amount
 		if now.Status == bursar.OutgoingNew && (now.WaitsFor != p.WaitsFor || now.Missing != p.Missing) {
 			if err := tx.Outgoing().SetWait(ctx, now); err != nil {

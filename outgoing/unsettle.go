@@ -3,7 +3,6 @@ package outgoing
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -11,6 +10,7 @@ import (
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 	"github.com/bursar/bursar/withdrawal"
 )
 
@@ -58,46 +58,7 @@ func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
 		}
 	}
-	return h.unsettleRefund(ctx, tx, p)
-}
-
-// unsettleRefund undoes the booking of a refund to a sender that was paid. A refund that failed stays failed, because
-// its deposit was unresolved again from then on; if it was booked as paid twice, that is undone.
-func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
-	if errors.Is(err, store.ErrNotFound) || err == nil && p.Failed {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	h.Log.Error("final block of a refund to a sender was reorged out", "resolution", n.ID,
-		"deposit", n.DepositID, "hash", p.TxID, "was", n.Status)
-	if n.Status == bursar.ResolutionFailed {
-		return unsettlePaidTwice(ctx, tx, n)
-	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
-	if err != nil {
-		return err
-	}
-	if err := tx.Ledger().Post(ctx, ledger.RefundUnsettled(n, round+1, tx.Now())); err != nil {
-		return err
-	}
-	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
-}
-
-// unsettlePaidTwice undoes the booking that a failed refund was paid after all, if there is one. There is none if the
-// refund failed because its token delivered nothing.
-func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundNotPaidTwice, n.ID.String())
-	if err != nil {
-		return err
-	}
-	booked, err := tx.Ledger().IsPosted(ctx, ledger.RefundPaidTwice(n, round, tx.Now()))
-	if err != nil || !booked {
-		return err
-	}
-	return tx.Ledger().Post(ctx, ledger.RefundNotPaidTwice(n, round+1, tx.Now()))
+	return unattributed.Refunds{Registry: h.Registry, Log: h.Log}.Unsettle(ctx, tx, p)
 }
 
 // unspendAdopted is UTXOs.Unspend for a transaction whose bytes are not known: another one may have reserved its UTXOs.
@@ -122,9 +83,9 @@ func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.Out
 	if p.Fee.IsZero() {
 		return nil
 	}
-	native, ok := h.Registry.Asset(p.Chain, "")
-	if !ok {
-		return fmt.Errorf("no currency is configured for the native asset of chain %s", p.Chain)
+	native, err := h.Registry.Native(p.Chain)
+	if err != nil {
+		return err
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)

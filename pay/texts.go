@@ -110,7 +110,7 @@ func (t texts) pick(choice, locale, accepted string) *catalogue {
 	if len(accepted) > maxAccepted {
 		accepted = ""
 	}
-	tags, _, _ := language.ParseAcceptLanguage(accepted) // what cannot be read is no wish
+	tags, _, _ := language.ParseAcceptLanguage(accepted) // tags that cannot be parsed are ignored
 	_, i, _ := t.matcher.Match(tags...)
 	return t.list[i]
 }

@@ -59,7 +59,7 @@ func (h *Handler) pageOf(d charge.Shown, a asked, now time.Time) Page {
 			p.Notices = append(p.Notices, "notice_"+string(label))
 		}
 	}
-	h.addPayments(&p, d, s)
+	h.addPayments(&p, s)
 	p.Wrong, p.Token = a.Wrong, d.Token.String()
 	if p.State == Late || p.State == ExpiredPartial || s.Attention && p.State == Paid {
 		p.Refunds = h.refunds(d, s)
@@ -245,7 +245,7 @@ func (h *Handler) progress(seen *Seen, d charge.Shown, s bursar.InvoiceState) *P
 	return slowest
 }
 
-func (h *Handler) addPayments(p *Page, d charge.Shown, s bursar.InvoiceState) {
+func (h *Handler) addPayments(p *Page, s bursar.InvoiceState) {
 	const most = 20 // anybody may pay any number of times
 	for _, pay := range s.Payments[max(0, len(s.Payments)-most):] {
 		c, err := h.Registry.Get(pay.Deposit.Currency)

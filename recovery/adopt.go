@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // made is the outgoing transaction that an external spend becomes.
@@ -183,7 +184,7 @@ func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Ex
 			return err
 		}
 	}
-	if err := releaseRefund(ctx, tx, id); err != nil {
+	if err := unattributed.Release(ctx, tx, id); err != nil {
 		return err
 	}
 	if strings.HasPrefix(p.Once, OnceVoid) {

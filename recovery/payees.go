@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // payees are the recipients of a forgotten transaction, as far as the database knows them.
@@ -86,5 +87,5 @@ func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	if found.refund.ID.IsZero() {
 		return nil
 	}
-	return assignRefund(ctx, tx, found.refund.DepositID, p)
+	return unattributed.Adopted(ctx, tx, found.refund.DepositID, p)
 }

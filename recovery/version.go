@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // versionOf returns the open outgoing transaction of which an external spend is a version that is missing from the
@@ -144,7 +145,7 @@ func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 	}
 	refund, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if err == nil {
-		return assignRefund(ctx, tx, refund.DepositID, p)
+		return unattributed.Adopted(ctx, tx, refund.DepositID, p)
 	}
 	return ignoreNone(err)
 }

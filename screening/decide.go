@@ -19,7 +19,7 @@ type Decisions struct {
 	DB      *store.DB
 	Log     *slog.Logger
 	Acts    func(bursar.ChainID) (Acts, error) // what follows on a chain; the error of one that is not configured
-	Behind  func(ctx context.Context) (string, error)
+	Behind  store.Behind
 	Decided func(bursar.ChainID) // called after a commit; may be nil
 }
 
@@ -33,10 +33,8 @@ type Decision struct {
 
 // Decide carries out a decision. Errors: ErrTooLate where nothing waits, bursar.ErrNotFound where nothing was asked.
 func (s *Decisions) Decide(ctx context.Context, d Decision) (row store.Screening, err error) {
-	if s.Behind != nil {
-		if why, err := s.Behind(ctx); err != nil || why != "" {
-			return row, errors.Join(err, behind(why))
-		}
+	if err := s.Behind.Refuse(ctx, "what waits for screening"); err != nil {
+		return row, err
 	}
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		if row, err = tx.Screenings().Get(ctx, d.Subject); err != nil {
@@ -60,13 +58,6 @@ func (s *Decisions) Decide(ctx context.Context, d Decision) (row store.Screening
 		}
 	}
 	return row, err
-}
-
-func behind(why string) error {
-	if why == "" {
-		return nil
-	}
-	return fmt.Errorf("the database may be older than it was: %s; start the service, which checks it, and try again", why)
 }
 
 func decide(ctx context.Context, tx *store.Tx, acts Acts, row store.Screening, d Decision) error {

@@ -136,7 +136,7 @@ func subjects(questions []*question) []bursar.ID {
 
 // askAll asks all questions at once, outside of any database transaction, and takes what is answered: one answer that
 // takes long delays no other. It reports whether anything goes on or has ended.
-func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (any bool, failed error) {
+func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (answered bool, failed error) {
 	answered := s.ask(ctx, questions)
 	for left := questions; len(left) > 0; {
 		var there []*question
@@ -145,9 +145,9 @@ func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*q
 			continue                                // until nobody asks any more
 		}
 		went, err := s.takeAll(ctx, lease, there)
-		any, failed = any || went, errors.Join(failed, err)
+		answered, failed = answered || went, errors.Join(failed, err)
 	}
-	return any && failed == nil, failed
+	return answered && failed == nil, failed
 }
 
 // next waits for answers, and returns the questions that have one, in their sequence, and those that are left. If not
@@ -182,7 +182,7 @@ func (s *Screener) soon() <-chan time.Time {
 
 // takeAll takes answers, each in a database transaction of its own, so that one that cannot be taken, as of a
 // withdrawal that somebody altered, stands in no other's way. It reports whether anything goes on or has ended.
-func (s *Screener) takeAll(ctx context.Context, lease store.Lease, questions []*question) (any bool, failed error) {
+func (s *Screener) takeAll(ctx context.Context, lease store.Lease, questions []*question) (decided bool, failed error) {
 	for _, q := range questions {
 		var went bool
 		err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
@@ -197,12 +197,12 @@ func (s *Screener) takeAll(ctx context.Context, lease store.Lease, questions []*
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("screening of %s: %w", q.row.Subject, err))
 		}
-		any = any || err == nil && went
+		decided = decided || err == nil && went
 	}
-	if any && s.Decided != nil {
+	if decided && s.Decided != nil {
 		s.Decided()
 	}
-	return any, failed
+	return decided, failed
 }
 
 // ask asks questions, and returns each as it is answered.

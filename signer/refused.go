@@ -79,11 +79,11 @@ func (r *refusals) due(now time.Time) bool {
 	return len(r.counts) > 0 && (r.written.IsZero() || age < 0 || age >= refusedAgain || r.fresh && age >= refusedPace)
 }
 
-// take returns what is not in the log yet, if an entry is due or wanted in any case.
-func (r *refusals) take(now time.Time, any bool) (list []refusedCount, since time.Time) {
+// take returns what is not in the log yet, if an entry is due or always is set.
+func (r *refusals) take(now time.Time, always bool) (list []refusedCount, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !any && !r.due(now) {
+	if !always && !r.due(now) {
 		return nil, since
 	}
 	for _, c := range r.counts {

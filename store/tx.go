@@ -47,8 +47,8 @@ func (tx *Tx) fail(what string, err error) error {
 // Now is the time of the transaction's start, the same for all it writes.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// After has f run once the transaction is committed, after those that were given before. It does not run when the
-// transaction is undone or has lost to another one: what is logged so has happened, and has happened once.
+// After has f run once the transaction is committed, after those that were given before. It does not run if the
+// transaction is rolled back or retried, so a line is logged exactly once, after the commit.
 func (tx *Tx) After(f func()) { tx.after = append(tx.after, f) }
 
 // maxRetries bounds how often a transaction that lost to another one is run again.

@@ -50,7 +50,7 @@ func (s *Service) AssignToAccount(
 // assign credits a deposit to the customer that owner names; owner also returns the number of the wallet.
 func (s *Service) assign(ctx context.Context, id bursar.ID, note string, done []Done,
 	owner func(*store.Tx, bursar.Deposit) (bursar.Deposit, int64, error)) (bursar.Resolution, error) {
-	if err := s.notBehind(ctx); err != nil {
+	if err := s.Behind.Refuse(ctx, "the deposit"); err != nil {
 		return bursar.Resolution{}, err
 	}
 	f := func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
@@ -58,7 +58,7 @@ func (s *Service) assign(ctx context.Context, id bursar.ID, note string, done []
 		if err != nil {
 			return n, err
 		}
-		if err := notForgotten(ctx, tx, d); err != nil {
+		if err := tx.Recoveries().Refuse(ctx, d.Chain); err != nil {
 			return n, err
 		}
 		d, wallet, err := owner(tx, d)

@@ -238,15 +238,15 @@ func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
 	why := "the database has stepped back"
 	r.service.Behind = func(context.Context) (string, error) { return why, nil }
 	for name, decide := range decisions {
-		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s before the database is looked at: %v, want %v and %v in it", name, err, unattributed.ErrRecovering, why)
+		if err := decide(); !errors.Is(err, store.ErrRecovering) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s before the database is looked at: %v, want %v and %v in it", name, err, store.ErrRecovering, why)
 		}
 	}
 	r.service.Behind = nil
 	r.Do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, d.Chain, "restored") })
 	for name, decide := range decisions {
-		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) {
-			t.Errorf("%s while the chain recovers: %v, want %v", name, err, unattributed.ErrRecovering)
+		if err := decide(); !errors.Is(err, store.ErrRecovering) {
+			t.Errorf("%s while the chain recovers: %v, want %v", name, err, store.ErrRecovering)
 		}
 	}
 	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.ResolutionQueued {

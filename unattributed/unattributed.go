@@ -1,10 +1,11 @@
 // Package unattributed carries out the operator's resolution of value that reached an address of the service and
 // belongs to no wallet: it is assigned to a customer, refunded to its sender, or kept as operator funds.
 //
-// It owns which resolution is allowed when, and its record. It credits nobody itself, which package deposit does, and
-// sends nothing, which package outgoing does. Its invariants: only final value is resolved, and once; a resolution, its
-// postings and the end of its alarm are one transaction that has locked the deposit's chain, so that no other replica
-// and no reorganisation comes between; value to be refunded is set aside before any transaction is built.
+// It owns which resolution is allowed when, and every change of its status, each beside its reversal: package outgoing
+// calls them for the refunds that it pays. It credits nobody itself, which package deposit does, and sends nothing. Its
+// invariants: only final value is resolved, and once; a resolution, its postings and the end of its alarm are one
+// transaction that has locked the deposit's chain, so that no other replica and no reorganisation comes between; value
+// to be refunded is set aside before any transaction is built.
 package unattributed
 
 import (
@@ -19,7 +20,6 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
-	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -31,10 +31,6 @@ var (
 	ErrDestination     = errors.New("it cannot be paid back there")
 	ErrTooLate         = errors.New("its status does not allow this")
 	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
-	// ErrRecovering is returned while a database restored from a backup may not know that the value was refunded. A
-	// refund may be requested: it waits, and the recovery adopts the payment that was made before, if there was one.
-	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be refunded already; see `bursar " +
-		"recovery status`")
 )
 
 // Chain is the part of a chain that a resolution needs.
@@ -67,9 +63,7 @@ type Service struct {
 	Log      *slog.Logger
 	Resolved func(bursar.ChainID) // called after a commit that recorded an event or a refund; may be nil
 
-	// Behind returns the reason why the database is, or may be, older than it was; "" where there is none. It may be
-	// nil.
-	Behind func(context.Context) (string, error)
+	Behind store.Behind
 }
 
 // Done runs in the transaction of a resolution, after it; an error of it undoes the resolution.
@@ -77,11 +71,11 @@ type Done func(ctx context.Context, tx *store.Tx, n bursar.Resolution) error
 
 // Keep makes the value operator funds.
 func (s *Service) Keep(ctx context.Context, id bursar.ID, note string, done ...Done) (bursar.Resolution, error) {
-	if err := s.notBehind(ctx); err != nil {
+	if err := s.Behind.Refuse(ctx, "the deposit"); err != nil {
 		return bursar.Resolution{}, err
 	}
 	f := func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
-		if err := notForgotten(ctx, tx, d); err != nil {
+		if err := tx.Recoveries().Refuse(ctx, d.Chain); err != nil {
 			return n, err
 		}
 		n.Kind, n.Status, n.CompletedAt = bursar.ResolutionKeep, bursar.ResolutionDone, tx.Now()
@@ -101,16 +95,16 @@ func (s *Service) Cancel(
 	if note, err = checkNote(note); err != nil {
 		return n, err
 	}
-	if err := s.notBehind(ctx); err != nil {
+	if err := s.Behind.Refuse(ctx, "the deposit"); err != nil {
 		return n, err
 	}
 	err = s.locked(ctx, id, func(tx *store.Tx, d bursar.Deposit) error {
-		if err := notForgotten(ctx, tx, d); err != nil {
+		if err := tx.Recoveries().Refuse(ctx, d.Chain); err != nil {
 			return err
 		}
 		n, err = tx.Resolutions().Standing(ctx, id)
 		if errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("%w: no return of it is under way", ErrTooLate)
+			return fmt.Errorf("%w: no refund to the sender is in progress", ErrTooLate)
 		}
 		if err != nil {
 			return err
@@ -118,7 +112,7 @@ func (s *Service) Cancel(
 		if n.Status != bursar.ResolutionQueued {
 			return fmt.Errorf("%w: %s", ErrTooLate, Describe(n))
 		}
-		err = outgoing.Unsettle(ctx, tx, n, strings.TrimSuffix("the operator cancelled it: "+note, ": "))
+		err = Fail(ctx, tx, n, strings.TrimSuffix("the operator cancelled it: "+note, ": "))
 		if err != nil {
 			return err
 		}
@@ -220,31 +214,6 @@ func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	open, err := tx.Resolutions().OpenRefund(ctx, d.ID, 0)
 	if err == nil && open {
 		err = fmt.Errorf("%w: a refund of it failed in a block that was reorged out, and may still be paid", ErrNotFinal)
-	}
-	return err
-}
-
-// notBehind refuses to credit value to anybody between a restore or a failover and the service's next check of the
-// database: no chain recovers yet, and the value may have been refunded.
-func (s *Service) notBehind(ctx context.Context) error {
-	if s.Behind == nil {
-		return nil
-	}
-	why, err := s.Behind(ctx)
-	if err != nil {
-		return fmt.Errorf("compare the database with the marks before unattributed value is resolved: %w", err)
-	}
-	if why != "" {
-		return fmt.Errorf("%w: %s; start the service, which checks it, and try again", ErrRecovering, why)
-	}
-	return nil
-}
-
-// notForgotten refuses to credit value to anybody while its chain may show that it was refunded.
-func notForgotten(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	recovering, err := tx.Recoveries().IsOpen(ctx, d.Chain)
-	if err == nil && recovering {
-		err = ErrRecovering
 	}
 	return err
 }

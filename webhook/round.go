@@ -63,8 +63,8 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 func (d *Deliverer) idle(ctx context.Context, taken lease, n int, looked time.Duration) {
 	wait := d.times.poll
 	err := d.db.Read(ctx, func(tx *store.Tx) error {
-		next, any, err := tx.Deliveries().DueAfter(ctx, taken.at)
-		if any {
+		next, more, err := tx.Deliveries().DueAfter(ctx, taken.at)
+		if more {
 			wait = min(wait, next.Sub(tx.Now()))
 		}
 		return err

@@ -137,7 +137,7 @@ func (s *Service) giveBack(
 func (s *Service) decide(
 	ctx context.Context, id bursar.ID, done []Done, f func(*store.Tx, bursar.Withdrawal) (bursar.Withdrawal, error),
 ) (w bursar.Withdrawal, err error) {
-	if err := s.notBehind(ctx); err != nil {
+	if err := s.behind.Refuse(ctx, "the withdrawal"); err != nil {
 		return w, err
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
@@ -199,35 +199,11 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 	return list, err
 }
 
-// ErrRecovering is returned while a database restored from a backup may not know that the withdrawal was paid.
-var ErrRecovering = errors.New("the chain recovers, or is about to: the withdrawal may be paid already; see `bursar " +
-	"recovery status`")
-
-// notBehind refuses every decision while the database may lack payments and no chain recovers yet: between a restore or
-// a failover and the service's next check of it.
-func (s *Service) notBehind(ctx context.Context) error {
-	if s.behind == nil {
-		return nil
-	}
-	why, err := s.behind(ctx)
-	if err != nil {
-		return fmt.Errorf("compare the database with the marks before the withdrawal changes: %w", err)
-	}
-	if why != "" {
-		return fmt.Errorf("%w: %s; start the service, which checks it, and try again", ErrRecovering, why)
-	}
-	return nil
-}
-
 // notForgotten refuses to refund a withdrawal that the chain may show to be paid.
 func (s *Service) notForgotten(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	currency, err := s.registry.Get(w.Currency)
 	if err != nil {
 		return nil // the chain is not configured, so no follower could show a payment
 	}
-	recovering, err := tx.Recoveries().IsOpen(ctx, currency.Chain)
-	if err == nil && recovering {
-		err = ErrRecovering
-	}
-	return err
+	return tx.Recoveries().Refuse(ctx, currency.Chain)
 }

@@ -187,11 +187,11 @@ func TestNothingIsRefundedWhileTheChainRecovers(t *testing.T) {
 	d.Do(func(tx *store.Tx) error {
 		return tx.Recoveries().Begin(ctx, bursar.Bitcoin, "the database was restored")
 	})
-	if _, err := d.orders.Cancel(ctx, queued.ID); !errors.Is(err, withdrawal.ErrRecovering) {
-		t.Errorf("cancelled: %v, want %v", err, withdrawal.ErrRecovering)
+	if _, err := d.orders.Cancel(ctx, queued.ID); !errors.Is(err, store.ErrRecovering) {
+		t.Errorf("cancelled: %v, want %v", err, store.ErrRecovering)
 	}
-	if _, err := d.orders.Reject(ctx, waiting.ID, "no"); !errors.Is(err, withdrawal.ErrRecovering) {
-		t.Errorf("rejected: %v, want %v", err, withdrawal.ErrRecovering)
+	if _, err := d.orders.Reject(ctx, waiting.ID, "no"); !errors.Is(err, store.ErrRecovering) {
+		t.Errorf("rejected: %v, want %v", err, store.ErrRecovering)
 	}
 	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued {
 		t.Errorf("%s is held, of %s", d.sum(ledger.Held(ann)), held)
@@ -216,8 +216,8 @@ func TestNothingIsDecidedBeforeTheDatabaseIsChecked(t *testing.T) {
 		"reject":  func() error { _, err := d.orders.Reject(ctx, waiting.ID, "no"); return err },
 		"approve": func() error { _, err := d.orders.Approve(ctx, waiting.ID); return err },
 	} {
-		if err := decide(); !errors.Is(err, withdrawal.ErrRecovering) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v, want %v and %v in it", name, err, withdrawal.ErrRecovering, why)
+		if err := decide(); !errors.Is(err, store.ErrRecovering) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, want %v and %v in it", name, err, store.ErrRecovering, why)
 		}
 	}
 	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued ||

@@ -24,7 +24,7 @@ type Cancellation struct {
 // frozen: the money returns to the balance, once. One that is cancelled already is returned as it is. Errors:
 // not_found, too_late, and unavailable while a restored database may not know that it was paid.
 func (s *Service) CancelOwn(ctx context.Context, c Cancellation) (w bursar.Withdrawal, err error) {
-	err = s.notBehind(ctx)
+	err = s.behind.Refuse(ctx, "the withdrawal")
 	if err == nil {
 		err = s.db.Do(ctx, func(tx *store.Tx) error {
 			// Another account's is not locked, nor is its chain.
@@ -47,7 +47,7 @@ func (s *Service) CancelOwn(ctx context.Context, c Cancellation) (w bursar.Withd
 	case errors.Is(err, ErrTooLate):
 		return w, bursar.RefuseField(bursar.CodeTooLate, "withdrawalID",
 			"the withdrawal can no longer be cancelled: its transaction may be signed, or it has ended")
-	case errors.Is(err, ErrRecovering):
+	case errors.Is(err, store.ErrRecovering):
 		return w, bursar.Refuse(bursar.CodeUnavailable,
 			"withdrawals of this currency cannot be cancelled while the service recovers; try again later")
 	case err != nil:

@@ -41,7 +41,7 @@ type Service struct {
 	announced func(bursar.Event)   // called after an event was recorded that is to be sent
 	batch     *store.Batch[prepared, bursar.Withdrawal]
 	suspended func(code bursar.CurrencyCode) string
-	behind    func(context.Context) (string, error)
+	behind    store.Behind
 	leave     func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 
 	destinations *store.Gather[destinationOf, reached]

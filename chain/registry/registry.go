@@ -1,4 +1,7 @@
-// Package registry lists all chains. Another chain is its adapter, its node in the sandbox, and a line here.
+// Package registry lists all chains. Another chain of a known family is its definition, its node in the sandbox, and a
+// line here; docs/adding-a-chain.md says what a new family needs besides.
+//
+// It owns the list and nothing else: what is known of a chain is in the definition that its adapter exports.
 package registry
 
 import (

@@ -83,8 +83,8 @@ func checkLedgers(r *chain.Report, complete string, tip uint64) {
 		r.Bad(chain.CheckHistory, "check what answers at this URL: it is not a rippled", "%v", err)
 		return
 	}
-	newest, any := held.upTo(tip)
-	if !any || newest+maxUnstored < tip {
+	newest, stored := held.upTo(tip)
+	if !stored || newest+maxUnstored < tip {
 		r.Bad(chain.CheckHistory, "wait until it has fetched its ledgers", "%v: validated %d, complete %.80q", errGap, tip,
 			complete)
 		return

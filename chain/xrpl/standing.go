@@ -70,9 +70,9 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 		c.pressed.Store(c.nodes.Now().UnixNano())
 	}
 	st := standing{held: held, base: validated.Base.Amount, forEach: validated.ForEach.Amount}
-	newest, any := held.upTo(uint64(validated.Index))
+	newest, stored := held.upTo(uint64(validated.Index))
 	switch {
-	case !any || newest+maxUnstored < uint64(validated.Index):
+	case !stored || newest+maxUnstored < uint64(validated.Index):
 		return standing{}, c.nodes.Without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index,
 			answer.Info.Complete))
 	case newest == uint64(validated.Index):
@@ -145,11 +145,11 @@ func (r ranges) covers(first, last uint64) bool {
 }
 
 // upTo returns the highest ledger at or below a height.
-func (r ranges) upTo(height uint64) (highest uint64, any bool) {
+func (r ranges) upTo(height uint64) (highest uint64, found bool) {
 	for _, s := range r {
 		if s.first <= height {
-			highest, any = max(highest, min(s.last, height)), true
+			highest, found = max(highest, min(s.last, height)), true
 		}
 	}
-	return highest, any
+	return highest, found
 }

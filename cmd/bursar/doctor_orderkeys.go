@@ -17,22 +17,22 @@ func (e *healthCheck) clientsKeys(ctx context.Context, db *store.DB) {
 	if e.cfg.Signer.Remote() {
 		return
 	}
-	lost, any, err := e.lostKeys(ctx)
+	lost, signs, err := e.lostKeys(ctx)
 	switch {
 	case err != nil:
 		e.advise(check, resultFailed, "see docs/operations/orders.md#lost-keys", "%v", err)
 	case lost > 0:
 		e.advise(check, resultFailed, "find out why, then add them again: see docs/operations/orders.md#lost-keys",
 			"lost with the signer's state: %d, and nothing is paid for their accounts", lost)
-	case any && db.Postgres():
+	case signs && db.Postgres():
 		e.advise(check, resultWarning,
 			"run one signer for all processes, with `signer.address`, unless there is one only: see "+
 				"docs/operations/orders.md#several-replicas", "the signer is in this process, and orders name one signer")
 	}
 }
 
-// lostKeys counts the keys that the signer of this process has lost, and reports whether it has any.
-func (e *healthCheck) lostKeys(ctx context.Context) (lost int, any bool, err error) {
+// lostKeys counts the keys that the signer of this process has lost; signs reports whether it has any key of a client.
+func (e *healthCheck) lostKeys(ctx context.Context) (lost int, signs bool, err error) {
 	file, err := memory.Join(ctx, host.StateFile(e.cfg))
 	if errors.Is(err, memory.ErrMissing) {
 		return 0, false, nil
@@ -42,7 +42,7 @@ func (e *healthCheck) lostKeys(ctx context.Context) (lost int, any bool, err err
 	}
 	err = file.Do(ctx, func(tx memory.Tx) error {
 		list, err := tx.OrderKeys(ctx, bursar.ID{})
-		lost, any = 0, len(list) > 0
+		lost, signs = 0, len(list) > 0
 		for _, k := range list {
 			if k.Lost() {
 				lost++
@@ -50,5 +50,5 @@ func (e *healthCheck) lostKeys(ctx context.Context) (lost int, any bool, err err
 		}
 		return err
 	})
-	return lost, any, errors.Join(err, file.Close())
+	return lost, signs, errors.Join(err, file.Close())
 }

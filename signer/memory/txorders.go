@@ -34,9 +34,9 @@ func (tx *sqlTx) OrderKeys(ctx context.Context, account bursar.ID) (list []Order
 }
 
 // AnyOrderKey implements Tx.
-func (tx *sqlTx) AnyOrderKey(ctx context.Context) (any bool, err error) {
-	_, err = tx.one(ctx, `SELECT EXISTS (SELECT 1 FROM order_keys)`, nil, &any)
-	return any, err
+func (tx *sqlTx) AnyOrderKey(ctx context.Context) (has bool, err error) {
+	_, err = tx.one(ctx, `SELECT EXISTS (SELECT 1 FROM order_keys)`, nil, &has)
+	return has, err
 }
 
 // AddOrderKey implements Tx.
