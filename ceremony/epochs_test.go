@@ -46,9 +46,9 @@ func TestACeremonyKnowsTheEpochsOfItsSeeds(t *testing.T) {
 	}
 }
 
-// A machine with the hot wallet's keys from before a rotation refuses a refill to the present hot wallet, and says which
-// epoch it knows. The attack: a service in other hands asks for one to the old hot wallet, whose seed a thief has. That
-// machine cannot know; what the person reads before the signature names the epoch.
+// A machine with the hot wallet's keys from before a rotation refuses a refill to the present hot wallet, and says
+// which epoch it knows. The attack: a service in other hands asks for one to the old hot wallet, whose seed a thief has.
+// That machine cannot know; what the person reads before the signature names the epoch.
 func TestAMachineSaysWhichEpochItKnows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, oneKey)
@@ -57,7 +57,8 @@ func TestAMachineSaysWhichEpochItKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := b.own.Describe(bundle, tx); !strings.Contains(text, "the hot wallet of epoch 0 by this machine's own copy") ||
+	text := b.own.Describe(bundle, tx)
+	if !strings.Contains(text, "the hot wallet of epoch 0 by this machine's own copy") ||
 		!strings.Contains(text, "if another epoch of the seed has begun since that copy, this is an old hot wallet") {
 		t.Errorf("the person reads %q, want the epoch, and what to compare", text)
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 // A transaction that is stored as unsigned, and that the journal outside the database noted as signed, may be out: the
-// same is signed again, and nothing else may pay for it meanwhile. After a rotation the signer may refuse that for ever:
-// its memory began again, or another signer had signed it. Nodes need not know the bytes, and prove nothing by that.
+// same is signed again, and nothing else may pay for it meanwhile. After a rotation the signer may refuse that for
+// ever: its memory began again, or another signer had signed it. Nodes need not know the bytes, and prove nothing by that.
 // Three things end it. It is found in a block, and becomes an outgoing transaction of its own (package recovery). The
 // final chain proves that it can never be in one (endBeaten). Or an operator has it made void (Abandon), which uses up
 // what it would use: at most one of the two can ever be included.
@@ -67,8 +67,8 @@ func (s *Sender) cannotSignAgain(
 }
 
 func (s *Sender) mayBeOutMessage(p bursar.OutgoingTx) string {
-	text := fmt.Sprintf("outgoing transaction %s of %s may have been signed before the epoch began, and the signer, which "+
-		"does not remember it, does not sign it again: nothing else pays for it. ", p.ID, p.Base)
+	text := fmt.Sprintf("outgoing transaction %s of %s may have been signed before the epoch began, and the signer, "+
+		"which does not remember it, does not sign it again: nothing else pays for it. ", p.ID, p.Base)
 	if !s.Chain.Capabilities().Lifetime.IsZero() {
 		return text + "It ends once the final blocks are past its lifetime"
 	}
@@ -126,8 +126,8 @@ func neverAgain(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, final ui
 	return "", nil
 }
 
-// outlivedUnsigned returns why a transaction that may be out has expired: the recorded final chain is past its lifetime,
-// and a quarter of it, since nobody signs it any more. "": it has not, or never expires.
+// outlivedUnsigned returns why a transaction that may be out has expired: the recorded final chain is past its
+// lifetime, and a quarter of it, since nobody signs it any more. "": it has not, or never expires.
 func (s *Sender) outlivedUnsigned(
 	ctx context.Context, state store.ChainState, p bursar.OutgoingTx,
 ) (string, error) {
@@ -148,9 +148,9 @@ func (s *Sender) outlivedUnsigned(
 	return fmt.Sprintf("the final block %d is past its lifetime", recorded), nil
 }
 
-// paidOutside returns an external spend that makes all payments of a transaction, and of which no operator has said what
-// it was: it may be the transaction itself, whose hash is not known before it is signed. An operator who settles it gives
-// up the transaction with that (package recovery).
+// paidOutside returns an external spend that makes all payments of a transaction, and of which no operator has said
+// what it was: it may be the transaction itself, whose hash is not known before it is signed. An operator who settles it
+// gives up the transaction with that (package recovery).
 func paidOutside(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (txID string, err error) {
 	request, err := DecodeRequest(p)
 	if err != nil {

@@ -119,8 +119,8 @@ func (l *lost) wantOnce(t *testing.T) {
 
 var neverExpiring = map[string]sim.Config{"UTXO": bursartest.Models["UTXO"], "nonce": bursartest.Models["nonce"]}
 
-// What may be out is not signed again and in no block: an alarm says so after an hour, and an operator has it made void.
-// Then it is paid from the present hot wallet, once.
+// What may be out is not signed again and in no block: an alarm says so after an hour, and an operator has it made
+// void. Then it is paid from the present hot wallet, once.
 func TestWhatMayBeOutIsMadeVoid(t *testing.T) {
 	for name, model := range neverExpiring {
 		t.Run(name, func(t *testing.T) {

@@ -195,8 +195,8 @@ func (s *Sender) hotAt(base string) (hot chain.Source, is bool) {
 	return hot, false
 }
 
-// payeeOfFiller returns whom a filler pays: a deposit address of ours, or, if it uses up a nonce of the hot wallet of an
-// earlier epoch, the present hot wallet, since the signer lets old keys pay nobody else.
+// payeeOfFiller returns whom a filler pays: a deposit address of ours, or, if it uses up a nonce of the hot wallet of
+// an earlier epoch, the present hot wallet, since the signer lets old keys pay nobody else.
 func (s *Sender) payeeOfFiller(
 	ctx context.Context, tx *store.Tx, from chain.Source,
 ) (payee chain.Source, found bool, err error) {

@@ -59,8 +59,8 @@ func (s *Service) actOnEpoch(ctx context.Context, lease store.Lease, w *worker) 
 	return nil
 }
 
-// epochAct says for one chain which hot wallet took over from which, and by which entry of the signer's log. A chain that
-// was never led before had none.
+// epochAct says for one chain which hot wallet took over from which, and by which entry of the signer's log. A chain
+// that was never led before had none.
 func (s *Service) epochAct(w *worker, acted store.EpochActed, begun []signer.BegunEpoch) store.Act {
 	e := s.Keys.Epoch()
 	a := store.Act{Actor: "the service", Verb: verbEpoch, Object: "chain " + string(w.chain.Capabilities().ID),

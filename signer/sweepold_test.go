@@ -129,8 +129,8 @@ func TestKeysOfAnEarlierEpochPayAllHome(t *testing.T) {
 	b.wantReason(paid, "")
 }
 
-// A top-up home uses up a nonce of the old hot wallet, and moves little. The attacks: a core in other hands has it go to
-// somebody else, to another address of ours than home, from a key that is no hot wallet's, or bring much.
+// A top-up home uses up a nonce of the old hot wallet, and moves little. The attacks: a core in other hands has it go
+// to somebody else, to another address of ours than home, from a key that is no hot wallet's, or bring much.
 func TestAnOldHotWalletUsesUpANonceByATopUpHome(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

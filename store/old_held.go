@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// HeldSince notes that the hot wallet of an earlier epoch holds something of an asset, and returns since when it does, as
-// far as that was noted without a break.
+// HeldSince notes that the hot wallet of an earlier epoch holds something of an asset, and returns since when it does,
+// as far as that was noted without a break.
 func (tx Holdings) HeldSince(
 	ctx context.Context, chain bursar.ChainID, base, contract string,
 ) (since time.Time, err error) {

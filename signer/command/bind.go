@@ -12,7 +12,7 @@ import (
 
 type signerBindCommand struct {
 	Begin
-	Seen int64 `required:"" placeholder:"NUMBER" help:"Number of the newest entry of this log that the service or the witness has seen; 0 where nothing has."`
+	Seen int64 `required:"" placeholder:"NUMBER" help:"Newest entry of its log that the service or witness saw; 0: none."`
 	Acting
 }
 
@@ -61,8 +61,8 @@ var errOlder = errors.New("the state is an older copy: put the newest back, or `
 
 // holdsSeen refuses a state whose log ends before an entry that somebody has seen.
 //
-// The attack: an older copy of the state is put in its place before it is bound to a counter, which then says of that copy
-// that it is the newest. What was signed since is forgotten for good, and counts in no limit.
+// The attack: an older copy of the state is put in its place before it is bound to a counter, which then says of that
+// copy that it is the newest. What was signed since is forgotten for good, and counts in no limit.
 func (c *Call) holdsSeen(ctx context.Context, cfg config.Config, seen int64) (err error) {
 	if seen < 0 {
 		return Wrong("--seen: %d is no number of an entry", seen)
