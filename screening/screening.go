@@ -137,10 +137,10 @@ func subjects(questions []*question) []bursar.ID {
 // askAll asks all questions at once, outside of any database transaction, and takes what is answered: one answer that
 // takes long delays no other. It reports whether anything goes on or has ended.
 func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (answered bool, failed error) {
-	answered := s.ask(ctx, questions)
+	answers := s.ask(ctx, questions)
 	for left := questions; len(left) > 0; {
 		var there []*question
-		if there, left = s.next(answered, left); ctx.Err() != nil {
+		if there, left = s.next(answers, left); ctx.Err() != nil {
 			failed = errors.Join(failed, ctx.Err()) // this process ends: that says nothing about the service
 			continue                                // until nobody asks any more
 		}
