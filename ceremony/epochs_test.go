@@ -47,8 +47,8 @@ func TestACeremonyKnowsTheEpochsOfItsSeeds(t *testing.T) {
 }
 
 // A machine with the hot wallet's keys from before a rotation refuses a refill to the present hot wallet, and says
-// which epoch it knows. The attack: a service in other hands asks for one to the old hot wallet, whose seed a thief has.
-// That machine cannot know; what the person reads before the signature names the epoch.
+// which epoch it knows. The attack: a service in other hands asks for one to the old hot wallet, whose seed a thief
+// has. That machine cannot know; what the person reads before the signature names the epoch.
 func TestAMachineSaysWhichEpochItKnows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, oneKey)

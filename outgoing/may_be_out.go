@@ -17,7 +17,8 @@ import (
 
 // A transaction that is stored as unsigned, and that the journal outside the database noted as signed, may be out: the
 // same is signed again, and nothing else may pay for it meanwhile. After a rotation the signer may refuse that for
-// ever: its memory began again, or another signer had signed it. Nodes need not know the bytes, and prove nothing by that.
+// ever: its memory began again, or another signer had signed it. Nodes need not know the bytes, and prove nothing by
+// that.
 // Three things end it. It is found in a block, and becomes an outgoing transaction of its own (package recovery). The
 // final chain proves that it can never be in one (endBeaten). Or an operator has it made void (Abandon), which uses up
 // what it would use: at most one of the two can ever be included.
@@ -149,8 +150,8 @@ func (s *Sender) outlivedUnsigned(
 }
 
 // paidOutside returns an external spend that makes all payments of a transaction, and of which no operator has said
-// what it was: it may be the transaction itself, whose hash is not known before it is signed. An operator who settles it
-// gives up the transaction with that (package recovery).
+// what it was: it may be the transaction itself, whose hash is not known before it is signed. An operator who settles
+// it gives up the transaction with that (package recovery).
 func paidOutside(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (txID string, err error) {
 	request, err := DecodeRequest(p)
 	if err != nil {
