@@ -1,6 +1,8 @@
 package service
 
 import (
+	"bytes"
+	"errors"
 	"testing"
 	"time"
 
@@ -89,7 +91,14 @@ func TestTheLogOfActsSaysThatAnEpochIsFollowed(t *testing.T) {
 // was led in the first epoch and not in the second names that of the first.
 func TestTheActOfAnEpochNamesTheHotWalletThatWas(t *testing.T) {
 	r := newRotating(t, false)
-	keys := seedsIn(t, 2)
+	keys := seedsIn(t, 1)
+	third, err := signer.KeysFromSeed(bytes.Repeat([]byte{3}, 64), signer.Testnet)
+	if err == nil {
+		err = errors.Join(keys.Add(third), keys.Begin(2))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	signs, err := signer.Remembering(t.Context(), keys, nil, memory.NewRAM())
 	if err != nil {
 		t.Fatal(err)
