@@ -30,6 +30,7 @@ var graveAlarms = map[string]bool{
 	"history_gap":          false,
 	"history_pruned":       false,
 	"journal_full":         true,
+	"may_be_out":           false,
 	"nonce_blocked":        false,
 	"not_put_back":         true,
 	"notices_failing":      false,

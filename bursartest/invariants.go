@@ -51,7 +51,7 @@ var never = []struct{ what, count string }{
 	{"a built transaction waits",
 		`SELECT COUNT(*) FROM outgoing_txs WHERE status IN ('claimed', 'final', 'abandoned') AND waits_for <> ''`},
 	{"an alarm is about a transaction that has ended", `SELECT COUNT(*) FROM alarms a WHERE a.resolved_at = 0
-		AND a.kind IN ('signer_refused', 'external_nonce', 'history_pruned', 'nonce_blocked') AND EXISTS
+		AND a.kind IN ('signer_refused', 'external_nonce', 'history_pruned', 'nonce_blocked', 'may_be_out') AND EXISTS
 		(SELECT 1 FROM outgoing_txs s WHERE s.status IN ('final', 'abandoned')
 		AND lower(hex(s.id)) = replace(a.ref, '-', ''))`},
 	{"a free nonce is used",

@@ -3,6 +3,7 @@ package ceremony_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar/chain"
@@ -42,5 +43,29 @@ func TestACeremonyKnowsTheEpochsOfItsSeeds(t *testing.T) {
 	completes("second")
 	if _, err := b.own.Sign(b.bundle(b.packet()), rotated(0), now); !errors.Is(err, signer.ErrNoKey) {
 		t.Errorf("a seed that has not begun: got %v, want %v", err, signer.ErrNoKey)
+	}
+}
+
+// A machine with the hot wallet's keys from before a rotation refuses a refill to the present hot wallet, and says
+// which epoch it knows. The attack: a service in other hands asks for one to the old hot wallet, whose seed a thief
+// has. That machine cannot know; what the person reads before the signature names the epoch.
+func TestAMachineSaysWhichEpochItKnows(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, oneKey)
+	bundle := b.bundle(b.packet())
+	tx, err := b.own.Judge(bundle, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := b.own.Describe(bundle, tx)
+	if !strings.Contains(text, "the hot wallet of epoch 0 by this machine's own copy") ||
+		!strings.Contains(text, "if another epoch of the seed has begun since that copy, this is an old hot wallet") {
+		t.Errorf("the person reads %q, want the epoch, and what to compare", text)
+	}
+	stale := b.own
+	stale.Home, stale.Epoch = "the hot wallet of an epoch before", 3
+	if _, err := stale.Judge(bundle, now); err == nil ||
+		!strings.Contains(err.Error(), "this machine knows that of epoch 3: if another has begun") {
+		t.Errorf("a refill to another hot wallet is refused with %v, want the epoch that is known", err)
 	}
 }

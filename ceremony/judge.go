@@ -17,7 +17,8 @@ type Own struct {
 	Network  string
 	Kinds    []bursar.ColdKind // the kinds of cold wallets that the chain has besides single addresses
 	Rules    chain.OfflineRules
-	Home     string // the hot wallet's address
+	Home     string      // the hot wallet's address
+	Epoch    chain.Epoch // of the seed that has it, as far as this machine knows
 
 	MaxFee, MaxRate bursar.Amount
 
@@ -61,6 +62,10 @@ func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 		return chain.ColdTx{}, err
 	}
 	tx, err := o.refill(b).Judge(o.Rules, o.Home, b.Bytes)
+	if err != nil && b.Payment.Address.Base != o.Home {
+		err = fmt.Errorf("%w; this machine knows that of epoch %d: if another has begun, give it the public keys again "+
+			"(`bursar seed export-public`)", err, o.Epoch)
+	}
 	if err == nil {
 		err = lastBlock(b, tx)
 	}
@@ -144,8 +149,9 @@ func (o Own) Describe(b Bundle, tx chain.ColdTx) string {
 	}
 	for _, p := range tx.Payments {
 		line("pays", "%s %s", o.Asset.Exact(p.Amount), o.Asset.Code)
-		line("to", "%s, the hot wallet by this machine's own copy of its keys", p.Address)
+		line("to", "%s, the hot wallet of epoch %d by this machine's own copy of its keys", p.Address, o.Epoch)
 	}
+	line("", "if another epoch of the seed has begun since that copy, this is an old hot wallet: sign nothing")
 	if !tx.Change.IsZero() {
 		line("returns", "%s %s to the cold wallet", o.Native.Exact(tx.Change), o.Native.Code)
 	}

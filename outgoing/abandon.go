@@ -26,8 +26,10 @@ type Abandonment struct {
 const onceAbandon = recovery.OnceVoid
 
 // Abandon makes a sent transaction void. On the UTXO model a second transaction sends the UTXOs that are left back to
-// the hot wallet at a higher fee. On the account model this is possible only for an adopted transaction whose bytes are
-// not known: a second transaction uses its nonce. At most one of the two can ever be included. What the first
+// the hot wallet at a higher fee. On the account model this is possible for an adopted transaction whose bytes are not
+// known, and for one of the hot wallet of an earlier epoch: a second transaction uses its nonce. A transaction that is
+// stored as unsigned can be made void too once the alarm AlarmMayBeOut is open. At most one of the two can ever be
+// included. What the first
 // transaction pays is paid again only once the second one is final; if the first is included after all, it counts and
 // the second one ends. Abandon returns the ID of the second transaction.
 func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
@@ -46,7 +48,8 @@ func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by b
 	return by, err
 }
 
-// fillNonce requests a transaction with the nonce of an adopted transaction whose bytes are not known.
+// fillNonce requests a transaction with the nonce of another one whose bytes are not known, or which pays from the hot
+// wallet of an earlier epoch: its fee may not be raised any more, and the sweeps of that wallet wait behind it.
 func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Chains().Lock(ctx, s.Chain.Capabilities().ID); err != nil {
@@ -61,7 +64,7 @@ func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err
 			return err
 		}
 		nonce, numbered := nonceOfTx(p)
-		if !numbered || len(versions) == 0 || len(withBytes(versions)) > 0 {
+		if !numbered || len(versions) == 0 || len(withBytes(versions)) > 0 && !s.isOld(p.Base) {
 			return fmt.Errorf("%w: it has no UTXOs; it is sent and its fee bumped until it is included", ErrCannotBeVoid)
 		}
 		request, why, err := s.filler(ctx, tx, p)
@@ -126,13 +129,24 @@ func (s *Sender) requestVoid(
 	return tx.UTXOs().ForgetChange(ctx, p.ID) // nothing may build on this change any more; the block of p restores it
 }
 
-// voidable returns the versions of a transaction that has been sent, is in no block, and is not being made void.
+// voidable returns the versions of a transaction that has been sent, is in no block, and is not being made void. Of one
+// that is stored as unsigned and may be out, it is what may have been signed.
 func (s *Sender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) ([]store.Version, error) {
-	if p.Height > 0 || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent {
+	unsigned := false
+	if p.Status == bursar.OutgoingReserved {
+		var err error
+		if unsigned, err = tx.Alarms().IsOpen(ctx, recovery.AlarmMayBeOut, p.ID.String()); err != nil {
+			return nil, err
+		}
+	}
+	if p.Height > 0 || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent && !unsigned {
 		return nil, fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
 	}
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 || isVoiding(p) {
 		return nil, errors.Join(err, fmt.Errorf("%w: voiding is already in progress", ErrCannotBeVoid))
+	}
+	if unsigned {
+		return []store.Version{{Unsigned: p.Unsigned}}, nil
 	}
 	return tx.Outgoing().Versions(ctx, p.ID)
 }

@@ -132,10 +132,3 @@ func alarmAltered(ctx context.Context, tx *store.Tx, f store.ForgottenPayment) e
 			f.OutgoingID),
 	})
 }
-
-// mayBeOut reports whether an outgoing transaction that is stored as unsigned may have been signed: the commit that
-// stored its bytes was lost, or the process ended before it. It is then not given up, and the same unsigned transaction
-// is signed again.
-func (s *Sender) mayBeOut(p bursar.OutgoingTx) bool {
-	return s.Marks != nil && p.Status == bursar.OutgoingReserved && s.Marks.Signed(p.Chain, p.ID)
-}

@@ -209,6 +209,11 @@ func (s *Sender) advance(
 			return p, err
 		}
 	}
+	if p.Status == bursar.OutgoingReserved && s.mayBeOut(p) {
+		if p, err = s.endBeaten(ctx, lease, state, p); err != nil || p.Status != bursar.OutgoingReserved {
+			return p, err
+		}
+	}
 	if p.Status == bursar.OutgoingReserved {
 		if p, err = s.sign(ctx, lease, p); err != nil || p.Status != bursar.OutgoingSigned {
 			return p, err

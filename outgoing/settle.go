@@ -102,7 +102,7 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 // quiet closes the alarms about an outgoing transaction that has ended.
 func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	for _, kind := range []string{"signer_refused", "external_nonce", alarmPruned, alarmNonceBlocked,
-		recovery.AlarmBytesUnknown} {
+		recovery.AlarmBytesUnknown, recovery.AlarmMayBeOut} {
 		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
 		}

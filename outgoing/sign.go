@@ -43,7 +43,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	case err != nil && out:
 		// A refusal of today says nothing about what was signed before: it is signed again once the signer allows it, and
 		// until then nothing else may pay for it or use what it uses.
-		return p, s.cannotSignAgain(ctx, p, err)
+		return p, s.cannotSignAgain(ctx, lease, p, request, err)
 	case err != nil:
 		if s.Marks != nil {
 			s.Marks.Unsigned(p.Chain, p.ID)
@@ -208,23 +208,6 @@ func waitFor(reason signer.Reason) bursar.OutgoingWait {
 		return bursar.WaitsForOrder
 	}
 	return ""
-}
-
-// cannotSignAgain returns why a transaction that may be out is not signed again now, and raises an alarm if the signer
-// refuses it.
-func (s *Sender) cannotSignAgain(ctx context.Context, p bursar.OutgoingTx, cause error) error {
-	var refused *signer.RefusalError
-	if !errors.As(cause, &refused) {
-		return fmt.Errorf("sign again what may be out: %w", cause)
-	}
-	if refused.Reason == signer.ReasonHalted || refused.Reason.WaitsForPeople() {
-		return &WaitError{Reason: cause.Error(), keeps: true}
-	}
-	err := s.DB.Do(ctx, func(tx *store.Tx) error {
-		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(),
-			Message: cause.Error()})
-	})
-	return errors.Join(fmt.Errorf("sign again what may be out: %w", cause), err)
 }
 
 // giveBack frees the reservations of an outgoing transaction that can pay nobody, so that the next one uses its nonce.

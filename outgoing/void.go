@@ -19,15 +19,15 @@ const alarmNonceBlocked = "nonce_blocked"
 // A signed transaction of a halted currency has a nonce that no other transaction may use, and the halt keeps it from
 // being sent or bumped, so nothing behind that nonce can be included. If a transaction of another currency waits there,
 // the held one is made void: a transaction with the same nonce moves one unit of the native asset from the hot wallet
-// to a deposit address of ours, at a higher fee. At most one of the two can be included. What the held one pays is paid
-// again after the halt, once the other one is final; if the held one reached a node earlier and is included after all,
-// it counts.
+// to a deposit address of ours, or from the hot wallet of an earlier epoch to the present one, at a higher fee. At most
+// one of the two can be included. What the held one pays is paid again after the halt, once the other one is final; if
+// the held one reached a node earlier and is included after all, it counts.
 
 // blockage describes a held transaction that others wait behind.
 type blockage struct {
 	nonce uint64
 	halts []store.Halt      // the halts that hold it; none: its client's order does
-	first bursar.OutgoingTx // the first transaction that waits behind it
+	first bursar.OutgoingTx // the first transaction that waits behind it; none: the sweeps of an old hot wallet do
 }
 
 // makeVoid makes a transaction void that a halt holds, if a transaction of another currency waits behind its nonce; and
@@ -52,6 +52,9 @@ func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.Outgo
 		request, why, err := s.filler(ctx, tx, now)
 		if err != nil {
 			return err
+		}
+		if why != "" && found.first.ID.IsZero() {
+			return nil // the halt that holds it holds the sweeps too, or nothing can be done before it ends
 		}
 		if why != "" {
 			return tx.Alarms().Raise(ctx, store.Alarm{
@@ -108,10 +111,23 @@ func (s *Sender) blockageBy(
 		}
 		return err == nil, err
 	})
+	if err == nil && !waits {
+		waits, err = s.sweepWaits(ctx, tx, p)
+	}
 	if err != nil || !waits {
 		return nil, err
 	}
 	return &blockage{own, halts, first}, nil
+}
+
+// sweepWaits reports whether a transaction holds up the sweep that empties the hot wallet of an earlier epoch: that is
+// not even requested while anything of its address is under way.
+func (s *Sender) sweepWaits(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
+	if !s.isOld(p.Base) {
+		return false, nil
+	}
+	held, err := tx.Holdings().Get(ctx, p.Chain, p.Base, "")
+	return held.Due, err
 }
 
 // behind returns the first transaction of the same address that has a higher nonce, is in no block, and for which
@@ -149,16 +165,16 @@ func (s *Sender) filler(
 		return request, "the chain has no address for that", nil
 	case isVoiding(p):
 		return request, "it is itself the transaction that voids another one", nil
-	case p.Base != s.Hot.Base:
+	}
+	from, hot := s.hotAt(p.Base)
+	if !hot {
 		return request, "it does not pay from the hot wallet", nil
 	}
-	to, found, err := tx.Wallets().Any(ctx, capabilities.Family)
+	payee, found, err := s.payeeOfFiller(ctx, tx, from)
 	if err != nil || !found {
 		return request, "there is no deposit address", err
 	}
-	payee := chain.Source{Base: to.Address.Base,
-		Key: chain.KeyRef{Family: capabilities.Family, Branch: chain.DepositBranch, Index: to.Index}}
-	request = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: s.Hot, Change: payee, MaxFee: s.MaxFee,
+	request = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: from, Change: payee, MaxFee: s.MaxFee,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
 	void := bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}
 	err = s.notHalted(ctx, tx, passage{outgoingTx: void, request: request})
@@ -167,6 +183,30 @@ func (s *Sender) filler(
 		return request, held.Reason, nil
 	}
 	return request, "", err
+}
+
+// hotAt returns the hot wallet, or that of an earlier epoch, which has an address.
+func (s *Sender) hotAt(base string) (hot chain.Source, is bool) {
+	for _, one := range append([]chain.Source{s.Hot}, s.Old...) {
+		if one.Base == base {
+			return one, true
+		}
+	}
+	return hot, false
+}
+
+// payeeOfFiller returns whom a filler pays: a deposit address of ours, or, if it uses up a nonce of the hot wallet of
+// an earlier epoch, the present hot wallet, since the signer lets old keys pay nobody else.
+func (s *Sender) payeeOfFiller(
+	ctx context.Context, tx *store.Tx, from chain.Source,
+) (payee chain.Source, found bool, err error) {
+	if s.isOld(from.Base) {
+		return s.Hot, true, nil
+	}
+	family := s.Chain.Capabilities().Family
+	to, found, err := tx.Wallets().Any(ctx, family)
+	return chain.Source{Base: to.Address.Base,
+		Key: chain.KeyRef{Family: family, Branch: chain.DepositBranch, Index: to.Index}}, found, err
 }
 
 // completeFiller gives a filler the nonce of the transaction that it voids, whose own reserved funds no longer count.

@@ -84,6 +84,11 @@ func (k Book) adopt(
 	if err := tx.Outgoing().InsertAdopted(ctx, p, x.Reservations); err != nil {
 		return p.ID, err
 	}
+	for _, w := range m.wants { // what was to make void the one that it has replaced ends with it
+		if err := tx.Reservations().MovedFromNow(ctx, w.spend(), p.ID); err != nil {
+			return p.ID, err
+		}
+	}
 	if err := k.useNonces(ctx, tx, x); err != nil {
 		return p.ID, err
 	}
@@ -182,8 +187,18 @@ func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Ex
 	if err := unattributed.Release(ctx, tx, id); err != nil {
 		return err
 	}
+	if strings.HasPrefix(p.Once, OnceVoid) {
+		if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil {
+			return err
+		}
+	}
 	if err := k.freeReservations(ctx, tx, p, x); err != nil {
 		return err
+	}
+	for _, kind := range []string{AlarmMayBeOut, "signer_refused"} {
+		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
+			return err
+		}
 	}
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }

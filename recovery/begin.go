@@ -20,6 +20,10 @@ const (
 	// unknown, so it cannot be sent. Its ref is the outgoing transaction. It ends when the transaction is in a block
 	// again, is replaced, or has ended.
 	AlarmBytesUnknown = "bytes_unknown"
+
+	// AlarmMayBeOut is about a transaction that may have been signed before an epoch of the seed began, and that the
+	// signer does not sign again. Its ref is the outgoing transaction. It ends with that.
+	AlarmMayBeOut = "may_be_out"
 )
 
 // Begin stops a chain's payments, because its database is or may be older than the chain, in a transaction that has

@@ -47,11 +47,11 @@ func (s *Service) actOnEpoch(ctx context.Context, lease store.Lease, w *worker) 
 	begun := s.begunEpochs(asking)
 	cancel()
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
-		first, err := tx.Leases().ActOnEpoch(ctx, lease)
+		acted, first, err := tx.Leases().ActOnEpoch(ctx, lease)
 		if err != nil || !first {
 			return err
 		}
-		return tx.Acts().Append(ctx, s.epochAct(w, e, begun))
+		return tx.Acts().Append(ctx, s.epochAct(w, acted, begun))
 	})
 	if err != nil {
 		return fmt.Errorf("note that epoch %d is followed: %w", e, err)
@@ -59,14 +59,23 @@ func (s *Service) actOnEpoch(ctx context.Context, lease store.Lease, w *worker) 
 	return nil
 }
 
-// epochAct says for one chain which hot wallet took over from which, and by which entry of the signer's log.
-func (s *Service) epochAct(w *worker, e chain.Epoch, begun []signer.BegunEpoch) store.Act {
+// epochAct says for one chain which hot wallet took over from which, and by which entry of the signer's log. A chain
+// that was never led before had none.
+func (s *Service) epochAct(w *worker, acted store.EpochActed, begun []signer.BegunEpoch) store.Act {
+	e := s.Keys.Epoch()
 	a := store.Act{Actor: "the service", Verb: verbEpoch, Object: "chain " + string(w.chain.Capabilities().ID),
 		Became: fmt.Sprintf("epoch %d, hot wallet %s", e, w.hot.Base)}
-	if before := len(w.old); before > 0 {
-		a.Was = fmt.Sprintf("epoch %d, hot wallet %s", w.old[before-1].Key.Epoch(), w.old[before-1].Base)
-	} else {
+	switch {
+	case acted.New:
+		a.Was = "the chain is new, and was led in no epoch before"
+	case len(w.old) == 0:
 		a.Became += ", as before"
+	default:
+		for _, one := range w.old {
+			if one.Key.Epoch() == chain.Epoch(acted.Before) {
+				a.Was = fmt.Sprintf("epoch %d, hot wallet %s", acted.Before, one.Base)
+			}
+		}
 	}
 	for _, one := range begun {
 		if one.Epoch == e {

@@ -1,6 +1,8 @@
 package service
 
 import (
+	"bytes"
+	"errors"
 	"testing"
 	"time"
 
@@ -33,6 +35,15 @@ func TestTheLogOfActsSaysThatAnEpochIsFollowed(t *testing.T) {
 	r.DB.InEpoch(1)
 	w := &worker{chain: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel})}
 	if w.hot, w.old, err = r.hotsOf(w.chain); err != nil {
+		t.Fatal(err)
+	}
+	err = r.DB.Do(t.Context(), func(tx *store.Tx) error {
+		if err := tx.Chains().Ensure(t.Context(), bursar.Bitcoin); err != nil {
+			return err
+		}
+		return tx.Chains().SetCursor(t.Context(), bursar.Bitcoin, 5, "a block of epoch 0")
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, holder := range []string{"one", "two", "one"} {
@@ -73,5 +84,60 @@ func TestTheLogOfActsSaysThatAnEpochIsFollowed(t *testing.T) {
 	if got.Verb != want.Verb || got.Object != want.Object || got.Reason != want.Reason || got.Was != want.Was ||
 		got.Became != want.Became || got.Evidence != want.Evidence {
 		t.Errorf("the act is %+v, want %+v", got, want)
+	}
+}
+
+// A chain that was configured after epochs began was led in none of them: the act names no hot wallet before. One that
+// was led in the first epoch and not in the second names that of the first.
+func TestTheActOfAnEpochNamesTheHotWalletThatWas(t *testing.T) {
+	r := newRotating(t, false)
+	keys := seedsIn(t, 1)
+	third, err := signer.KeysFromSeed(bytes.Repeat([]byte{3}, 64), signer.Testnet)
+	if err == nil {
+		err = errors.Join(keys.Add(third), keys.Begin(2))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	signs, err := signer.Remembering(t.Context(), keys, nil, memory.NewRAM())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Keys, r.parts.Signer = keys, signs
+	r.DB.InEpoch(2)
+	w := &worker{chain: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel})}
+	if w.hot, w.old, err = r.hotsOf(w.chain); err != nil {
+		t.Fatal(err)
+	}
+	for want, acted := range map[string]store.EpochActed{
+		"the chain is new, and was led in no epoch before": {New: true},
+		"epoch 0, hot wallet " + w.old[0].Base:             {Before: 0},
+		"epoch 1, hot wallet " + w.old[1].Base:             {Before: 1},
+	} {
+		if got := r.epochAct(w, acted, nil).Was; got != want {
+			t.Errorf("of %+v the act says that it was %q, want %q", acted, got, want)
+		}
+	}
+	var lease store.Lease
+	err = r.DB.Do(t.Context(), func(tx *store.Tx) (err error) {
+		if err := tx.Chains().Ensure(t.Context(), bursar.Bitcoin); err != nil {
+			return err
+		}
+		lease, _, err = tx.Leases().Acquire(t.Context(), bursar.Bitcoin, "one", time.Hour)
+		return err
+	})
+	if err == nil {
+		err = r.actOnEpoch(t.Context(), lease, w)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var acts []store.Act
+	err = r.DB.View(t.Context(), func(tx *store.Tx) (err error) {
+		acts, err = tx.Acts().After(t.Context(), 0, 10)
+		return err
+	})
+	if err != nil || len(acts) != 1 || acts[0].Was != "the chain is new, and was led in no epoch before" {
+		t.Errorf("of a new chain the log says %+v, %v; want that it is new", acts, err)
 	}
 }

@@ -19,7 +19,7 @@ func (s *Service) ResolveOutgoing(ctx context.Context, id bursar.ID, r outgoing.
 	return w.sender.Resolve(ctx, id, w.chain, r)
 }
 
-// AbandonOutgoing abandons a sent transaction of the UTXO model, as outgoing.Sender.Abandon does. It returns the ID of
+// AbandonOutgoing abandons a sent transaction, as outgoing.Sender.Abandon does. It returns the ID of
 // the outgoing transaction that replaces it; the service signs and sends that.
 func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a outgoing.Abandonment) (bursar.ID, error) {
 	w, err := s.workerOf(ctx, id)

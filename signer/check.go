@@ -111,7 +111,7 @@ func (c *check) topUpHolds() error {
 	if c.policy.Capabilities.Model != chain.AccountModel || len(c.request.Payments) != 1 {
 		return c.refuse(ReasonRequest, "a gas top-up must be one payment on a chain of the account model")
 	}
-	if payee.Key.Branch != chain.DepositBranch && payee.Key.Epoch() == c.policy.epoch {
+	if payee.Key.Branch != chain.DepositBranch && payee.Key.Epoch() == c.policy.epoch && !c.isPaidHome() {
 		return c.refuse(ReasonRequest, "a gas top-up pays branch %d", payee.Key.Branch)
 	}
 	if err := c.ours(payee, "the payee"); err != nil {

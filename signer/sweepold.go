@@ -72,8 +72,18 @@ func (c *check) goesHome() bool {
 	switch c.request.Kind {
 	case chain.KindSweep, chain.KindConsolidation, chain.KindToCold:
 		return c.home() == c.policy.hot.Base
+	case chain.KindGasTopUp:
+		return c.isPaidHome()
 	}
 	return false
+}
+
+// isPaidHome reports whether a gas top-up goes from the hot wallet of an earlier epoch to that of the epoch in force.
+// It sweeps nothing, but uses up a nonce of the old one which holds up all its sweeps: what it pays is bounded as every
+// top-up is, and is still ours.
+func (c *check) isPaidHome() bool {
+	from := c.request.From
+	return c.policy.isHot(from) && from.Key.Epoch() < c.policy.epoch && c.request.Change.Is(c.policy.hot)
 }
 
 // sweepOld refuses what a key of an earlier epoch must not sign: anything but a payment of all to the hot wallet of the

@@ -129,6 +129,57 @@ func TestKeysOfAnEarlierEpochPayAllHome(t *testing.T) {
 	b.wantReason(paid, "")
 }
 
+// A top-up home uses up a nonce of the old hot wallet, and moves little. The attacks: a core in other hands has it go
+// to somebody else, to another address of ours than home, from a key that is no hot wallet's, or bring much.
+func TestAnOldHotWalletUsesUpANonceByATopUpHome(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.rotate()
+	home := func() request {
+		r := b.topUp()
+		r.request.From, r.request.Change = b.hotIn(chain.FamilyEVM, 0), b.hotIn(chain.FamilyEVM, 1)
+		r.contents.Inputs[0] = in(r.request.From, digest(21))
+		r.request.Payments = []chain.Payment{pay(r.request.Change.Base, 1)}
+		r.contents.Payments = r.request.Payments
+		return r
+	}
+	payee := func(r *request, base string) {
+		r.request.Payments = []chain.Payment{pay(base, 1)}
+		r.contents.Payments = r.request.Payments
+	}
+	b.wantRefusals([]refusalTest{
+		{"to somebody else", ReasonRequest, home, func(r *request) { payee(r, "mallory") }},
+		{"to somebody else, by the bytes", ReasonUnpaid, home, func(r *request) {
+			r.contents.Payments = []chain.Payment{pay("mallory", 1)}
+		}},
+		{"to a deposit address", ReasonSweepOld, home, func(r *request) {
+			r.request.Change = b.source(chain.FamilyEVM, chain.DepositBranch, 3)
+			payee(r, r.request.Change.Base)
+		}},
+		{"to itself", ReasonRequest, home, func(r *request) {
+			r.request.Change = r.request.From
+			payee(r, r.request.From.Base)
+		}},
+		{"from an old deposit address", ReasonRequest, home, func(r *request) {
+			r.request.From = b.source(chain.FamilyEVM, chain.DepositBranch, 3)
+			r.contents.Inputs[0] = in(r.request.From, digest(22))
+		}},
+		{"from the present hot wallet to itself", ReasonRequest, home, func(r *request) {
+			r.request.From = r.request.Change
+			r.contents.Inputs[0] = in(r.request.From, digest(23))
+		}},
+		{"of a token", ReasonRequest, home, func(r *request) {
+			r.request.Payments = []chain.Payment{token(r.request.Change.Base, 1)}
+			r.contents.Payments = r.request.Payments
+		}},
+		{"of more than a sweep needs", ReasonTopUp, home, func(r *request) {
+			r.request.Payments = []chain.Payment{pay(r.request.Change.Base, 2001)}
+			r.contents.Payments = r.request.Payments
+		}},
+	})
+	b.wantReason(home(), "")
+}
+
 // The attack: a small payment that was signed before the epoch began is replaced by one that also spends what the hot
 // wallet in force has, and whose rest goes to the old one.
 func TestAReplacementBringsNothingNewToTheOldHotWallet(t *testing.T) {

@@ -50,6 +50,14 @@ func (tx Reservations) UndoMove(ctx context.Context, chain bursar.ChainID, to bu
 	return err
 }
 
+// MovedFromNow notes for the reservations that were taken from an outgoing transaction that they were taken from
+// another one, which turned out to be what was signed of it.
+func (tx Reservations) MovedFromNow(ctx context.Context, was, now bursar.ID) error {
+	_, err := tx.exec(ctx, "note moved reservations of another",
+		`UPDATE moved_reservations SET from_outgoing = $2 WHERE from_outgoing = $1`, was, now)
+	return err
+}
+
 const selectMoved = `SELECT resource, from_outgoing, to_outgoing FROM moved_reservations`
 
 func scanMoved(s scanner) (m Moved, err error) {

@@ -96,6 +96,7 @@ var rights = map[string]right{
 	"notice_receivers": {add: true, change: []string{"begun_at", "message", "held", "composed_at", "attempts",
 		"next_at", "error", "failing_since", "sent", "sent_at", "lost", "solvency_at", "waiting"}},
 	"order_keys":        {add: true, change: []string{"revoked_at"}},
+	"old_hot_held":      passing,
 	"outgoing_txs":      changing,
 	"outgoing_versions": {add: true, change: []string{"tx_id", "draft_json", "raw"}},
 	"posted":            changing,

@@ -733,6 +733,14 @@ CREATE TABLE noticed_alarms (
 
 CREATE INDEX noticed_alarms_open ON noticed_alarms(receiver, alarm) WHERE closed_at = 0;
 
+CREATE TABLE old_hot_held (
+  chain    TEXT NOT NULL,
+  base     TEXT NOT NULL,
+  contract TEXT NOT NULL,
+  since    BIGINT NOT NULL,
+  PRIMARY KEY (chain, base, contract)
+);
+
 CREATE TABLE order_keys (
   account_id  BYTEA NOT NULL,
   key_id      TEXT NOT NULL,

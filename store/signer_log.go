@@ -49,3 +49,18 @@ func (tx Settings) NoteSignerLog(
 	text := strings.TrimSpace(fmt.Sprintf("%d %s %s", seen.Number, seen.Hash, seen.Signature))
 	return seen, tx.set(ctx, "note the signer's log", seen.setting(), text)
 }
+
+// SignerLogs returns the newest entries that were noted, one for each instance of a signer's state.
+func (tx Settings) SignerLogs(ctx context.Context) (list []SignerLog, err error) {
+	names, err := rows(ctx, tx.Tx, "list the noted logs of signers", scanOne[string],
+		`SELECT name FROM settings WHERE name LIKE 'signer_log:%' ORDER BY name`)
+	for _, name := range names {
+		if err != nil {
+			return nil, err
+		}
+		var one SignerLog
+		one, err = tx.SeenSignerLog(ctx, strings.TrimPrefix(name, SignerLog{}.setting()))
+		list = append(list, one)
+	}
+	return list, err
+}

@@ -35,6 +35,10 @@ func TestTheSeenSignerLogOnlyGrows(t *testing.T) {
 		}
 		err := db.View(t.Context(), func(tx *store.Tx) error {
 			for instance, want := range map[string]int64{"A": 8, "B": 1, "C": 0} {
+				if list, err := tx.Settings().SignerLogs(t.Context()); err != nil || len(list) != 2 || list[0].Number != 8 ||
+					list[1].Instance != "B" {
+					t.Errorf("the noted logs are %+v, %v; want those of A and B", list, err)
+				}
 				if seen, err := tx.Settings().SeenSignerLog(t.Context(), instance); err != nil || seen.Number != want {
 					t.Errorf("%s: %+v, %v, want %v", instance, seen, err, want)
 				}

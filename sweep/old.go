@@ -132,21 +132,21 @@ func (s *Sweeper) alarmOld(
 	ctx context.Context, tx *store.Tx, hot chain.Source, currency bursar.Currency, amount bursar.Amount,
 ) error {
 	ref := hot.Base + " " + string(currency.Code)
+	id := s.Chain.Capabilities().ID
 	if amount.Less(currency.Minimum) || amount.IsZero() {
-		delete(s.oldSince, ref)
+		if err := tx.Holdings().HeldNoMore(ctx, id, hot.Base, currency.Contract); err != nil {
+			return err
+		}
 		return tx.Alarms().Resolve(ctx, AlarmOld, ref)
 	}
-	since, known := s.oldSince[ref]
-	if !known {
-		if s.oldSince == nil {
-			s.oldSince = map[string]time.Time{}
-		}
-		s.oldSince[ref], since = tx.Now(), tx.Now()
+	since, err := tx.Holdings().HeldSince(ctx, id, hot.Base, currency.Contract)
+	if err != nil {
+		return err
 	}
 	if tx.Now().Sub(since) < oldPatience {
 		return nil
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: s.Chain.Capabilities().ID, Kind: AlarmOld, Ref: ref,
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: AlarmOld, Ref: ref,
 		Message: fmt.Sprintf("the hot wallet %s of epoch %d still holds %s: its sweep is not worth its fee, or does not "+
 			"come through", hot.Base, hot.Key.Epoch(), currency.Text(amount))})
 }

@@ -3,6 +3,7 @@ package sweep_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/sweep"
 )
 
 // After a rotation new addresses and the hot wallet are of the new seed; the old hot wallet is emptied, what arrives at
@@ -99,6 +101,53 @@ func TestAnOldHotWalletGetsItsKeyBack(t *testing.T) {
 			t.Errorf("the old hot wallet holds %s, want it emptied", left)
 		}
 		r.Must(r.Audit())
+	})
+}
+
+// A service that is started again every few hours raises the alarm about what an old hot wallet has held for a day,
+// too, and not earlier.
+func TestAnOldHotWalletIsAlarmedOfAcrossRestarts(t *testing.T) {
+	bursartest.OnClock(t, bursartest.Models["nonce"], func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		r.Blocks(8)
+		r.Rotate()
+		r.Chain.SetRate(1 << 40) // no sweep is worth it
+		for hours := range 5 {
+			r.Restart()
+			r.Blocks(4)
+			if got := slices.Contains(r.Alarms(), sweep.AlarmOld); got != (hours*6 >= 24) {
+				t.Errorf("after %d hours the alarm is open: %t, want %t", hours*6, got, hours*6 >= 24)
+			}
+			c.Advance(6 * time.Hour)
+		}
+	})
+}
+
+// Since when an old hot wallet holds something is noted until it does not.
+func TestSinceWhenAnOldHotWalletHolds(t *testing.T) {
+	bursartest.OnClock(t, bursartest.Models["nonce"], func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
+		id := r.Chain.Capabilities().ID
+		held := func(contract string) (since time.Time) {
+			r.Do(func(tx *store.Tx) (err error) {
+				since, err = tx.Holdings().HeldSince(t.Context(), id, "old", contract)
+				return err
+			})
+			return since
+		}
+		first := held("")
+		c.Advance(time.Hour)
+		if got := held(""); got != first {
+			t.Errorf("an hour later it holds since %s, want %s", got, first)
+		}
+		if got := held("token"); got != first.Add(time.Hour) {
+			t.Errorf("of another asset it holds since %s, want %s", got, first.Add(time.Hour))
+		}
+		r.Do(func(tx *store.Tx) error { return tx.Holdings().HeldNoMore(t.Context(), id, "old", "") })
+		c.Advance(time.Hour)
+		if got := held(""); got != first.Add(2*time.Hour) {
+			t.Errorf("after it was gone it holds since %s, want %s", got, first.Add(2*time.Hour))
+		}
 	})
 }
 

@@ -44,8 +44,7 @@ type Sweeper struct {
 	// Suspended returns why a currency is suspended, "" if it is not; nil: no currency is suspended.
 	Suspended func(code bursar.CurrencyCode) string
 
-	askedOld time.Time            // when the chain was asked last what the old hot wallets hold
-	oldSince map[string]time.Time // since when they have held what is worth a deposit
+	askedOld time.Time // when the chain was asked last what the old hot wallets hold
 }
 
 // Run requests sweeps until ctx ends or the lease is lost. Chains that use the UTXO model, or whose wallets share the

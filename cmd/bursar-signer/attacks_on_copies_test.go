@@ -32,8 +32,12 @@ func TestAnOlderCopyIsRefusedWithoutTheService(t *testing.T) {
 		"lock_memory: preferred, tpm: tpm, counter: tpm",
 		1))
 	c.fails("bound to no counter, which signer.counter demands")
-	c.says("is bound to the counter tpm:0x01", "bind", "--reason", "a test")
-	if _, says, code := c.run("bind", "--reason", "again"); code != 1 || !strings.Contains(says,
+	if _, says, code := c.run("bind", "--seen", "1000", "--reason", "an older copy"); code != 1 ||
+		!strings.Contains(says, "and 1000 was seen: the state is an older copy") {
+		t.Errorf("an older copy is bound with %d: %s, want 1", code, says)
+	}
+	c.says("is bound to the counter tpm:0x01", "bind", "--seen", "1", "--reason", "a test")
+	if _, says, code := c.run("bind", "--seen", "1", "--reason", "again"); code != 1 || !strings.Contains(says,
 		"is bound to a counter already") {
 		t.Errorf("bound twice it exits with %d: %s, want 1", code, says)
 	}

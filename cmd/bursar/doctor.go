@@ -190,6 +190,7 @@ func (e *healthCheck) database(ctx context.Context) bool {
 		e.clientsKeys(ctx, db)
 		e.screening(ctx, db)
 		e.acts(ctx, db)
+		e.seenOfSigner(ctx, db)
 		err = db.View(ctx, func(tx *store.Tx) error { return e.waiting(ctx, tx, facts) })
 	}
 	if err != nil {

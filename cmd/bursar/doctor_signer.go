@@ -13,6 +13,7 @@ import (
 	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/store"
 )
 
 // signerState looks at what the signer of this process remembers, beside a running one. That of a remote signer cannot
@@ -66,6 +67,22 @@ func (e *healthCheck) copies(ctx context.Context, file *memory.File) {
 		e.note(check, resultOK, "an older state, set back with the database, is not noticed: %s", host.CopiesAdvice)
 	default:
 		e.note(check, resultOK, "an older state, set back with the database, is not noticed: that matters on mainnet")
+	}
+}
+
+// seenOfSigner says which entries of the signer's log the service has seen: `bursar signer bind` and whoever compares
+// states needs them from somebody else than the signer.
+func (e *healthCheck) seenOfSigner(ctx context.Context, db *store.DB) {
+	var list []store.SignerLog
+	err := db.View(ctx, func(tx *store.Tx) (err error) {
+		list, err = tx.Settings().SignerLogs(ctx)
+		return err
+	})
+	if err != nil {
+		e.advise("signer log", resultFailed, "see docs/operations/signer.md", "%v", err)
+	}
+	for _, l := range list {
+		e.note("signer log", resultOK, "of instance %s the service has seen entry %d", l.Instance, l.Number)
 	}
 }
 

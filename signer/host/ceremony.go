@@ -56,7 +56,7 @@ func Ceremony(
 	if err != nil {
 		return own, nil, err
 	}
-	own.Home = home.Base
+	own.Home, own.Epoch = home.Base, hot.Epoch()
 	for _, currency := range cfg.Registry.On(id) {
 		if currency.Contract == "" {
 			own.Native = currency

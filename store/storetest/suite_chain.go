@@ -103,7 +103,7 @@ func leasesOfEpochs(t *testing.T, db *store.DB) {
 // does.
 func actsOnEpochs(t *testing.T, db *store.DB, lost, alsoLost, leads store.Lease) {
 	act := func(l store.Lease) (first bool, err error) {
-		err = db.Do(ctx, func(tx *store.Tx) (err error) { first, err = tx.Leases().ActOnEpoch(ctx, l); return err })
+		err = db.Do(ctx, func(tx *store.Tx) (err error) { _, first, err = tx.Leases().ActOnEpoch(ctx, l); return err })
 		return first, err
 	}
 	for _, l := range []store.Lease{lost, alsoLost} {
@@ -146,7 +146,7 @@ func actsOnce(t *testing.T, db *store.DB) {
 		return err
 	})
 	act := func(tx *store.Tx) error {
-		first, err := tx.Leases().ActOnEpoch(ctx, lease)
+		_, first, err := tx.Leases().ActOnEpoch(ctx, lease)
 		if err != nil || !first {
 			return err
 		}
