@@ -15,8 +15,9 @@ build:
 # The release of Go that builds also packs: another one would compress differently.
 release:          ; GOTOOLCHAIN=$$(cat release/toolchain.txt) go run ./release -packages -out dist $(if $(KEY),-key $(KEY))
 release-binaries: ; go run ./release -out dist $(if $(KEY),-key $(KEY))
-# Builds everything twice, in two folders with empty caches, and compares byte for byte. It takes minutes.
-reproducible:     ; go run ./release -check
+# Builds everything twice, packages and images too, in two folders with empty caches, and compares byte for byte. It takes
+# minutes.
+reproducible:     ; GOTOOLCHAIN=$$(cat release/toolchain.txt) go run ./release -check -packages
 
 # Every fuzz target for FUZZTIME.
 FUZZTIME ?= 20s

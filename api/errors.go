@@ -55,7 +55,10 @@ var (
 	errBusy     = bursar.Refuse(bursar.CodeUnavailable,
 		"the first request with this Idempotency-Key is still in progress; try again with the same key")
 	errNetwork = bursar.Refuse(bursar.CodeForbidden, "requests from this address are not allowed")
-	errMethod  = bursar.Refuse(bursar.CodeMethodNotAllowed, "the method is not allowed on this path")
+	// Not bursar.ErrNotFound, which is about objects: a client that mistyped a path would look for the mistake in an ID.
+	errPath   = bursar.Refuse(bursar.CodeNotFound, "there is no endpoint at this path: /docs has all of them")
+	errPage   = bursar.Refuse(bursar.CodeNotFound, "there is no such document: /docs/index lists them")
+	errMethod = bursar.Refuse(bursar.CodeMethodNotAllowed, "the method is not allowed on this path")
 )
 
 // forbidden is account.ErrForbidden with what the request needs. It is the same for a key without the scope and for one

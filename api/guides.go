@@ -32,7 +32,7 @@ func (a *api) guide(r *http.Request, header http.Header) (store.Answer, error) {
 		return store.Answer{}, err
 	}
 	if !found {
-		return store.Answer{}, bursar.ErrNotFound
+		return store.Answer{}, errPage
 	}
 	header.Set("Content-Type", page.ContentType)
 	if page.Policy != "" {

@@ -106,7 +106,7 @@ func (a *api) route(w http.ResponseWriter, r *http.Request) (*route, error) {
 		offered, known = a.guides, true
 	}
 	if !known || r.URL.RawPath != "" {
-		return nil, bursar.ErrNotFound
+		return nil, errPath
 	}
 	method := r.Method
 	if method == http.MethodHead {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 )
 
 var (
@@ -26,14 +28,18 @@ func TestDocumentedConfigurationsAreRead(t *testing.T) {
 	if err != nil || len(pages) < 8 {
 		t.Fatalf("%d pages of chains, %v, want at least 8", len(pages), err)
 	}
-	for _, path := range slices.Concat(documents, pages, []string{"../README.md"}) {
+	for _, path := range slices.Concat(documents, pages, []string{"../README.md", "../examples/README.md"}) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, block := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
 			for _, shown := range nextFile.Split(block[1], -1) {
-				if strings.TrimSpace(shown) == "" || strings.Contains(shown, "scrape_configs:") { // a configuration of Prometheus
+				if strings.Contains(shown, "scrape_configs:") {
+					prometheusReads(t, shown)
+					continue
+				}
+				if strings.TrimSpace(shown) == "" {
 					continue
 				}
 				if !strings.Contains(shown, "chains:") { // part of a file
@@ -52,6 +58,37 @@ func TestDocumentedConfigurationsAreRead(t *testing.T) {
 	}
 	if loaded < 16 {
 		t.Errorf("only %d configurations are found", loaded)
+	}
+}
+
+// prometheusReads checks a configuration of Prometheus: it scrapes where the service has its metrics, and reads rules
+// that are there.
+func prometheusReads(t *testing.T, shown string) {
+	t.Helper()
+	var read struct {
+		ScrapeConfigs []struct {
+			JobName       string                       `yaml:"job_name"`
+			StaticConfigs []struct{ Targets []string } `yaml:"static_configs"`
+		} `yaml:"scrape_configs"`
+		RuleFiles []string `yaml:"rule_files"`
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(shown))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&read); err != nil {
+		t.Fatalf("%v, want a configuration of Prometheus:\n%s", err, shown)
+	}
+	cfg, err := Parse("bursar.yaml", []byte("chains: {bsc: {rpc: \"http://127.0.0.1:8545\"}}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.ScrapeConfigs) != 1 || len(read.ScrapeConfigs[0].StaticConfigs) != 1 ||
+		!slices.Equal(read.ScrapeConfigs[0].StaticConfigs[0].Targets, []string{cfg.AdminListen}) {
+		t.Errorf("Prometheus scrapes %+v, want %s, the default of admin_listen", read.ScrapeConfigs, cfg.AdminListen)
+	}
+	for _, file := range read.RuleFiles {
+		if _, err := os.Stat(filepath.Join("..", "docs", "observability", file)); err != nil {
+			t.Errorf("Prometheus reads the rules of %s: %v, want the file", file, err)
+		}
 	}
 }
 

@@ -32,9 +32,9 @@ type builder struct {
 	at        time.Time // when what is built says that it was made
 }
 
-// clone copies the commit of the current folder, with its tags, to that of the builder.
-func (b builder) clone(ctx context.Context) error {
-	_, err := read(ctx, ".", "git", "clone", "--quiet", "--no-hardlinks", ".", b.folder)
+// clone copies the commit of a folder, with its tags, to that of the builder.
+func (b builder) clone(ctx context.Context, from string) error {
+	_, err := read(ctx, ".", "git", "clone", "--quiet", "--no-hardlinks", from, b.folder)
 	return err
 }
 

@@ -1,8 +1,9 @@
 // Command release builds what is released: static programs for Linux, a list of parts for each, packages and
 // images of them, and the digests of all.
 //
-// It owns how programs are built for others. Its invariants: the same commit gives the same bytes, whatever the
-// machine, its folders and its caches are; what is not committed is not built; a file that exists is not replaced.
+// It owns how programs are built for others, and never publishes them. Its invariants: the same commit gives the same
+// bytes, whatever the machine, its folders and its caches are; what is not committed is not built; a file that exists
+// is not replaced.
 //
 //	go run ./release -out dist                    everything
 //	go run ./release -out dist -key minisign.key  with a signature of the digests by minisign
@@ -10,6 +11,7 @@
 //	go run ./release -out dist -packages          with packages of Debian and RPM, and images
 //	go run ./release -only bursar-signer          one program, for both architectures
 //	go run ./release -check                       builds everything twice in different folders, and compares
+//	go run ./release -check -packages             the same with packages and images
 package main
 
 import (
@@ -75,7 +77,7 @@ func release(ctx context.Context, out, key string, b builder) error {
 	defer os.RemoveAll(root)
 	// From a clone, so that files that git ignores, and another form of a work tree, make no difference.
 	b.folder, b.toolchain, b.at = filepath.Join(root, "clone"), strings.TrimSpace(toolchain), at
-	if err := b.clone(ctx); err != nil {
+	if err := b.clone(ctx, "."); err != nil {
 		return err
 	}
 	if err := b.all(ctx, out); err != nil {
@@ -99,8 +101,12 @@ func (b builder) packsAlike(running string) error {
 	return nil
 }
 
-// reproduce builds two clones in folders of different lengths, each with a cache of its own, and compares.
+// reproduce builds two clones in folders of different lengths, each with a cache of its own, and compares. The second
+// is a clone of the first, so that a commit that is made meanwhile changes nothing.
 func reproduce(ctx context.Context, b builder) error {
+	if err := b.packsAlike(runtime.Version()); err != nil {
+		return err
+	}
 	at, err := commitTime(ctx, os.Getenv)
 	if err != nil {
 		return err
@@ -111,12 +117,14 @@ func reproduce(ctx context.Context, b builder) error {
 	}
 	defer os.RemoveAll(root)
 	var sums []string
+	source := "."
 	for _, name := range []string{"one", "another-folder"} {
 		b.folder, b.cache = filepath.Join(root, name), filepath.Join(root, name+"-cache")
 		b.toolchain, b.at = strings.TrimSpace(toolchain), at
-		if err := b.clone(ctx); err != nil {
+		if err := b.clone(ctx, source); err != nil {
 			return err
 		}
+		source = b.folder
 		if err := b.all(ctx, filepath.Join(root, name+"-out")); err != nil {
 			return err
 		}

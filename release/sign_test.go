@@ -28,6 +28,12 @@ func TestTheDigestsAreSigned(t *testing.T) {
 	if err := sign(t.Context(), folder, in("ours.key")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(in("bursar.pub"), must(t, in("ours.pub")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	checks := documentedCheck(t, "minisign -V")
+	checks, _, _ = strings.Cut(checks, "go version") // of a program that TestTwoBuildsAreTheSame and others build
+	typed(t, folder, checks)
 	believed := func(key string) bool {
 		return exec.CommandContext(t.Context(), "minisign", "-V", "-p", in(key), "-m", in(sumsFile)).Run() == nil
 	}
@@ -52,6 +58,7 @@ func TestTheDigestsAreSigned(t *testing.T) {
 	for target, want := range map[string]string{
 		"release":          "GOTOOLCHAIN=$(cat release/toolchain.txt) go run ./release -packages -out dist -key my.key",
 		"release-binaries": "go run ./release -out dist -key my.key",
+		"reproducible":     "GOTOOLCHAIN=$(cat release/toolchain.txt) go run ./release -check -packages",
 	} {
 		got := strings.TrimSpace(prints(t, "make", "-n", "-C", "..", "--no-print-directory", target, "KEY=my.key"))
 		if got != want {
@@ -88,6 +95,12 @@ func TestTheDigestsAreSignedByAKeyOfSSH(t *testing.T) {
 		defer sums.Close()
 		c.Stdin = sums
 		return c.Run()
+	}
+	if err := sign(t.Context(), folder, in("ours")); err == nil {
+		typed(t, folder, documentedCheck(t, "ssh-keygen -Y verify"))
+	}
+	if err := os.Remove(in(sumsFile + ".sig")); err != nil {
+		t.Fatal(err)
 	}
 	if err := sign(t.Context(), folder, in("ours")); err != nil || verify(sshNamespace) != nil || verify("git") == nil {
 		t.Errorf("signed from the file: %v; verified: %v, for another purpose: %v; want no errors but the last", err,
@@ -130,4 +143,35 @@ func TestTheVersionIsThatOfTheTag(t *testing.T) {
 	if got, err := b.version(t.Context()); err != nil || got != "1.0.0~rc.1" {
 		t.Errorf("the version is %q, %v, want 1.0.0~rc.1", got, err)
 	}
+}
+
+// documentedCheck returns the commands of docs/operations/releases.md that begin so.
+func documentedCheck(t *testing.T, begins string) string {
+	t.Helper()
+	page := string(must(t, "../docs/operations/releases.md"))
+	_, block, has := strings.Cut(page, "```sh\n"+begins)
+	if !has {
+		t.Fatalf("the page has no commands that begin with %s, want some", begins)
+	}
+	block, _, _ = strings.Cut(block, "```")
+	return begins + block
+}
+
+// typed has a shell run commands in a folder.
+func typed(t *testing.T, folder, commands string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "sh", "-euc", commands)
+	c.Dir = folder
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v: %s, want success", commands, err, out)
+	}
+}
+
+func must(t *testing.T, file string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

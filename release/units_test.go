@@ -30,3 +30,39 @@ func TestTheUnitsAreHardened(t *testing.T) {
 		prints(t, "systemd-analyze", "security", "--offline=true", "--threshold=20", unit)
 	}
 }
+
+// Every part of a unit that a document shows is understood by systemd in the unit that it is for.
+func TestTheDocumentedPartsOfUnits(t *testing.T) {
+	t.Parallel()
+	need(t, "systemd-analyze")
+	for page, unit := range map[string]string{"seed.md": "bursar-signer", "first-hour.md": "bursar"} {
+		text, err := os.ReadFile("../docs/operations/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, part, has := strings.Cut(string(text), "\n[Service]\n")
+		if !has {
+			t.Fatalf("%s shows no part of a unit, want one", page)
+		}
+		part, _, _ = strings.Cut(strings.Split(part, "```")[0], "\nEND")
+		whole, err := os.ReadFile("../docs/operations/" + unit + ".service")
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := t.TempDir()
+		if err := os.Mkdir(filepath.Join(folder, unit+".service.d"), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range map[string]string{
+			unit + ".service":                 strings.Replace(string(whole), "/usr/local/bin/"+unit, "/bin/true", 1),
+			unit + ".service.d/override.conf": "[Service]\n" + part + "\n",
+		} {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if said := prints(t, "systemd-analyze", "verify", filepath.Join(folder, unit+".service")); said != "" {
+			t.Errorf("systemd-analyze says of %s: %s, want nothing", page, said)
+		}
+	}
+}

@@ -16,8 +16,8 @@ var (
 	expected   = regexp.MustCompile(`\s{2,}# ("[^"]+":.*|[a-z_]+)$`) // what the answer contains, as the tutorial says
 )
 
-// TestTheTutorials runs every command of the tutorials, and of the document on charges, one after the other, against
-// one sandbox. What a reader copies from an answer into a variable is taken from the answer before; what a comment says
+// TestTheTutorials runs every command of the tutorials, and of the documents on charges, the payer's page and the
+// sandbox, one after the other, against one sandbox. What a reader copies from an answer into a variable is taken from the answer before; what a comment says
 // about an answer is waited for.
 func TestTheTutorials(t *testing.T) {
 	if testing.Short() {
@@ -36,15 +36,19 @@ func TestTheTutorials(t *testing.T) {
 	f := startInfoOf(t, line)
 	r := &reader{T: t, vars: map[string]string{},
 		given: map[string]string{"API": f.API, "CONTROL": f.Control, "KEY": f.APIKey, "SECRET": f.APISecret}}
-	for _, name := range []string{"first-payment", "first-payout"} {
+	for _, name := range []string{"first-payment", "first-payout", "payer-page"} {
 		r.name = name
 		for _, command := range documented(t, name) {
 			r.types(command)
 		}
 	}
 	r.charges()
-	if r.typed < 25 {
-		t.Errorf("the documents have %d commands, want at least 25", r.typed)
+	r.name = "sandbox" // last, since it sets the clock
+	for _, command := range documented(t, r.name) {
+		r.types(strings.ReplaceAll(command, "http://127.0.0.1:8082", "$CONTROL"))
+	}
+	if r.typed < 27 {
+		t.Errorf("the documents have %d commands, want at least 27", r.typed)
 	}
 }
 

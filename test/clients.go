@@ -48,6 +48,26 @@ func (s generators) Install(ctx context.Context) error {
 	return s.locked(ctx, "generators", generatorsManifest)
 }
 
+// receiver is the package of others by which examples/receiver-js verifies webhooks.
+type receiver struct{ machine }
+
+// receiverManifest is the directory with its version.
+const receiverManifest = "examples/receiver-js"
+
+func (receiver) Name() string { return "receiver" }
+func (receiver) Says() string {
+	return "standardwebhooks at the version of " + receiverManifest + " with npm, in the cache folder"
+}
+func (receiver) After() []string { return []string{"nodejs"} }
+
+func (s receiver) Needed(context.Context) bool {
+	return s.differs(receiverManifest, s.folder("BURSAR_RECEIVER", "receiver"))
+}
+
+func (s receiver) Install(ctx context.Context) error {
+	return s.locked(ctx, "receiver", receiverManifest)
+}
+
 // differs reports whether a folder has not what a lock file says.
 func (m machine) differs(manifest, folder string) bool {
 	wanted, err := os.ReadFile(filepath.Join(manifest, "package-lock.json"))

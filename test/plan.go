@@ -32,7 +32,7 @@ func steps(m machine) []step {
 		age(m, debian), swtpm(m, debian), softhsm(m, debian), chromium(m, debian),
 		packaging(m, debian), shells(m, debian), accounting(m, debian), php(m, debian), proxies(m, debian),
 		pgbackrest(m, debian), patroni(m, debian), etcd{debian}, litestream(m), linter(m), govulncheck(m),
-		generators{m}, oapiCodegen(m),
+		generators{m}, oapiCodegen(m), receiver{m},
 	}
 }
 

@@ -77,7 +77,7 @@ func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 		"hardhat": "nodejs hardhat", "pgbackrest": "postgresql pgbackrest", "patroni": "postgresql patroni",
 		"all": "postgresql curl openssh nodejs litecoind pyzmq electrum zbar smtpd bitcoind anvil hardhat clients litesvm " +
 			"age swtpm softhsm chromium packaging shells accounting php proxies " +
-			"pgbackrest patroni etcd litestream golangci-lint govulncheck generators oapi-codegen",
+			"pgbackrest patroni etcd litestream golangci-lint govulncheck generators oapi-codegen receiver",
 	} {
 		chosen, err := choose(all, name)
 		var names []string

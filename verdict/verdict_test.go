@@ -1,7 +1,10 @@
 package verdict_test
 
 import (
+	"encoding/json"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +61,17 @@ expires: 2026-11-24T11:00:00Z
 	for _, text := range []string{wantRequest, wantAnswer} {
 		if !strings.Contains(string(page), "```\n"+text+"```") {
 			t.Errorf("docs/operations/screening.md lacks\n%s, want %v in it", text, "```\n"+text+"```")
+		}
+	}
+	for name, text := range map[string]string{"request": wantRequest, "answer": wantAnswer} {
+		shown := regexp.MustCompile("```json\n(.*)\n```").FindAllStringSubmatch(string(page), -1)
+		if !slices.ContainsFunc(shown, func(m []string) bool {
+			var body struct{ Text string }
+			err := json.Unmarshal([]byte(m[1]), &body)
+			begins, more := strings.CutSuffix(body.Text, "…")
+			return err == nil && more && strings.HasPrefix(text, begins)
+		}) {
+			t.Errorf("the page has the bodies %q, want one with the %s", shown, name)
 		}
 	}
 	if got := a.Text(); got != wantAnswer {

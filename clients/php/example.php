@@ -8,6 +8,10 @@ declare(strict_types=1);
 
 require __DIR__ . '/autoload.php';
 
+if ($argc !== 3) {
+    fwrite(STDERR, "usage: example.php CURRENCY WEBHOOK\n");
+    exit(2);
+}
 [, $currency, $webhook] = $argv;
 $client = new Bursar\Client(['baseURL' => getenv('BURSAR_URL'), 'key' => getenv('BURSAR_KEY')]);
 $position = $client->listEvents(['after' => 'newest'])['next'];

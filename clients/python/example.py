@@ -10,6 +10,8 @@ import bursar
 
 
 def main() -> None:
+    if len(sys.argv) != 3:
+        sys.exit("usage: example.py CURRENCY WEBHOOK")
     currency, webhook = sys.argv[1:]
     client = bursar.Client(os.environ["BURSAR_URL"], os.environ["BURSAR_KEY"])
     position = client.list_events(after="newest")["next"]

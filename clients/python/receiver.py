@@ -6,19 +6,22 @@ Change take to what your shop does, and store eventID in the database transactio
 """
 
 import os
+import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import bursar
 
 MAX_BODY = 1 << 20
 taken = set()
+one_at_a_time = threading.Lock()  # each request has a thread, and the same event may come twice at once
 
 
 def take(event: dict) -> None:
-    if event["eventID"] in taken:
-        return
-    taken.add(event["eventID"])
-    print(event["event"], event.get("deposit", {}).get("amount", ""), flush=True)
+    with one_at_a_time:
+        if event["eventID"] in taken:
+            return
+        print(event["event"], event.get("deposit", {}).get("amount", ""), flush=True)
+        taken.add(event["eventID"])  # last: what raises is sent again
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -48,6 +51,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 def serve(address: tuple, secret: str) -> ThreadingHTTPServer:
+    bursar.sign_webhook(secret, {"eventID": "none"})  # raises where the secret is none
     server = ThreadingHTTPServer(address, Receiver)
     server.secret = secret
     return server

@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingMessage } from "node:http";
 
-import { type Event, verifyWebhook, WebhookError } from "./bursar.js";
+import { type Event, signWebhook, verifyWebhook, WebhookError } from "./bursar.js";
 
 const maxBody = 1 << 20;
 const secret = process.env.BURSAR_WEBHOOK_SECRET ?? "";
@@ -15,8 +15,8 @@ const taken = new Set<string>();
 
 function take(event: Event): void {
   if (taken.has(event.eventID)) return;
-  taken.add(event.eventID);
   console.log(event.event, event.deposit?.amount ?? "");
+  taken.add(event.eventID); // last: what throws is sent again
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
@@ -30,6 +30,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
+signWebhook(secret, { eventID: "none" }); // throws where the secret is none
 createServer(async (request, response) => {
   let status = 204;
   try {

@@ -9,7 +9,7 @@ import (
 )
 
 type configCommands struct {
-	Check configCheckCommand `cmd:"" help:"Judge every key, and print the effective settings with where each comes from."`
+	Check configCheckCommand `cmd:"" help:"Check every key, and print the effective settings and where each comes from."`
 }
 
 type configCheckCommand struct {

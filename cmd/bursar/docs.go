@@ -10,16 +10,20 @@ import (
 )
 
 type docsCommand struct {
-	Page   string `arg:"" optional:"" help:"Print this document, as Markdown. Without it the documents are listed."`
-	Search string `placeholder:"WORDS" help:"List the sections that have all of these words, the best first."`
-	JSON   bool   `name:"json" help:"Print lists as JSON."`
+	Page   string   `arg:"" optional:"" help:"Print this document, as Markdown. Without it the documents are listed. search: list the sections that have all of the words behind it."`
+	Words  []string `arg:"" optional:"" help:"What is searched for."`
+	Search string   `placeholder:"WORDS" help:"As search with these words: the best first."`
+	JSON   bool     `name:"json" help:"Print lists as JSON."`
 }
 
 // Help returns examples.
 func (docsCommand) Help() string {
 	return "The documents are those of this version; the service serves them below /docs/index.\n\nExample:\n\n" +
-		"    bursar docs\n    bursar docs operations/backup\n    bursar docs --search below_minimum"
+		"    bursar docs\n    bursar docs operations/backup\n    bursar docs search below_minimum"
 }
+
+// searchWord stands in the place of a document, of which none has this name.
+const searchWord = "search"
 
 type docsLine struct {
 	Page    string `json:"page"`
@@ -30,8 +34,16 @@ type docsLine struct {
 
 // Run prints a document, or a list of them.
 func (cmd *docsCommand) Run(c *call) error {
-	if cmd.Page != "" && cmd.Search != "" {
+	if cmd.Page == searchWord && len(cmd.Words) > 0 && cmd.Search == "" {
+		cmd.Page, cmd.Search, cmd.Words = "", strings.Join(cmd.Words, " "), nil
+	}
+	switch {
+	case cmd.Page != "" && cmd.Search != "":
 		return usage(errors.New("either a document or --search"))
+	case cmd.Page == searchWord:
+		return usage(errors.New("search needs words: bursar docs search WORDS"))
+	case len(cmd.Words) > 0:
+		return wrong("a document has one name: %.60q is too much", strings.Join(cmd.Words, " "))
 	}
 	pages, err := site.New(docs.Files, docs.Style())
 	if err != nil {

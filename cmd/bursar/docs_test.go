@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,11 @@ func TestDocsPrintsWhatTheServiceServes(t *testing.T) {
 	if len(hits) == 0 || hits[0].Page != "errors" || !strings.Contains(hits[0].Section, "below_minimum") {
 		t.Errorf("found are %+v, want the error's section first", hits)
 	}
+	if same := parse[[]docsLine](b, "docs", "search", "below_minimum", "--json"); !slices.Equal(same, hits) {
+		t.Errorf("docs search finds %+v, want the same as --search", same)
+	}
+	b.fails(exitUsage, "search needs words", "docs", "search")
+	b.fails(exitUsage, `"rotation" is too much`, "docs", "errors", "rotation")
 	for _, flags := range [][]string{{}, {"--json"}} {
 		if o := b.run("", append([]string{"docs", "--search", "nowhere-at-all"}, flags...)...); o.code != 0 {
 			t.Errorf("a search that finds nothing, with %v, ends with %d: %s, want 0 as any empty list", flags, o.code,

@@ -129,7 +129,7 @@ func (e *healthCheck) configuration() {
 		}
 	}
 	e.limits()
-	e.feeRoom()
+	e.feesWithinLimits()
 }
 
 // limits records the currencies that the signer pays out nothing of. A remote signer has a file of its own, which
@@ -226,7 +226,8 @@ func (e *healthCheck) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 		return err
 	}
 	for _, a := range alarms {
-		e.advise("alarm "+a.Kind, resultWarning, "see Alarms in docs/operations.md", "since %s: %s", moment(a.At), a.Message)
+		e.advise("alarm "+a.Kind, resultWarning, "see "+a.Kind+" in `bursar docs runbooks`",
+			"since %s: %s", moment(a.At), a.Message)
 	}
 	return nil
 }

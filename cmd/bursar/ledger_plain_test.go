@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,15 @@ func TestTheJournalIsReadByProgramsOfAccounting(t *testing.T) {
 	}
 	d := newSeededHarness(t)
 	d.months()
+	page, err := os.ReadFile("../../docs/accounting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile("(?s)```\n(2026-.*?)```").FindSubmatch(page)
+	text := d.ok("ledger", "export", "--all", "--format", formatHledger, "--until", "2026-03-01")
+	if shown == nil || !strings.Contains(text, string(shown[1])) {
+		t.Errorf("docs/accounting.md shows %s, want a part of\n%s", shown, text)
+	}
 	for format, referee := range referees {
 		if _, err := exec.LookPath(referee[0]); err != nil {
 			t.Fatalf("%v; `go run ./test -install all` installs it", err)

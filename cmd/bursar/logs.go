@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -127,6 +129,9 @@ func (cmd *logsTailCommand) source(ctx context.Context, c *call) (read logPage, 
 		f.Path = "/api/v1/" + strings.Trim(strings.TrimPrefix(cmd.Path, "/api/v1/"), "/")
 	}
 	db, cfg, err := c.database(ctx)
+	if errors.Is(err, fs.ErrNotExist) && c.Getenv("BURSAR_API_KEY") != "" {
+		err = fmt.Errorf("%w; or name the service of BURSAR_API_KEY with --api", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

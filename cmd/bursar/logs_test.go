@@ -96,3 +96,11 @@ func TestFollowingPrintsEachRequestOnce(t *testing.T) {
 		t.Errorf("then are printed %q, want nothing", got)
 	}
 }
+
+// A client's machine has no configuration: the error names the flag with which the log of its account is read.
+func TestALogWithoutAConfiguration(t *testing.T) {
+	t.Parallel()
+	d := newEmptyHarness(t)
+	d.env = []string{"BURSAR_API_KEY=bk_any"}
+	d.fails(exitUsage, "or name the service of BURSAR_API_KEY with --api", "logs", "tail", "--once")
+}

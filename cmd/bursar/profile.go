@@ -57,7 +57,7 @@ func (cmd *profileAddCommand) Run(c *call) error {
 		return err
 	}
 	return c.Done(actFacts{"profile": cmd.Name, "api": cmd.API, "inUse": all.Use == cmd.Name},
-		"profile %s is %s; in use is %s", cmd.Name, cmd.API, all.Use)
+		"profile %s is %s; the profile in use is %s", cmd.Name, cmd.API, all.Use)
 }
 
 type profileListCommand struct {
@@ -114,7 +114,7 @@ func (cmd *profileUseCommand) Run(c *call) error {
 	if err := c.saveProfiles(all); err != nil {
 		return err
 	}
-	return c.Done(actFacts{"profile": cmd.Name, "api": p.API}, "in use is %s: %s", cmd.Name, p.API)
+	return c.Done(actFacts{"profile": cmd.Name, "api": p.API}, "the profile in use is %s: %s", cmd.Name, p.API)
 }
 
 type profileRemoveCommand struct {

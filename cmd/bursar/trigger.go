@@ -28,8 +28,8 @@ type triggerCommand struct {
 
 // Help says how events are made, and an example.
 func (triggerCommand) Help() string {
-	return "Has an event happen in a sandbox by what causes it: a payment on the chain, a reorg, a withdrawal. Nothing " +
-		"is made up, so everything else that follows in a real service follows too. It waits for the event and prints its " +
+	return "Triggers an event in a sandbox by performing its cause: a payment on the chain, a reorg, a withdrawal. " +
+		"Nothing is faked, so everything else that follows in a real service follows too. It waits for the event and prints its " +
 		"ID; `bursar listen --forward-to` brings it to a receiver of yours. late and expired take a minute, which is the " +
 		"shortest life of a charge. A withdrawal needs BURSAR_API_SECRET.\n\n" +
 		"--override and --edit change what the service is asked for, by the parameters of its API. They make up nothing " +
@@ -59,6 +59,32 @@ func (t *trigger) causes() map[string]cause {
 	}
 }
 
+// happens says what each event is about, for people.
+var happens = map[string]string{
+	"deposit":          "a wallet is paid, and the deposit is credited",
+	"deposit_reversed": "the block of a credited deposit is reorged out",
+	"withdrawal":       "a withdrawal is requested",
+	"pending":          "a payment of a charge is in a block",
+	"paid":             "a charge is paid exactly",
+	"partial":          "half of a charge is paid",
+	"overpaid":         "a charge is paid with half as much again",
+	"late":             "a charge is paid after its end, which is in a minute",
+	"attention":        "a charge that is paid too much waits for a person",
+	"reversed":         "the block of a charge's payment is reorged out",
+	"expired":          "a charge ends unpaid, in a minute",
+	"cancelled":        "a charge is cancelled",
+	"refunded":         "a payment of a charge is refunded",
+}
+
+// described lists events with what they are about.
+func described(names []string) string {
+	var lines []string
+	for _, name := range names {
+		lines = append(lines, fmt.Sprintf("%-18s%s", name, happens[name]))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // trigger is one event being made.
 type trigger struct {
 	cmd     *triggerCommand
@@ -75,7 +101,7 @@ func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
 	all := t.causes()
 	names := slices.Sorted(maps.Keys(all))
 	if cmd.Event == "list" {
-		return c.Done(actFacts{"events": names}, "%s", strings.Join(names, "\n"))
+		return c.Done(actFacts{"events": names}, "%s", described(names))
 	}
 	cause, known := all[cmd.Event]
 	if !known {

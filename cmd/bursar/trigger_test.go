@@ -137,3 +137,20 @@ func TestATriggerFollowsNoRedirect(t *testing.T) {
 		t.Errorf("the other service got the key %q, want none", keys[0])
 	}
 }
+
+// Each event that can be triggered is listed with what happens, and nothing else is.
+func TestEveryTriggeredEventIsDescribed(t *testing.T) {
+	t.Parallel()
+	d := newHarness(t)
+	causes := new(trigger).causes()
+	lines := strings.Split(strings.TrimSpace(d.ok("trigger", "list")), "\n")
+	if len(lines) != len(causes) || len(happens) != len(causes) {
+		t.Errorf("%d events are listed and %d described, want %d", len(lines), len(happens), len(causes))
+	}
+	for _, line := range lines {
+		name, what, _ := strings.Cut(line, " ")
+		if causes[name] == nil || strings.TrimSpace(what) == "" {
+			t.Errorf("listed is %q, want an event that can be triggered, and what happens", line)
+		}
+	}
+}

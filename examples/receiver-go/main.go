@@ -29,8 +29,8 @@ func main() {
 }
 
 func run(secret, listen string) error {
-	if secret == "" {
-		return errors.New("set BURSAR_WEBHOOK_SECRET to the account's whsec_… secret")
+	if _, err := client.VerifyWebhook(secret, nil, nil, time.Now()); errors.Is(err, client.ErrWebhookSecret) {
+		return fmt.Errorf("set BURSAR_WEBHOOK_SECRET to the account's whsec_… secret: %w", err)
 	}
 	if listen == "" {
 		listen = "127.0.0.1:9000"

@@ -7,10 +7,11 @@ import { Webhook } from "standardwebhooks";
 
 const maxBody = 1 << 20;
 
-// receiver returns a handler. take is called once for each event, and may throw: then Bursar sends the event again.
+// receiver returns a handler. take is called once for each event, and may throw: then Bursar sends the event again. The
+// same event may come twice at once: the second request waits for what becomes of the first.
 export function receiver(secret, take) {
   const webhook = new Webhook(secret);
-  const taken = new Set();
+  const taken = new Map(); // promises by event ID
   return async (request, response) => {
     if (request.method !== "POST" || request.url !== "/hooks/bursar") {
       return response.writeHead(404).end();
@@ -23,12 +24,11 @@ export function receiver(secret, take) {
     }
     const event = JSON.parse(body).response.webhook;
     try {
-      if (!taken.has(event.eventID)) {
-        await take(event);
-        taken.add(event.eventID);
-      }
+      if (!taken.has(event.eventID)) taken.set(event.eventID, Promise.resolve(event).then(take));
+      await taken.get(event.eventID);
       response.writeHead(204).end();
     } catch (error) {
+      taken.delete(event.eventID);
       console.error("event not taken:", error);
       response.writeHead(500).end();
     }
@@ -64,9 +64,9 @@ function take(event) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const secret = process.env.BURSAR_WEBHOOK_SECRET;
-  if (!secret) {
-    console.error("set BURSAR_WEBHOOK_SECRET to the account's whsec_… secret");
+  const secret = process.env.BURSAR_WEBHOOK_SECRET ?? "";
+  if (!/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(secret)) {
+    console.error("set BURSAR_WEBHOOK_SECRET to the account's secret: whsec_ and base64");
     process.exit(1);
   }
   const [host, port] = (process.env.LISTEN ?? "127.0.0.1:9000").split(":");

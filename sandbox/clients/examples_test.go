@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -67,14 +68,18 @@ func playExamples(t *testing.T, s *sandbox, dist string) {
 // receiverSecret is that of webhooks to the receivers.
 const receiverSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// takesWebhooks has the receiver of each client take a webhook as the service sends it, and refuse one that was changed
-// on its way.
+// takesWebhooks has the receiver of each language take a webhook as the service sends it, and refuse one that was
+// changed on its way.
 func takesWebhooks(t *testing.T, dist string) {
 	t.Helper()
+	receiver := filepath.Join(t.TempDir(), "receiver-go")
+	run(t, filepath.Join("..", ".."), "go", "build", "-o", receiver, "./examples/receiver-go")
 	for language, command := range map[string][]string{
 		"TypeScript": {"node", filepath.Join(dist, "receiver.js")},
 		"Python":     {"python3", filepath.Join(own, "python", "receiver.py")},
 		"PHP":        {"php", "-S", "LISTEN", filepath.Join(own, "php", "receiver.php")},
+		"Go":         {receiver},
+		"JavaScript": {"node", filepath.Join(theReceiver(t), "server.mjs")},
 	} {
 		t.Run("the receiver of "+language, func(t *testing.T) {
 			t.Parallel()
@@ -105,6 +110,29 @@ func takesWebhooks(t *testing.T, dist string) {
 			}
 		})
 	}
+}
+
+// theReceiver returns a folder with examples/receiver-js and its package, whose tests pass there.
+func theReceiver(t *testing.T) string {
+	t.Helper()
+	const source = "../../examples/receiver-js"
+	locked, err := os.ReadFile(filepath.Join(source, "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	libraries := installed(t, "BURSAR_RECEIVER", "receiver")
+	if found, err := os.ReadFile(filepath.Join(libraries, "package-lock.json")); !bytes.Equal(found, locked) {
+		t.Fatalf("%s has no package of the receiver, or another, %v; run go run ./test -install receiver", libraries, err)
+	}
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(source)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(libraries, "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	run(t, folder, "npm", "test")
+	return folder
 }
 
 // freeAddress is one on which nothing listens.

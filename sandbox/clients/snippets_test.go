@@ -16,7 +16,8 @@ import (
 // snippet is the code of one language in the documents, which a program of a few lines plays to its end.
 type snippet struct {
 	language, mark string            // as people and as fences name it
-	suffix, runs   string            // of the program's file, and what runs it
+	suffix         string            // of the program's file
+	runs           []string          // what runs it
 	base           string            // the URL of the service
 	before, behind string            // what the code takes for given, and what shows that it came to its end
 	shorter        map[string]string // endless loops end with their first turn
@@ -26,7 +27,7 @@ var snippets = []snippet{{
 	language: "Python",
 	mark:     "python",
 	suffix:   ".py",
-	runs:     "python3",
+	runs:     []string{"python3"},
 	base:     `os.environ["BURSAR_URL"]`,
 	before: `import os
 import bursar
@@ -46,7 +47,7 @@ body = request.body
 	language: "TypeScript",
 	mark:     "(?:typescript|ts)",
 	suffix:   ".ts",
-	runs:     "node",
+	runs:     []string{"node"},
 	base:     `given("BURSAR_URL")`,
 	before: `import { signWebhook } from "./bursar.js";
 const given = (name: string): string => process.env[name] ?? "";
@@ -67,7 +68,7 @@ void [address, paymentID, since, lastEventID, body];
 	language: "PHP",
 	mark:     "php",
 	suffix:   ".php",
-	runs:     "php",
+	runs:     []string{"php"},
 	base:     `getenv('BURSAR_URL')`,
 	before: `<?php
 [$key, $secret, $address] = [getenv('BURSAR_KEY'), getenv('BURSAR_SECRET'), getenv('BURSAR_ADDRESS')];
@@ -87,6 +88,31 @@ foreach ($headers as $name => $value) {
 		"require 'clients/php/autoload.php';":  "",
 		"require 'bursar/autoload.php';":       "",
 	},
+}, {
+	language: "Go",
+	mark:     "go",
+	suffix:   ".go",
+	runs:     []string{"go", "run"},
+	base:     `os.Getenv("BURSAR_URL")`,
+	before: `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/bursar/bursar/client"
+)
+
+func main() {
+	ctx, key, secret := context.Background(), os.Getenv("BURSAR_KEY"), os.Getenv("BURSAR_SECRET")
+	`,
+	behind: "\n_ = wallet\nfmt.Println(\"the end\")\n}\n",
+	shorter: map[string]string{
+		"\n// …":   "\nif err != nil {\n\tpanic(err)\n}",
+		"\n\t// …": "\n\tif err != nil || event.EventID == \"\" {\n\t\tpanic(err)\n\t}\n\tbreak",
+	},
 }}
 
 // documentedBase is the service of the documents.
@@ -98,6 +124,7 @@ var documentsWithSnippets = map[string][]string{
 	"clients/python/README.md":     {"Python"},
 	"clients/typescript/README.md": {"TypeScript"},
 	"clients/php/README.md":        {"PHP"},
+	"client/README.md":             {"Go"},
 }
 
 // program returns the code of a document as a program that comes to an end, and the name of its file.
@@ -149,7 +176,9 @@ func (k snippet) plays(t *testing.T, s *sandbox, document, dist string) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	played := exec.CommandContext(ctx, k.runs, filepath.Join(folder, file))
+	args := append(slices.Clone(k.runs), filepath.Join(folder, file))
+	played := exec.CommandContext(ctx, args[0], args[1:]...)
+	played.Dir = filepath.Join("..", "..") // of Go: the module that its program is built in
 	played.Env = append(os.Environ(), "BURSAR_URL="+s.API, "BURSAR_KEY="+c.APIKey, "BURSAR_SECRET="+c.APISecret,
 		"BURSAR_CHARGE="+charge, "BURSAR_ADDRESS="+address, "BURSAR_PHP="+filepath.Join(clients, "php"),
 		"PYTHONPATH="+filepath.Join(clients, "python"), "PYTHONDONTWRITEBYTECODE=1")

@@ -102,7 +102,23 @@ func TestEveryDocumentedError(t *testing.T) {
 	for _, code := range slices.Sorted(maps.Keys(errors)) {
 		o.check(code, errors[code])
 	}
+	o.shows()
 	o.check("unavailable", errors["unavailable"]) // last: it cannot be undone
+}
+
+// shows compares the answer that the documentation shows with the service's, but for the request's ID.
+func (o *operatorCLI) shows() {
+	o.Helper()
+	text, err := os.ReadFile("../../docs/errors.md")
+	if err != nil {
+		o.Fatal(err)
+	}
+	shown := regexp.MustCompile("```json\n(.*)\n```").FindStringSubmatch(string(text))
+	body, _, id := o.sh(`curl -s "$API/api/v1/wallet" -H "X-API-KEY: $KEY"`, o.vars)
+	const shownID = "01991f2e-6c00-7a3b-8c1d-0123456789ab"
+	if shown == nil || strings.TrimSpace(body) != strings.Replace(shown[1], shownID, id, 1) {
+		o.Errorf("the document shows %q, want %s", shown, body)
+	}
 }
 
 // check runs a command of the documentation.

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 )
 
 const secret = "AGE-SECRET-KEY-1QQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQ"
@@ -43,8 +45,23 @@ func module(t *testing.T) string {
 	return found[0]
 }
 
+// documented returns the one block of docs/operations/seed.md in a language that begins so.
+func documented(t *testing.T, language, begins string) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/operations/seed.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, has := strings.Cut(string(page), "```"+language+"\n"+begins)
+	if !has {
+		t.Fatalf("the page has no %s that begins with %s, want some", language, begins)
+	}
+	block, _, _ = strings.Cut(block, "```")
+	return begins + block
+}
+
 // What is sealed to the public key alone, the token of another implementation opens: SoftHSM 2.6.1, through pkcs11-tool
-// of OpenSC 0.23, as signer.md has the operator configure it.
+// of OpenSC 0.23, as docs/operations/seed.md has the operator type and configure it.
 func TestSoftHSMOpensWhatWasSealed(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -65,12 +82,18 @@ func TestSoftHSMOpensWhatWasSealed(t *testing.T) {
 			t.Fatalf("%s: %v: %s", strings.Join(args, " "), err, out)
 		}
 	}
-	tool := []string{installed(t, "pkcs11-tool"), "--module", module(t), "--token-label", "bursar", "--login", "--pin",
-		"env:TOKEN_PIN"}
 	run(installed(t, "softhsm2-util"), "--init-token", "--free", "--label", "bursar", "--pin", "1234", "--so-pin", "1234")
-	run(append(slices.Clone(tool), "--keypairgen", "--key-type", "rsa:2048", "--id", "01", "--usage-decrypt")...)
+	// The commands of the page, with the PIN, which they ask for, and the places of this machine.
 	public := filepath.Join(folder, "token.der")
-	run(append(slices.Clone(tool), "--read-object", "--type", "pubkey", "--id", "01", "--output-file", public)...)
+	here := strings.NewReplacer("libsofthsm2.so", module(t), "--login", "--login --pin env:TOKEN_PIN", "token.der", public,
+		"pkcs11-tool", installed(t, "pkcs11-tool")+" --token-label bursar")
+	typed := documented(t, "sh", "pkcs11-tool")
+	for line := range strings.SplitSeq(strings.TrimSpace(typed), "\n") {
+		run(strings.Fields(here.Replace(line))...)
+	}
+	if strings.Count(typed, "\n") != 2 {
+		t.Errorf("the page makes a key by\n%swant two commands", typed)
+	}
 	der, err := os.ReadFile(public)
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +106,19 @@ func TestSoftHSMOpensWhatWasSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := append(slices.Clone(tool), "--decrypt", "--mechanism", "RSA-PKCS-OAEP", "--hash-algorithm", "SHA-1",
-		"--mgf", "MGF1-SHA1", "--id", "01")
+	var page struct {
+		Signer struct {
+			TokenCommand []string `yaml:"token_command"`
+		}
+	}
+	if err := yaml.Unmarshal([]byte(documented(t, "yaml", "signer:")), &page); err != nil {
+		t.Fatal(err)
+	}
+	command := page.Signer.TokenCommand
+	if at := slices.Index(command, "libsofthsm2.so"); at > 0 {
+		command[at] = module(t)
+	}
+	command = append(command, "--token-label", "bursar")
 	got, err := Open(t.Context(), command, env, sealed)
 	if err != nil || string(got) != secret {
 		t.Errorf("the token opens it into %q, %v, want %q", got, err, secret)

@@ -1,0 +1,26 @@
+package approval_test
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/bursar/bursar/approval"
+)
+
+// The order of docs/operations/orders.md is one that is read, spelled as the program spells it.
+func TestTheDocumentedOrderIsRead(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/operations/orders.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```\n(bursar-order/1\n.*?)```").FindSubmatch(page)
+	if block == nil {
+		t.Fatal("the page has no order, want one")
+	}
+	text := string(block[1])
+	if o, err := approval.ParseOrder(text); err != nil || o.Text() != text {
+		t.Errorf("got %s, %v, want\n%s", o.Text(), err, text)
+	}
+}
