@@ -65,5 +65,5 @@ func RefuseField(code ErrorCode, field, format string, args ...any) *Error {
 }
 
 // ErrNotFound is returned for an object that does not exist and for one of another account, so that a client cannot
-// tell one from the other.
+// distinguish the two.
 var ErrNotFound = &Error{Code: CodeNotFound, Message: "there is no such object"}

@@ -46,8 +46,9 @@ type Event struct {
 	CreatedAt time.Time
 }
 
-// Noun names what Subject is in logs: deposit, or withdrawal; "account" where it is neither.
-func (e Event) Noun() string {
+// SubjectKey returns the key under which Subject is logged: "deposit", "withdrawal" or "charge", or "account" for an
+// event of none of these.
+func (e Event) SubjectKey() string {
 	switch e.Kind {
 	case EventDeposit, EventDepositPending, EventDepositReversed, EventPaid:
 		return "deposit"

@@ -62,7 +62,7 @@ func TestTheWalksAreAsTheCodeIs(t *testing.T) {
 		}
 	}
 	for _, heading := range []string{"Where a deposit becomes a credit", "What a reorganisation takes back",
-		"Where a signature is made"} {
+		"From a withdrawal request to its broadcast"} {
 		stops := walk(t, heading)
 		if len(stops) < 5 {
 			t.Errorf("%s: only %d functions are named", heading, len(stops))

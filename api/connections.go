@@ -59,7 +59,7 @@ func (l *BoundedListener) enter(conn net.Conn) net.Conn {
 		return nil
 	}
 	address := plain(from.Addr())
-	client := household(address)
+	client := clientPrefix(address)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	full := l.of[client] >= l.bounds.Each && !netpolicy.Within(address, l.bounds.Proxies)

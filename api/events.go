@@ -129,7 +129,7 @@ func (a *api) readFeed(ctx context.Context, q feedQuery) (answer eventsAnswer, p
 			if r.After, err = tx.Feed().NumberOf(ctx, q.account, q.event); err != nil {
 				return store.AsRefusal(err)
 			}
-			r.After = min(r.After, r.Settled) // a webhook tells of it while an earlier one may not be committed
+			r.After = min(r.After, r.Settled) // a webhook reports it while an earlier one may not be committed
 		}
 		page, err = tx.Feed().Read(ctx, r)
 		return err

@@ -75,7 +75,7 @@ func (l *limits) allowAddress(at time.Time, from netip.Addr, open bool) error {
 	if open {
 		count = l.open
 	}
-	if wait := count.take(at, household(from)); wait > 0 {
+	if wait := count.take(at, clientPrefix(from)); wait > 0 {
 		return tooMany(wait)
 	}
 	return nil
@@ -84,7 +84,7 @@ func (l *limits) allowAddress(at time.Time, from netip.Addr, open bool) error {
 // allowKey is called before a key is looked up. After too many failures only keys that were valid recently are, so that
 // guessing costs no look-up, and locks out nobody who shares the address.
 func (l *limits) allowKey(at time.Time, from netip.Addr, key string) error {
-	if wait := l.failed.wait(at, household(from)); wait > 0 && !l.known.has(sha256.Sum256([]byte(key))) {
+	if wait := l.failed.wait(at, clientPrefix(from)); wait > 0 && !l.known.has(sha256.Sum256([]byte(key))) {
 		return tooMany(wait)
 	}
 	return nil
@@ -95,7 +95,7 @@ func (l *limits) fail(at time.Time, from netip.Addr, key string, cause *bursar.E
 	if cause.Code == bursar.CodeUnauthorized {
 		l.known.forget(sha256.Sum256([]byte(key))) // it was revoked, or has expired
 	}
-	if wait := l.failed.take(at, household(from)); wait > 0 {
+	if wait := l.failed.take(at, clientPrefix(from)); wait > 0 {
 		return tooMany(wait)
 	}
 	return cause
@@ -124,9 +124,9 @@ func (l *limits) more(at time.Time, id bursar.ID, class bursar.Scope, n int) err
 	return nil
 }
 
-// household returns the network of one client: an IPv4 address, or the /64 of an IPv6 address, in which a client may
+// clientPrefix returns the network of one client: an IPv4 address, or the /64 of an IPv6 address, in which a client may
 // use as many addresses as it likes (RFC 6177).
-func household(from netip.Addr) netip.Prefix {
+func clientPrefix(from netip.Addr) netip.Prefix {
 	bits := 64
 	if from.Is4() {
 		bits = 32

@@ -23,11 +23,11 @@ func (a *api) servePage(w http.ResponseWriter, r *http.Request, requestID string
 		}
 	}()
 	from := a.remote(r)
-	if wait := a.limits.pages.take(a.DB.Now(), household(from)); wait > 0 {
+	if wait := a.limits.pages.take(a.DB.Now(), clientPrefix(from)); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
 		http.Error(w, "too many requests; try again in "+strconv.Itoa(seconds(wait))+" s", http.StatusTooManyRequests)
 		return
 	}
 	w.Header().Set("X-Request-ID", requestID)
-	a.Pages.Serve(w, r, household(from))
+	a.Pages.Serve(w, r, clientPrefix(from))
 }

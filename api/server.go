@@ -19,7 +19,7 @@ const (
 // with a request that somebody in front may have read by another length. The caller chooses the address to listen on.
 func Server(handler http.Handler, log *slog.Logger) *http.Server {
 	server := &http.Server{
-		Handler:           endingDoubtful(handler),
+		Handler:           closingAmbiguous(handler),
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       readTime,
 		WriteTimeout:      writeTime,
@@ -36,10 +36,11 @@ func Server(handler http.Handler, log *slog.Logger) *http.Server {
 	return server
 }
 
-// endingDoubtful ends the connection with a request in chunks, and with one of HTTP/1.0. A request that has a length
+// closingAmbiguous ends the connection with a request in chunks, and with one of HTTP/1.0. A request that has a length
 // too is read by its chunks, and of HTTP/1.0 by its length; a proxy in front may have read it by the other one, and
-// what follows would be somebody's request that they did not send (RFC 9112, 6.1 and 11.2). net/http drops what tells.
-func endingDoubtful(handler http.Handler) http.Handler {
+// what follows would be somebody's request that they did not send (RFC 9112, 6.1 and 11.2). net/http drops the header
+// that shows it.
+func closingAmbiguous(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
 			w.Header().Set("Connection", "close")

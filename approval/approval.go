@@ -1,10 +1,10 @@
-// Package approval is the texts that people sign: orders and the approvals of them, destinations, and freezes.
+// Package approval defines the texts that people sign: orders and the approvals of them, destinations, and freezes.
 //
 // It owns their form: ASCII, one "name: value" on each line, every line ended by LF, the names in a fixed order, and
-// one spelling of each value. Its invariants: what is read and written again has the same bytes, or is refused; a text
-// says for which signer's state it is, so that it means nothing to another signer or network; an approval holds the
-// whole text that it approves. It decides nothing: package roster says whose signatures count, and package signer what
-// they allow.
+// one canonical form of each value. It never decides anything: package roster says whose signatures count, and package
+// signer what they allow. Its invariants: a text that is read and written again has the same bytes, or is refused; a
+// text names the signer's state that it is for, so that it means nothing to another signer or network; an approval
+// contains the whole text that it approves.
 package approval
 
 import (
@@ -52,7 +52,7 @@ func (h Hash) String() string { return hashPrefix + hex.EncodeToString(h[:]) }
 
 const hashPrefix = "sha256:"
 
-// Nonce makes a text unlike every other.
+// Nonce makes a text unique.
 type Nonce [16]byte
 
 // NewNonce returns a random nonce.
@@ -64,7 +64,7 @@ func NewNonce() (n Nonce) {
 // String returns the nonce in hexadecimal.
 func (n Nonce) String() string { return hex.EncodeToString(n[:]) }
 
-// Decision is what an approver says.
+// Decision is an approver's yes or no.
 type Decision string
 
 // The decisions.

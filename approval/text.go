@@ -24,7 +24,7 @@ type Texter interface{ Text() string }
 func Canonical[T Texter](r *Reader, value T, text string) (T, error) {
 	r.end()
 	if r.err == nil && value.Text() != text {
-		r.err = fmt.Errorf("%w: it is not in its one spelling", ErrText)
+		r.err = fmt.Errorf("%w: the text is not in canonical form", ErrText)
 	}
 	if r.err != nil {
 		var zero T
@@ -71,7 +71,7 @@ func (w *Writer) Address(a bursar.Address) {
 	w.Field("tag", pick(a.HasMemo, strconv.FormatUint(uint64(a.Memo), 10), none))
 }
 
-// Moment returns the one spelling of a time: RFC 3339 in UTC, to the second.
+// Moment returns the canonical form of a time: RFC 3339 in UTC, to the second.
 func Moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // AssetText returns how an asset is written.

@@ -29,7 +29,7 @@ type Books struct {
 	From    time.Time // the time of the first link; zero where it has none
 	To      time.Time
 	SHA256  string // of the lines, as the file's last line has it
-	Stopped string // why the links that follow stay, where that is not their age
+	Stopped string // why archiving stopped before the age limit
 }
 
 // WriteBooks writes the next links of the books whose entries were booked before a time, with all postings, into a new

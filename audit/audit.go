@@ -46,7 +46,7 @@ type Auditor struct {
 
 	turn     store.Turn // one step at a time
 	started  bool       // a link was read
-	arrivals int64      // position of the check of pending deposits
+	deposits int64      // position of the check of pending deposits
 	orders   int64      // position of the check of open withdrawals
 
 	checkpoints int64      // the link of the last checkpoint that was checked

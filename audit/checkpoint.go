@@ -43,10 +43,9 @@ func (a *Auditor) readCheckpoints(ctx context.Context, tx *store.Tx, f *findings
 	return nil
 }
 
-// startOver has an audit whose own rows were lost, so that it would begin with links whose postings are in archives, go
-// on behind the newest checkpoint, from the archived sums, if both are what was written under the key when they were
-// archived. It reads all archived sums at once, since a part of them says nothing. over reports whether it did, or
-// found that it must not.
+// startOver restarts an audit whose own rows were lost at the newest checkpoint, with the archived sums, if both verify
+// under the key. Without it the audit would begin with links whose postings are in archives. It reads all archived sums
+// at once, since they verify only as a whole. over reports whether it restarted, or found that it must not.
 func (a *Auditor) startOver(ctx context.Context, tx *store.Tx, f *findings) (over bool, err error) {
 	newest, err := tx.Checkpoints().Newest(ctx)
 	if err != nil || f.from.Link >= newest.Link {

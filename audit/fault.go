@@ -54,7 +54,7 @@ func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault st
 			return true, err
 		}
 		return tx.Withdrawals().Altered(ctx, id)
-	case faultArrival:
+	case faultDeposit:
 		id, err := bursar.ParseID(fault.Ref)
 		if err != nil {
 			return true, err
@@ -151,9 +151,9 @@ func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 	return a.halt(ctx, tx)
 }
 
-// foremost returns as many faults as one step records: first the first fault that concerns everything and the first of
-// each served currency, so that others cannot hide them, however many. An attacker who can write to the database can
-// create any number of faults in unknown assets.
+// foremost selects the faults that one step records: first one that concerns all currencies and one of each served
+// currency, so that faults in unknown assets cannot hide them. An attacker who can write to the database can create any
+// number of faults in unknown assets.
 func (a *Auditor) foremost(faults []store.BookFault) []store.BookFault {
 	var front, rest []store.BookFault
 	seen := map[bursar.CurrencyCode]bool{}

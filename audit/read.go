@@ -42,7 +42,7 @@ const (
 	faultCheckpoint = "checkpoint" // what stays of archived entries was changed, or what is noted of them
 	faultArchived   = "archived"   // the sums of what is archived were changed
 
-	faultArrival   = "deposit"   // a deposit that was not recorded like this by this service
+	faultDeposit   = "deposit"   // a deposit that was not recorded like this by this service
 	faultOverdrawn = "overdrawn" // a customer below zero because of an entry that may not do so
 )
 
@@ -256,13 +256,13 @@ func (a *Auditor) readWithdrawals(ctx context.Context, tx *store.Tx, f *findings
 // readDeposits checks the deposits that wait to be credited. A deposit that this service did not record is not
 // credited.
 func (a *Auditor) readDeposits(ctx context.Context, tx *store.Tx, f *findings) error {
-	altered, next, err := tx.Deposits().ListAltered(ctx, a.arrivals, ordersAtOnce)
+	altered, next, err := tx.Deposits().ListAltered(ctx, a.deposits, ordersAtOnce)
 	if err != nil {
 		return err
 	}
-	a.arrivals = next
+	a.deposits = next
 	for _, d := range altered {
-		f.fault(faultArrival, d.ID.String(),
+		f.fault(faultDeposit, d.ID.String(),
 			"deposit %s of %s in transaction %s was not recorded from a block: it was written or changed in the database", d.ID,
 			d.Currency, d.TxID)
 	}

@@ -216,5 +216,5 @@ func kindOf(name string) (kind, error) {
 			return k, nil
 		}
 	}
-	return "", fmt.Errorf("%s: %w: neither a SQLite file nor a dump in pg_dump's custom format", name, store.ErrForeign)
+	return "", fmt.Errorf("%s: %w: neither a SQLite file nor a dump in pg_dump's custom format", name, store.ErrNotBursar)
 }

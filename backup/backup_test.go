@@ -159,7 +159,7 @@ func TestDamageIsFound(t *testing.T) {
 			store.ErrDamaged},
 		{"a newer version wrote it", `INSERT INTO goose_db_version(version_id, is_applied) VALUES (90000, 1)`,
 			store.ErrNewer},
-		{"it is of somebody else", `DROP TABLE goose_db_version`, store.ErrForeign},
+		{"it is of somebody else", `DROP TABLE goose_db_version`, store.ErrNotBursar},
 	} {
 		text, err := os.ReadFile(whole.File)
 		if err != nil {
@@ -202,8 +202,8 @@ func TestAFlippedBitIsFound(t *testing.T) {
 		if err := os.WriteFile(c.File, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := backup.Check(ctx, "", c.File, false); !errors.Is(err, store.ErrForeign) {
-			t.Errorf("a file that is %s: %v, want %v", name, err, store.ErrForeign)
+		if _, err := backup.Check(ctx, "", c.File, false); !errors.Is(err, store.ErrNotBursar) {
+			t.Errorf("a file that is %s: %v, want %v", name, err, store.ErrNotBursar)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func tool(ctx context.Context, databaseURL, program string, args ...string) erro
 	command := exec.CommandContext(ctx, path, args...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // so that it rolls back
 	command.WaitDelay = 10 * time.Second
-	command.Env = trusting(os.Environ(), databaseURL)
+	command.Env = withRootCAs(os.Environ(), databaseURL)
 	if databaseURL != "" {
 		bare, password, err := split(databaseURL)
 		if err != nil {

@@ -21,10 +21,11 @@ var systemRoots = []string{
 	"/usr/local/share/certs/ca-root-nss.crt",
 }
 
-// trusting returns an environment in which PostgreSQL's programs trust whom the service trusts: where nobody names a
-// file of authorities, they verify a server by one in the home folder alone, and do not connect without it (libpq 15,
-// 34.19.1). With a weaker sslmode nothing is added, because a file would change what that means.
-func trusting(env []string, databaseURL string) []string {
+// withRootCAs sets PGSSLROOTCERT to the system's CA bundle unless the operator has set one, so that PostgreSQL's
+// programs trust the authorities that the service trusts. Without the variable they use only a file in the home folder,
+// and do not connect if there is none (libpq 15, 34.19.1). With a weaker sslmode nothing is added, because a file would
+// change what that means.
+func withRootCAs(env []string, databaseURL string) []string {
 	const variable = "PGSSLROOTCERT"
 	u, err := url.Parse(databaseURL)
 	if err != nil || u.Query().Has("sslrootcert") || !slices.Contains(u.Query()["sslmode"], "verify-full") ||

@@ -12,8 +12,8 @@ import (
 // adapters are the packages whose benchmarks follow blocks of the size that each mainnet has today.
 var adapters = []string{"bitcoin", "evm", "tron", "solana", "xrpl"}
 
-// adapterStages run the benchmarks of the chains' adapters, each in a process of its own.
-func (b *bench) adapterStages() []stage {
+// adapterSuites run the benchmarks of the chains' adapters, each in a process of its own.
+func (b *bench) adapterSuites() []suite {
 	if b.quick {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (b *bench) adapterStages() []stage {
 		})
 	}
 	nothing := func(context.Context) (func(), error) { return func() {}, nil }
-	return []stage{{"adapters", time.Second, nothing, steps}}
+	return []suite{{"adapters", time.Second, nothing, steps}}
 }
 
 func (b *bench) adapter(ctx context.Context, name string) error {

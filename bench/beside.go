@@ -11,15 +11,15 @@ import (
 // It gets a database server and chains of its own and is driven in turns with this version, so that whatever else the
 // machine does falls on both. What is compared is processor time, commits and WAL for each request.
 
-// besideStages measure two versions in turns.
-func (b *bench) besideStages() []stage {
+// besideSuites measure two versions in turns.
+func (b *bench) besideSuites() []suite {
 	another := &bench{settings: b.settings, work: b.work, results: b.results, run: b.run}
 	another.programs = programs{
 		bursar:  filepath.Join(b.beside, "bursar"),
 		sandbox: filepath.Join(b.beside, "sandbox"),
 		self:    b.self,
 	}
-	var list []stage
+	var list []suite
 	for _, kind := range b.databases {
 		v := versions{{bench: b, kind: kind}, {bench: another, kind: kind}}
 		var steps []step
@@ -35,7 +35,7 @@ func (b *bench) besideStages() []stage {
 				})
 			}
 		}
-		list = append(list, stage{kind + ", two versions", 30 * time.Second, v.open, steps})
+		list = append(list, suite{kind + ", two versions", 30 * time.Second, v.open, steps})
 	}
 	return list
 }

@@ -27,14 +27,14 @@ func (b *bench) fullBlocks() (blocks int, watchedWallets []int64) {
 	return 600, []int64{10_000, 1_000_000}
 }
 
-// blockStages follow full Bitcoin blocks from a scripted node, beside more and more wallets.
-func (b *bench) blockStages() []stage {
+// blockSuites follow full Bitcoin blocks from a scripted node, beside more and more wallets.
+func (b *bench) blockSuites() []suite {
 	kind := b.databases[0]
 	blocks, numbers := b.fullBlocks()
-	var stages []stage
+	var suites []suite
 	for _, wallets := range numbers {
 		s := &site{bench: b, kind: kind}
-		stages = append(stages, stage{
+		suites = append(suites, suite{
 			name:  fmt.Sprintf("blocks, %s wallets", number(float64(wallets))),
 			takes: 5*time.Second + time.Duration(wallets)*fillWallet,
 			open:  func(ctx context.Context) (func(), error) { return s.openFilled(ctx, wallets) },
@@ -45,7 +45,7 @@ func (b *bench) blockStages() []stage {
 			}},
 		})
 	}
-	return stages
+	return suites
 }
 
 // fillWallet is about how long it takes to write a wallet by SQL.

@@ -16,7 +16,7 @@ type filler struct {
 
 func (s *site) filler() filler { return filler{s.db, s.kind == "postgres"} }
 
-// A space tells the IDs of one kind of row from those of others.
+// A space distinguishes the IDs of one kind of row from those of others.
 const (
 	spaceAccount = "a0"
 	spaceWallet  = "a1"

@@ -38,7 +38,7 @@ func (f filler) lists(ctx context.Context, hot string, wallets, count int64) err
 	return f.delivered(ctx, hot, wallets, count)
 }
 
-// rare is an expression of one of two texts, of which the second is that of a thousandth of the rows of hot.
+// rare is an SQL expression with the value unusual in one row of every rareEvery, and usual in the others.
 func rare(usual, unusual string) string {
 	return fmt.Sprintf(`CASE WHEN n %% %d = 0 THEN '%s' ELSE '%s' END`, rareEvery, unusual, usual)
 }

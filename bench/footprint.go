@@ -18,8 +18,8 @@ const (
 	megabyte    = 1 << 20
 )
 
-// footprintStage measures what the service takes with all chains before anything happens.
-func (b *bench) footprintStage() stage {
+// footprintSuite measures what the service takes with all chains before anything happens.
+func (b *bench) footprintSuite() suite {
 	s := &site{bench: b, kind: "sqlite"}
 	steps := []step{{"footprint: serve with all chains", 8 * time.Second, s.footprint}}
 	if !b.quick {
@@ -32,7 +32,7 @@ func (b *bench) footprintStage() stage {
 		}
 		return s.close, nil
 	}
-	return stage{"footprint", 5 * time.Second, open, steps}
+	return suite{"footprint", 5 * time.Second, open, steps}
 }
 
 func (s *site) footprint(ctx context.Context) error {

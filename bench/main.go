@@ -8,7 +8,7 @@
 //	go run ./bench --render --json FILE --write FILE
 //
 // It owns the report, from which docs/performance.md is written, and everything that a measurement starts: all of it
-// ends with the run.
+// ends with the run. It never changes how the service works to measure it, and never measures what it did not start.
 package main
 
 import (
@@ -166,7 +166,7 @@ func run(ctx context.Context, s settings) error {
 	return nil
 }
 
-// measure runs all stages that the settings ask for, in a directory that is removed at the end.
+// measure runs all suites that the settings ask for, in a directory that is removed at the end.
 func measure(ctx context.Context, s settings, into *report) error {
 	work, err := os.MkdirTemp("", "bursar-bench-")
 	if err != nil {
@@ -179,11 +179,11 @@ func measure(ctx context.Context, s settings, into *report) error {
 		return err
 	}
 	all := &bench{settings: s, programs: programs, work: work, results: into, run: conditionsOf(ctx, s)}
-	stages := only(s, all.stages())
-	if len(stages) == 0 {
+	suites := only(s, all.suites())
+	if len(suites) == 0 {
 		return fmt.Errorf("--only %q matches no measurement", s.only)
 	}
-	return newPlan(stages).run(ctx)
+	return newPlan(suites).run(ctx)
 }
 
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }

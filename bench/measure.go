@@ -41,25 +41,25 @@ type bench struct {
 // part returns what the run has measured of a subject so far.
 func (b *bench) part(name string) *part { return b.results.part(name, b.run) }
 
-// stages are all measurements that the flags ask for.
-func (b *bench) stages() []stage {
+// suites are all measurements that the flags ask for.
+func (b *bench) suites() []suite {
 	if b.beside != "" {
-		return b.besideStages()
+		return b.besideSuites()
 	}
-	var list []stage
+	var list []suite
 	for _, kind := range b.databases {
 		s := &site{bench: b, kind: kind}
 		// The requests are last: the withdrawals that they record are still being paid for minutes.
 		steps := b.steps(s.latencySteps, s.depositSteps, s.webhookSteps, s.requestSteps)
-		list = append(list, stage{kind, 10 * time.Second, s.open, steps})
+		list = append(list, suite{kind, 10 * time.Second, s.open, steps})
 	}
-	list = append(list, b.settleStages()...)
-	list = append(list, b.blockStages()...)
-	list = append(list, b.scaleStages()...)
-	list = append(list, b.replicaStages()...)
-	list = append(list, b.adapterStages()...)
-	list = append(list, b.peerStages()...)
-	return append(list, b.footprintStage())
+	list = append(list, b.settleSuites()...)
+	list = append(list, b.blockSuites()...)
+	list = append(list, b.scaleSuites()...)
+	list = append(list, b.replicaSuites()...)
+	list = append(list, b.adapterSuites()...)
+	list = append(list, b.peerSuites()...)
+	return append(list, b.footprintSuite())
 }
 
 func (*bench) steps(parts ...func() []step) (all []step) {
@@ -87,7 +87,7 @@ type site struct {
 	closing   []func() // what close calls, the last first
 }
 
-// open starts everything that a stage needs: the reference beside the service, on one database server.
+// open starts everything that a suite needs: the reference beside the service, on one database server.
 func (s *site) open(ctx context.Context) (func(), error) {
 	err := s.prepare(ctx, s.kind, "bitcoin")
 	if err == nil {
@@ -103,7 +103,7 @@ func (s *site) open(ctx context.Context) (func(), error) {
 	return s.close, nil
 }
 
-// prepare makes a database and starts chains. name tells the stage's files from those of others.
+// prepare makes a database and starts chains. name distinguishes the suite's files from those of others.
 func (s *site) prepare(ctx context.Context, name string, chains ...string) (err error) {
 	dir := filepath.Join(s.work, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

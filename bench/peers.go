@@ -43,8 +43,8 @@ func parsePeer(text string) (peer, error) {
 	return peer{name, strings.TrimSuffix(base, "/")}, nil
 }
 
-// peerStages measure transfers from one hot account, in turns with a peer.
-func (b *bench) peerStages() []stage {
+// peerSuites measure transfers from one hot account, in turns with a peer.
+func (b *bench) peerSuites() []suite {
 	if len(b.peers) == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (b *bench) peerStages() []stage {
 		}
 		return s.close, nil
 	}
-	return []stage{{"peers", 10 * time.Second, open, steps}}
+	return []suite{{"peers", 10 * time.Second, open, steps}}
 }
 
 func (s *site) besidePeer(ctx context.Context, p peer) error {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// stage is a part of a run that needs something to be running: open starts it, and close, which open returns, ends it.
-type stage struct {
+// suite is a part of a run that needs something to be running: open starts it, and close, which open returns, ends it.
+type suite struct {
 	name  string
 	takes time.Duration // estimate of open
 	open  func(ctx context.Context) (closing func(), err error)
@@ -21,10 +21,10 @@ type step struct {
 	run   func(ctx context.Context) error
 }
 
-// only leaves the steps whose names match, and no stage without any.
-func only(s settings, stages []stage) []stage {
-	var left []stage
-	for _, st := range stages {
+// only leaves the steps whose names match, and no suite without any.
+func only(s settings, suites []suite) []suite {
+	var left []suite
+	for _, st := range suites {
 		var steps []step
 		for _, one := range st.steps {
 			if s.only.MatchString(one.name) {
@@ -38,17 +38,17 @@ func only(s settings, stages []stage) []stage {
 	return left
 }
 
-// plan runs stages and says how far it is.
+// plan runs suites and says how far it is.
 type plan struct {
-	stages  []stage
+	suites  []suite
 	began   time.Time
 	done    time.Duration // estimates of what is done
 	at, all int           // steps
 }
 
-func newPlan(stages []stage) *plan {
-	p := &plan{stages: stages, began: time.Now()}
-	for _, st := range stages {
+func newPlan(suites []suite) *plan {
+	p := &plan{suites: suites, began: time.Now()}
+	for _, st := range suites {
 		p.all += len(st.steps)
 	}
 	return p
@@ -60,7 +60,7 @@ func (p *plan) left() time.Duration {
 }
 
 func (p *plan) total() (sum time.Duration) {
-	for _, st := range p.stages {
+	for _, st := range p.suites {
 		sum += st.takes
 		for _, one := range st.steps {
 			sum += one.takes
@@ -79,15 +79,15 @@ func remaining(total, done, took time.Duration) time.Duration {
 }
 
 func (p *plan) run(ctx context.Context) error {
-	for _, st := range p.stages {
-		if err := p.stage(ctx, st); err != nil {
+	for _, st := range p.suites {
+		if err := p.suite(ctx, st); err != nil {
 			return fmt.Errorf("%s: %w", st.name, err)
 		}
 	}
 	return nil
 }
 
-func (p *plan) stage(ctx context.Context, st stage) error {
+func (p *plan) suite(ctx context.Context, st suite) error {
 	p.say("starting " + st.name)
 	closing, err := st.open(ctx)
 	if err != nil {

@@ -20,8 +20,8 @@ type replicated struct {
 	first   map[string]load // with one process
 }
 
-// replicaStages measure several processes of the service on one PostgreSQL.
-func (b *bench) replicaStages() []stage {
+// replicaSuites measure several processes of the service on one PostgreSQL.
+func (b *bench) replicaSuites() []suite {
 	if !b.replicas {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (b *bench) replicaStages() []stage {
 			run:   func(ctx context.Context) error { return r.measure(ctx, n) },
 		})
 	}
-	return []stage{{"replicas", 20 * time.Second, r.open, steps}}
+	return []suite{{"replicas", 20 * time.Second, r.open, steps}}
 }
 
 // replicaSubjects are the calls that are measured.

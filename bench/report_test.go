@@ -144,7 +144,7 @@ func TestThePlan(t *testing.T) {
 	}
 	b := &bench{settings: s, results: &report{}}
 	var names []string
-	for _, st := range only(s, b.stages()) {
+	for _, st := range only(s, b.suites()) {
 		for _, one := range st.steps {
 			if one.takes <= 0 {
 				t.Errorf("%s takes no time", one.name)

@@ -30,8 +30,8 @@ type sized struct {
 	small            *part // what the small one gave, once it is measured
 }
 
-// scaleStages measure the same with a small database and with a large one.
-func (b *bench) scaleStages() (stages []stage) {
+// scaleSuites measure the same with a small database and with a large one.
+func (b *bench) scaleSuites() (suites []suite) {
 	if !b.scale {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (b *bench) scaleStages() (stages []stage) {
 		{&site{bench: b, kind: b.databases[0]}, "small", smallWallets, smallEntries, small},
 		{&site{bench: b, kind: b.databases[0]}, "large", b.wallets, b.entries, small},
 	} {
-		stages = append(stages, stage{
+		suites = append(suites, suite{
 			name:  one.size + " database",
 			takes: 10*time.Second + time.Duration(one.wallets)*fillWallet + time.Duration(one.entries)*fillEntry,
 			open:  one.open,
@@ -52,7 +52,7 @@ func (b *bench) scaleStages() (stages []stage) {
 			},
 		})
 	}
-	return stages
+	return suites
 }
 
 // open fills a new database, before the first start.

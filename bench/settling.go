@@ -25,12 +25,12 @@ func (b *bench) settling() (deposits, payouts int) {
 	return 5000, 5000
 }
 
-// settleStages measure what follows a final block: deposits that are swept, and payouts that are booked.
-func (b *bench) settleStages() (stages []stage) {
+// settleSuites measure what follows a final block: deposits that are swept, and payouts that are booked.
+func (b *bench) settleSuites() (suites []suite) {
 	deposits, payouts := b.settling()
 	for _, kind := range b.databases {
 		s := &settled{&site{bench: b, kind: kind}}
-		stages = append(stages, stage{
+		suites = append(suites, suite{
 			name:  kind + ", settling",
 			takes: 20 * time.Second,
 			open:  s.open,
@@ -42,7 +42,7 @@ func (b *bench) settleStages() (stages []stage) {
 			},
 		})
 	}
-	return stages
+	return suites
 }
 
 func (s *settled) open(ctx context.Context) (func(), error) {

@@ -1,9 +1,10 @@
-// Package ceremony is what passes between the machine that faces the network and the one with a cold wallet's key.
+// Package ceremony defines the bundle that is exchanged between the online machine and the offline signer of a cold
+// wallet.
 //
-// It owns the bundle, a refill as one text with everything that proves it; the description of it that a person reads,
-// which is made of the transaction's bytes and never carried; and the frames in which a bundle is shown as QR codes.
-// Its invariants: a bundle has one spelling; nothing in it is believed that its bytes do not prove; a bundle of
-// another instance, network or chain is refused.
+// It owns the bundle, a refill as one text with everything that proves it; the description that a person reads, which
+// is derived from the transaction's bytes and never part of the bundle; and the frames that show a bundle as QR codes.
+// It holds no key. Its invariants: a bundle has one canonical form; nothing in it is believed that its bytes do not
+// prove; a bundle of another instance, network or chain is refused.
 package ceremony
 
 import (
@@ -128,7 +129,7 @@ func read(text string) (b Bundle, err error) {
 		return b, err
 	}
 	if int64(len(b.Bytes)) != size || b.Text() != text {
-		return b, errors.New("it is not in its one spelling")
+		return b, errors.New("the bundle is not in canonical form")
 	}
 	return b, nil
 }

@@ -191,9 +191,9 @@ func attacks() []attack {
 				b.own.Home = b.wallet.Addresses[0]
 				c.Payment.Address.Base = b.own.Home
 			}},
-		{name: "another instance", err: ceremony.ErrForeign,
+		{name: "another instance", err: ceremony.ErrOtherService,
 			bundle: func(_ *bench, c *ceremony.Bundle) { c.Instance = strings.Repeat("0", 32) }},
-		{name: "another network", err: ceremony.ErrForeign,
+		{name: "another network", err: ceremony.ErrOtherService,
 			bundle: func(_ *bench, c *ceremony.Bundle) { c.Network = "mainnet" }},
 		{name: "usable for too long", err: ceremony.ErrLasting,
 			bundle: func(_ *bench, c *ceremony.Bundle) { c.Expires = now.Add(ceremony.Lifetime + 2*time.Hour) }},

@@ -20,7 +20,7 @@ const (
 	sumDigits = 16
 )
 
-// ErrFrame is wrapped by errors of frames that are none, or do not belong together.
+// ErrFrame is wrapped by errors of malformed or mismatched frames.
 var ErrFrame = errors.New("not a frame of a bundle")
 
 var frameEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)

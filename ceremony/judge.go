@@ -27,13 +27,13 @@ type Own struct {
 
 // Errors of bundles that are not for this machine, or not for now.
 var (
-	ErrForeign = errors.New("the bundle is for another service")
-	ErrExpired = errors.New("the bundle has expired")
-	ErrLasting = errors.New("the bundle would be usable for too long")
+	ErrOtherService = errors.New("the bundle is for another service")
+	ErrExpired      = errors.New("the bundle has expired")
+	ErrLasting      = errors.New("the bundle would be usable for too long")
 )
 
-// Lifetime is how long a bundle can be signed and broadcast. Machines refuse one that lasts longer: what is signed and
-// kept is a payment at a time that nobody expects any more.
+// Lifetime is how long a bundle can be signed and broadcast. Machines refuse one that lasts longer: a stored signed
+// transaction could otherwise be broadcast long after anyone expects it.
 const Lifetime = 7 * 24 * time.Hour
 
 // clocks is how much the clocks of two machines may differ.
@@ -45,9 +45,9 @@ const clocks = time.Hour
 func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 	switch {
 	case b.Instance != o.Instance:
-		return chain.ColdTx{}, fmt.Errorf("%w: its instance is %.40q, want %q", ErrForeign, b.Instance, o.Instance)
+		return chain.ColdTx{}, fmt.Errorf("%w: its instance is %.40q, want %q", ErrOtherService, b.Instance, o.Instance)
 	case b.Network != o.Network:
-		return chain.ColdTx{}, fmt.Errorf("%w: its network is %.20q, want %q", ErrForeign, b.Network, o.Network)
+		return chain.ColdTx{}, fmt.Errorf("%w: its network is %.20q, want %q", ErrOtherService, b.Network, o.Network)
 	case !now.Before(b.Expires):
 		return chain.ColdTx{}, fmt.Errorf("%w at %s: ask for a new one", ErrExpired, b.Expires.Format(time.RFC3339))
 	case b.Expires.After(now.Add(Lifetime + clocks)):

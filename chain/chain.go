@@ -1,5 +1,5 @@
-// Package chain is the interface between the service and the chains: what every adapter guarantees, and nothing of how
-// one does it.
+// Package chain defines the interface between the service and the chains. It owns what every adapter guarantees, and
+// never how one does it.
 //
 // An adapter implements its chain's rules: what was delivered, what is final, what an address is, how a payment is
 // built and what a node's answer means. It never sees the database, an account or a seed, and it keeps no state that a

@@ -68,7 +68,7 @@ type Definition struct {
 
 	Decimals      int                // of the native asset
 	Standard      string             // of tokens, as payers know it, such as "ERC-20"; empty: as the chain's name says
-	BlockTime     time.Duration      // the usual time between two blocks, to tell a payer how long to wait
+	BlockTime     time.Duration      // the usual time between two blocks, shown to payers as the time to wait
 	Link          WalletLinks        // the URIs that wallets of payers read
 	Confirmations int                // a block with so many, itself included, is final; 0: the nodes report what is final
 	ChainIDs      map[Network]uint64 // EIP-155 (chainid.network); nil: the family has no chain ids

@@ -19,9 +19,9 @@ type Grade string
 
 // The grades.
 const (
-	Good     Grade = "ok"
-	Doubtful Grade = "warning" // the service works, but something will be missed or late
-	Bad      Grade = "failed"  // the service cannot work with this node
+	Good    Grade = "ok"
+	Warning Grade = "warning" // the service works, but something will be missed or late
+	Bad     Grade = "failed"  // the service cannot work with this node
 )
 
 // The checks that adapters make on a node, as in Finding.Check.
@@ -81,7 +81,7 @@ func (r *Report) Good(check, format string, args ...any) { r.note(check, Good, "
 
 // Warn records what will be missed or late, and what to do about it.
 func (r *Report) Warn(check, advice, format string, args ...any) {
-	r.note(check, Doubtful, advice, format, args)
+	r.note(check, Warning, advice, format, args)
 }
 
 // Bad records why the node cannot be used, and what to do about it.

@@ -11,7 +11,7 @@ type Tested struct {
 }
 
 // JudgeSoftware records what is known of the program that a mainnet node runs, which is named by text: Bad where it is
-// too old for a fork that has happened, Doubtful where it is too old for a coming one or outside the tested versions. A
+// too old for a fork that has happened, Warning where it is too old for a coming one or outside the tested versions. A
 // program that the definition does not list is not judged. height is the node's newest block, 0 where it is not known.
 func (d Definition) JudgeSoftware(r *Report, text string, now time.Time, height uint64) {
 	software, ok := d.ParseSoftware(text)

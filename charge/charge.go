@@ -1,5 +1,6 @@
-// Package charge makes deposit requests with an end. A charge owns a deposit address. The package deposit marks it
-// paid, in the transaction that credits the deposit; this package never does.
+// Package charge creates charges: deposit requests with an expiry. It owns their terms, their deposit addresses and
+// what a client or payer changes of one. It never marks a charge paid: package deposit does, in the transaction that
+// credits the deposit.
 package charge
 
 import (

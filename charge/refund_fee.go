@@ -60,7 +60,7 @@ func (r Refund) borne(amount bursar.Amount, w bursar.Withdrawal) (bursar.Amount,
 	}
 	borne := amount.SubOrZero(w.Amount)
 	if borne.Less(w.Fee) {
-		return borne, bursar.Refuse(bursar.CodeUnavailable, "the network's fee rose meanwhile; try again")
+		return borne, bursar.Refuse(bursar.CodeUnavailable, "the network fee has risen; try again")
 	}
 	return borne, nil
 }

@@ -143,7 +143,7 @@ func (r *harness) heardOf(kinds ...string) []wire.Invoice {
 		}
 		r.must(json.Unmarshal(d.Body, &body))
 		event := body.Response.Webhook
-		if event.Charge.Rule != "sum" || event.Type != "charge" || d.Noun() != "charge" && event.Event != "paid" {
+		if event.Charge.Rule != "sum" || event.Type != "charge" || d.SubjectKey() != "charge" && event.Event != "paid" {
 			r.t.Fatalf("an event is %s of %s about %q, want one about a charge that adds up", event.Event, event.Type,
 				event.Charge.Rule)
 		}

@@ -61,9 +61,9 @@ func newShop(t *testing.T) *shop {
 	rates := s.rates()
 	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates, Prices: s.prices(),
 		Pace: 10 * time.Millisecond, Holder: "one", Memory: s.memory, RequestLog: time.Hour,
-		Seams:   service.Seams{Clock: s.clock.Now},
-		Chains:  []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}},
-		Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
+		TestHooks: service.TestHooks{Clock: s.clock.Now},
+		Chains:    []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}},
+		Allowed:   []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
 	s.need(err)
 	s.need(s.service.Listen())
 	s.run()

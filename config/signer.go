@@ -29,7 +29,7 @@ type Signer struct {
 	// the service says that it saw one; elsewhere only with FreezesOnSpend.
 	HaltsOnSpend, FreezesOnSpend bool
 
-	// WatchOnly is the file of public keys with which a service runs without a seed; see signer.ParseWatchOnly. With an
+	// WatchOnly is the file of public keys with which a service runs without a seed; see signer.ReadWatchOnly. With an
 	// Address besides it, the service does not wait for the remote signer. Without one, nothing is signed.
 	WatchOnly string
 

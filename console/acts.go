@@ -180,7 +180,7 @@ func (c *Console) carryOut(v *visit, d deed) (string, error) {
 const maxField = 2000
 
 // errTwice says that a form with the same token was carried out before.
-var errTwice = errors.New("it is done already")
+var errTwice = errors.New("the act is done already")
 
 // tokenLife is how long a form's token is remembered.
 const tokenLife = 48 * time.Hour
@@ -234,7 +234,7 @@ func (c *Console) record(
 func refusalOf(err error) error {
 	for _, known := range []error{withdrawal.ErrTooLate, unattributed.ErrNotUnattributed,
 		unattributed.ErrNotFinal, unattributed.ErrTarget, unattributed.ErrDestination, unattributed.ErrTooLate,
-		unattributed.ErrNote, store.ErrRecovering, store.ErrDecided, store.ErrOpen, store.ErrTooMany,
+		unattributed.ErrNote, store.ErrRecovering, store.ErrResolved, store.ErrOpen, store.ErrTooMany,
 		proposal.ErrOwn, proposal.ErrEnded, proposal.ErrOther, proposal.ErrReason, proposal.ErrUnknownVerb,
 		proposal.ErrEvidence, relay.ErrRefused} {
 		if errors.Is(err, known) {

@@ -186,15 +186,15 @@ type proposalView struct {
 	Need                           int
 	Own                            bool // the reader proposed it, and cannot approve it
 	Open                           bool
-	Votes                          []voteView
+	Votes                          []decisionView
 	Problem                        string
 
 	Keys bool `json:"-"` // people may approve with SSH keys too
 }
 
-type voteView struct{ Person, At string }
+type decisionView struct{ Person, At string }
 
-func (c *Console) proposalOf(v *visit, p store.Proposal, votes []store.ProposalVote) proposalView {
+func (c *Console) proposalOf(v *visit, p store.Proposal, decisions []store.ProposalDecision) proposalView {
 	d := proposalView{
 		ID:          p.ID.String(),
 		Verb:        p.Verb,
@@ -224,8 +224,8 @@ func (c *Console) proposalOf(v *visit, p store.Proposal, votes []store.ProposalV
 	if currency, err := c.Registry.Get(p.Currency); err == nil {
 		d.Amount = currency.Exact(p.Amount)
 	}
-	for _, one := range votes {
-		d.Votes = append(d.Votes, voteView{one.Person, moment(one.At)})
+	for _, one := range decisions {
+		d.Votes = append(d.Votes, decisionView{one.Person, moment(one.At)})
 	}
 	return d
 }
@@ -253,8 +253,8 @@ func (c *Console) oneProposal(v *visit) (d any, err error) {
 		return nil, err
 	}
 	err = c.DB.View(v.ctx, func(tx *store.Tx) error {
-		votes, err := tx.Proposals().Votes(v.ctx, p.ID)
-		d = c.proposalOf(v, p, votes)
+		decisions, err := tx.Proposals().Decisions(v.ctx, p.ID)
+		d = c.proposalOf(v, p, decisions)
 		return err
 	})
 	return d, err

@@ -106,7 +106,7 @@ func (c *Console) hasChain(id bursar.ChainID) bool {
 	return false
 }
 
-// put halts a scope. A running service tells the signer within half a second.
+// put halts a scope. A running service notifies the signer within half a second.
 func (c *Console) put(v *visit, verb operator.Verb, scope store.HaltScope, account bursar.ID) error {
 	h := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: v.form.Get("reason"), Actor: v.person.Name}
 	return c.DB.Do(v.ctx, func(tx *store.Tx) error {

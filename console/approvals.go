@@ -224,12 +224,12 @@ func (c *Console) takeApproval(v *visit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	record := func(ctx context.Context, tx *store.Tx, vote roster.Vote) error {
+	record := func(ctx context.Context, tx *store.Tx, by roster.VerifiedApproval) error {
 		if err := v.person.May(operator.VerbWithdrawalApprove, a.Order.Account); err != nil {
 			return err
 		}
 		act := v.act(operator.VerbWithdrawalApprove, "order "+a.Order.ID.String())
-		act.After, act.Evidence = fmt.Sprintf("%s says %s to the signer", vote.Person, a.Decision), signature
+		act.After, act.Evidence = fmt.Sprintf("%s says %s to the signer", by.Person, a.Decision), signature
 		return operator.Record(ctx, tx, act)
 	}
 	_, _, err = c.Acts.Approvals.AddRecorded(v.ctx, text, signature, record)

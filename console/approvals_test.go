@@ -94,7 +94,7 @@ func TestAPageHasPasskeysApproveForTheSigner(t *testing.T) {
 		for _, one := range waiting.Orders[0].Approvals {
 			signed = append(signed, roster.Signed{Text: one.Text, Signature: one.Signature})
 		}
-		votes, problems := policy.Votes(order, signed, o.DB.Now())
+		votes, problems := policy.Approvals(order, signed, o.DB.Now())
 		if said, _ := roster.Tally(votes); len(problems) > 0 || len(said[roster.RoleApprover]) != 2 {
 			o.T.Errorf("counted are %v, %v, want ann and bob", votes, problems)
 		}

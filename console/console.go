@@ -46,11 +46,11 @@ type Config struct {
 // Console serves the pages and the JSON of the console. It is safe for concurrent use.
 type Console struct {
 	Config
-	mux     *http.ServeMux
-	views   views
-	foreign *http.CrossOriginProtection
-	tries   tries
-	who     func(r *http.Request) (operator.Person, operator.Session, error) // who has signed in
+	mux         *http.ServeMux
+	views       views
+	crossOrigin *http.CrossOriginProtection
+	tries       tries
+	who         func(r *http.Request) (operator.Person, operator.Session, error) // who has signed in
 }
 
 // The paths of the console.
@@ -64,7 +64,7 @@ func New(c Config) (*Console, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Console{Config: c, mux: http.NewServeMux(), foreign: http.NewCrossOriginProtection()}
+	h := &Console{Config: c, mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection()}
 	if h.who = h.signedIn; c.Who != nil {
 		h.who = c.Who
 	}
@@ -135,8 +135,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store")
-	if err := c.foreign.Check(r); err != nil {
-		c.fail(w, r, nil, errForeign)
+	if err := c.crossOrigin.Check(r); err != nil {
+		c.fail(w, r, nil, errCrossOrigin)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)

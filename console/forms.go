@@ -57,13 +57,13 @@ func (c *Console) forms(v *visit, path string, s oversight.Sheet) (list []form) 
 			continue
 		}
 		f := form{Action: "/do/" + d.name, Title: d.title, Button: d.title + " …", Danger: d.warning != ""}
-		if !s.Object.IsZero() && !foreign[d.name] {
+		if !s.Object.IsZero() && !actsOnOtherObject[d.name] {
 			f.Fields = []formField{{Name: "object", Value: s.Object.String()}}
 		}
 		if place == "/settings" {
 			f.Fields = []formField{{Name: "object", Value: everyAccount}}
 		}
-		if place == "/charges" && !s.Object.IsZero() && foreign[d.name] {
+		if place == "/charges" && !s.Object.IsZero() && actsOnOtherObject[d.name] {
 			f.Fields = []formField{{Name: "charge", Value: s.Object.String()}}
 		}
 		list = append(list, f)
@@ -71,5 +71,5 @@ func (c *Console) forms(v *visit, path string, s oversight.Sheet) (list []form) 
 	return list
 }
 
-// foreign are the acts whose object is another one than that of the page they are on.
-var foreign = map[string]bool{"charge.resolve": true, "charge.refund": true, "key.revoke": true}
+// actsOnOtherObject are the acts whose object is another one than that of the page they are on.
+var actsOnOtherObject = map[string]bool{"charge.resolve": true, "charge.refund": true, "key.revoke": true}

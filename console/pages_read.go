@@ -155,14 +155,14 @@ var shown = map[string]string{"/charges": "charge", "/deposits": "deposit", "/wa
 // twinOf returns the command that shows what a page does; empty where the sheet names it.
 func twinOf(v *visit, path string, s oversight.Sheet) (twin string) {
 	query := v.form.Get("q")
-	switch noun := shown[strings.TrimSuffix(path, "/"+v.path("id"))]; {
+	switch command := shown[strings.TrimSuffix(path, "/"+v.path("id"))]; {
 	case path == searchPath && query != "" && plainWord.MatchString(query):
 		twin = "bursar find " + query
-	case noun == "":
+	case command == "":
 	case s.Object.IsZero():
-		twin = "bursar " + noun + " list"
+		twin = "bursar " + command + " list"
 	default:
-		twin = "bursar " + noun + " show " + s.Object.String()
+		twin = "bursar " + command + " show " + s.Object.String()
 	}
 	if twin == s.Command {
 		return ""

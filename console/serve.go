@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// errForeign refuses a change that another site asked for.
-var errForeign = errors.New("the request comes from another site")
+// errCrossOrigin refuses a change that another site asked for.
+var errCrossOrigin = errors.New("the request comes from another site")
 
 // enter returns the visit of somebody who has signed in and has a verb; otherwise it has answered.
 func (c *Console) enter(w http.ResponseWriter, r *http.Request, verb operator.Verb) *visit {
@@ -169,8 +169,8 @@ func statusOf(err error) (status int, text string) {
 		return http.StatusUnauthorized, "sign in first"
 	case errors.As(err, &missing):
 		return http.StatusForbidden, missing.Error()
-	case errors.Is(err, errForeign):
-		return http.StatusForbidden, errForeign.Error()
+	case errors.Is(err, errCrossOrigin):
+		return http.StatusForbidden, errCrossOrigin.Error()
 	case errors.Is(err, bursar.ErrNotFound), errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound, "there is no such thing"
 	case errors.As(err, &refusal):

@@ -16,7 +16,7 @@ import (
 )
 
 // trust allows the configured origin, which a proxy may serve.
-func (c *Console) trust() error { return c.foreign.AddTrustedOrigin(c.People.URL) }
+func (c *Console) trust() error { return c.crossOrigin.AddTrustedOrigin(c.People.URL) }
 
 // secure reports whether browsers see the console over TLS.
 func (c *Console) secure() bool { return strings.HasPrefix(c.People.URL, "https:") }

@@ -53,23 +53,23 @@ func lockCharges(
 // one.
 func (c Credits) unsettleCharge(
 	ctx context.Context, tx *store.Tx, d bursar.Deposit,
-) (heir bursar.Deposit, found bool, err error) {
+) (next bursar.Deposit, found bool, err error) {
 	if d.Purpose != bursar.ForCharge {
-		return heir, false, nil
+		return next, false, nil
 	}
 	charge, err := tx.Charges().Lock(ctx, d.WalletID)
 	if err != nil || charge.PaidBy != d.ID {
-		return heir, false, err
+		return next, false, err
 	}
 	charge.PaidBy = bursar.ID{}
 	credited, err := tx.Charges().CreditedDeposits(ctx, charge.Number)
 	if err != nil {
-		return heir, false, err
+		return next, false, err
 	}
 	for _, other := range credited {
 		if other.ID != d.ID && other.Height < d.Height && charge.PaidWith(other.Amount, other.SeenAt) {
 			return other, true, tx.Charges().SetPaidBy(ctx, charge.ID, other.ID)
 		}
 	}
-	return heir, false, tx.Charges().SetPaidBy(ctx, charge.ID, bursar.ID{})
+	return next, false, tx.Charges().SetPaidBy(ctx, charge.ID, bursar.ID{})
 }

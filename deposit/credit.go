@@ -21,7 +21,7 @@ const judgedAtOnce = 200
 
 // AnyDue implements follow.Creditor.
 func (h *Handler) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) (bool, error) {
-	if open, err := h.open(ctx, tx); err != nil || !open {
+	if open, err := h.mayCredit(ctx, tx); err != nil || !open {
 		return false, err
 	}
 	query, err := h.query(ctx, tx, at, 1)
@@ -34,7 +34,7 @@ func (h *Handler) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) 
 
 // Credit books deposits that became final, as many as one transaction takes.
 func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) (credited int, more bool, err error) {
-	if open, err := h.open(ctx, tx); err != nil || !open {
+	if open, err := h.mayCredit(ctx, tx); err != nil || !open {
 		return 0, false, err
 	}
 	query, err := h.query(ctx, tx, at, creditsAtOnce)
@@ -51,8 +51,8 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 	return len(due), len(due) == creditsAtOnce, h.creditAll(ctx, tx, due, at.Latest)
 }
 
-// open reports whether deposits are booked now: none is while endpoints disagree.
-func (h *Handler) open(ctx context.Context, tx *store.Tx) (bool, error) {
+// mayCredit reports whether deposits are booked now: none is while endpoints disagree.
+func (h *Handler) mayCredit(ctx context.Context, tx *store.Tx) (bool, error) {
 	disagree, err := tx.Alarms().IsOpen(ctx, alarmDisagree, string(h.Capabilities.ID))
 	return !disagree, err
 }
@@ -80,7 +80,7 @@ func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Depo
 	if len(due) == 0 {
 		return nil
 	}
-	if err := h.hold(ctx, tx, due); err != nil {
+	if err := h.addHoldings(ctx, tx, due); err != nil {
 		return err
 	}
 	marked, err := h.mark(ctx, tx, due)
@@ -97,13 +97,13 @@ func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Depo
 			entries = append(entries, ledger.TransferReceived(d, ledger.Owner(d), tx.Now()))
 		}
 	}
-	if err := h.lift(ctx, tx, credited); err != nil {
+	if err := h.liftReversalFreeze(ctx, tx, credited); err != nil {
 		return err
 	}
 	if err := tx.Ledger().Post(ctx, entries...); err != nil {
 		return err
 	}
-	if err := h.makeGood(ctx, tx, uncredited); err != nil {
+	if err := h.closeUncoveredAlarms(ctx, tx, uncredited); err != nil {
 		return err
 	}
 	if err := h.invoicesChanged(ctx, tx, always(bursar.MomentTooSmall), uncredited...); err != nil {
@@ -132,7 +132,7 @@ func (h *Handler) mark(ctx context.Context, tx *store.Tx, due []bursar.Deposit) 
 	if err != nil {
 		return nil, err
 	}
-	enough, err := h.enough(ctx, tx, due)
+	enough, err := h.meetsMinimum(ctx, tx, due)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func (h *Handler) mark(ctx context.Context, tx *store.Tx, due []bursar.Deposit) 
 	return marked, tx.Deposits().SetStatuses(ctx, changes)
 }
 
-// lift allows withdrawals again once the last of an account's reversed deposits is confirmed again.
-func (h *Handler) lift(ctx context.Context, tx *store.Tx, credited []bursar.Deposit) error {
+// liftReversalFreeze allows withdrawals again once the last of an account's reversed deposits is confirmed again.
+func (h *Handler) liftReversalFreeze(ctx context.Context, tx *store.Tx, credited []bursar.Deposit) error {
 	var again []bursar.Deposit
 	for _, d := range credited {
 		if d.Reversals > 0 {
@@ -178,11 +178,11 @@ func (h *Handler) lift(ctx context.Context, tx *store.Tx, credited []bursar.Depo
 	return nil
 }
 
-// enough returns those customers' deposits that are large enough to be credited. A deposit that reaches the minimum of
-// its charge is, even where the currency's minimum was raised after the charge was made: the payer was shown the
-// charge's. So is one that alone is what its invoice asked for, and one that an operator assigned to its customer: it
-// was credited once whatever its amount, and is credited again when it is confirmed again.
-func (h *Handler) enough(ctx context.Context, tx *store.Tx, due []bursar.Deposit) (map[bursar.ID]bool, error) {
+// meetsMinimum returns those customers' deposits that are large enough to be credited. A deposit that reaches the
+// minimum of its charge is, even where the currency's minimum was raised after the charge was made: the payer was shown
+// the charge's. So is one that alone is what its invoice asked for, and one that an operator assigned to its customer:
+// it was credited once whatever its amount, and is credited again when it is confirmed again.
+func (h *Handler) meetsMinimum(ctx context.Context, tx *store.Tx, due []bursar.Deposit) (map[bursar.ID]bool, error) {
 	enough := map[bursar.ID]bool{}
 	var small []bursar.Deposit
 	var charges []bursar.ID

@@ -118,7 +118,7 @@ func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.Want("block 7, 5000 credited, map[confirmed:1], 1 events")
-		f.WantAlarm("refund_uncovered", "3000 units of TOKEN was reorged out after it was paid back")
+		f.WantAlarm("refund_uncovered", "3000 units of TOKEN was reorged out after it was refunded")
 	})
 }
 

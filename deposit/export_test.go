@@ -23,7 +23,7 @@ func (o *Opinions) Waited(longer time.Duration) {
 
 // Hear asks every endpoint about a deposit that waits in a block, and returns the judgement.
 func (o *Opinions) Hear(ctx context.Context, ref chain.BlockRef, d bursar.Deposit) string {
-	j := o.judgeBlock(ctx, disputed{ref: ref, waiting: []bursar.Deposit{d}, all: []bursar.Deposit{d}})
+	j := o.collectReports(ctx, disputed{ref: ref, waiting: []bursar.Deposit{d}, all: []bursar.Deposit{d}})
 	switch {
 	case len(j.agreed) == 1:
 		return "agreed"

@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// hold records what addresses hold after deposits, where the chain spends from addresses: sweeps select addresses by
-// it. Once an address holds the currency's minimum, its sweep is due.
-func (h *Handler) hold(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+// addHoldings records what addresses hold after deposits, where the chain spends from addresses: sweeps select
+// addresses by it. Once an address holds the currency's minimum, its sweep is due.
+func (h *Handler) addHoldings(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	assets := h.heldBy(deposits)
 	if len(assets) == 0 {
 		return nil

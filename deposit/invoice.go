@@ -12,8 +12,7 @@ import (
 )
 
 // Prices returns what a whole unit of a currency is worth in a unit now, from memory; the zero Quote where that is not
-// known. MaxAge is how long a rate counts: a payment that is read later than that after its first sight has no rate of
-// that moment.
+// known. MaxAge is how long a rate counts: a payment that is read longer than that after it was first seen has no rate.
 type Prices interface {
 	Price(code bursar.CurrencyCode, unit bursar.Unit) bursar.Quote
 	MaxAge() time.Duration

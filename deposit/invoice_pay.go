@@ -23,7 +23,7 @@ func (c Credits) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDet
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.roomOf(ctx, tx, list)
+	r, err := c.capacityOf(ctx, tx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +45,8 @@ func (c Credits) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDet
 	return happened, tx.Invoices().Pay(ctx, r.payments, r.of)
 }
 
-// room says which deposits become payments of invoices.
-type room struct {
+// capacity says which deposits become payments of invoices.
+type capacity struct {
 	credits  Credits
 	tx       *store.Tx
 	invoices map[int64]*bursar.InvoiceDetail
@@ -58,9 +58,9 @@ type room struct {
 	crowded  []int64 // that left a deposit out for the first time
 }
 
-// roomOf reads what is due of invoices that have many payments.
-func (c Credits) roomOf(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail) (*room, error) {
-	r := &room{credits: c, tx: tx, invoices: map[int64]*bursar.InvoiceDetail{}, due: map[int64]bursar.Amount{}}
+// capacityOf reads what is due of invoices that have many payments.
+func (c Credits) capacityOf(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail) (*capacity, error) {
+	r := &capacity{credits: c, tx: tx, invoices: map[int64]*bursar.InvoiceDetail{}, due: map[int64]bursar.Amount{}}
 	var full []bursar.InvoiceDetail
 	for i := range list {
 		r.invoices[list[i].Number] = &list[i]
@@ -81,7 +81,7 @@ func (c Credits) roomOf(ctx context.Context, tx *store.Tx, list []bursar.Invoice
 }
 
 // take makes a deposit a payment, unless its invoice has no place for it.
-func (r *room) take(v *bursar.InvoiceDetail, d bursar.Deposit, moment bursar.Moment) bool {
+func (r *capacity) take(v *bursar.InvoiceDetail, d bursar.Deposit, moment bursar.Moment) bool {
 	currency, err := r.credits.Registry.Get(d.Currency)
 	if v == nil || err != nil {
 		return false // it is not configured any more, so its first sight was noted before

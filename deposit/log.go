@@ -35,7 +35,8 @@ func (c Credits) logEvents(ctx context.Context, tx *store.Tx, events []bursar.Ev
 	tx.After(func() {
 		due, _ := sent.Get(ctx) // it is known once the transaction is committed
 		for i, e := range events {
-			c.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent",
+			c.Log.Info("event recorded", e.SubjectKey(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID,
+				"sent",
 				due[i])
 		}
 	})

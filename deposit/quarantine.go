@@ -10,10 +10,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Quarantine takes a pending deposit away from its account, because it was rejected after screening: it is unattributed
-// from then on, is booked as that once it is final, and waits for an operator, who assigns, refunds or keeps it.
-// Charges do not count it. A reorg undoes it as it undoes any unattributed deposit; if it comes back in another block,
-// it is unattributed still. d is as it was read in this transaction, which has locked the chain.
+// Quarantine takes a pending deposit away from its account after it was rejected in screening: it becomes unattributed,
+// is booked as such once it is final, and waits for an operator to assign, refund or keep it. Charges do not count it.
+// A reorg undoes it like any unattributed deposit; if another block contains it, it is still unattributed. d is as it
+// was read in this transaction, which has locked the chain.
 func (h *Handler) Quarantine(ctx context.Context, tx *store.Tx, d bursar.Deposit, why string) error {
 	was := d
 	message := fmt.Sprintf("%s at %s are in quarantine: %s; resolve once final: `bursar unattributed assign|refund|keep "+

@@ -91,7 +91,7 @@ func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	blocks = blocks[:min(len(blocks), blocksToJudge)]
 	var judged judgement
 	for _, b := range blocks {
-		judged.add(o.judgeBlock(ctx, b))
+		judged.add(o.collectReports(ctx, b))
 	}
 	judged.late = o.late(judged)
 	err = o.DB.Do(ctx, func(tx *store.Tx) error {

@@ -28,7 +28,7 @@ func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) erro
 		if t.Amount.IsZero() {
 			continue // a zero transfer: the books allow no posting of zero
 		}
-		if cold && b.Cold[t.TxID] || !cold && made.stays(b.Ours[t.TxID], known) {
+		if cold && b.Cold[t.TxID] || !cold && made.isInternal(b.Ours[t.TxID], known) {
 			continue
 		}
 		currency, configured := h.Registry.Asset(h.Capabilities.ID, t.Contract)
@@ -118,11 +118,11 @@ func readOwn(ctx context.Context, tx *store.Tx, b *follow.Block) (made own, err 
 	return made, err
 }
 
-// stays reports whether a transfer is change, a sweep or a gas top-up: made by an outgoing transaction, and no
+// isInternal reports whether a transfer is change, a sweep or a gas top-up: made by an outgoing transaction, and no
 // customer's deposit. A withdrawal's payment to a wallet is a deposit: the wallet was made after the withdrawal was
 // requested. So is what an external spend brings that an operator has settled: the value of its UTXOs of the service is
 // booked as gone, its fee included; a refund that came back is such a deposit, also after a reorg.
-func (o own) stays(by bursar.ID, wallet bool) bool {
+func (o own) isInternal(by bursar.ID, wallet bool) bool {
 	if by.IsZero() || o.settled[by] {
 		return false
 	}

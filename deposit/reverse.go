@@ -20,7 +20,7 @@ func (h *Handler) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error
 	return h.reverseAll(ctx, tx, deposits...)
 }
 
-// reverseAll reverses deposits, and then tells the invoices of all of them.
+// reverseAll reverses deposits, and then updates the invoices of all of them.
 func (h *Handler) reverseAll(ctx context.Context, tx *store.Tx, deposits ...bursar.Deposit) (err error) {
 	moments := map[bursar.ID]bursar.Moment{}
 	for _, d := range deposits {
@@ -99,15 +99,15 @@ func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Depo
 	}
 	reversed.Status = bursar.DepositReversed
 	if d.Purpose == bursar.ForInvoice {
-		return nil // reverseAll tells its invoice
+		return nil // reverseAll updates its invoice
 	}
-	heir, paid, err := h.unsettleCharge(ctx, tx, reversed)
+	next, paid, err := h.unsettleCharge(ctx, tx, reversed)
 	if err != nil {
 		return err
 	}
 	notices := []notice{{bursar.EventDepositReversed, reversed, h.depth(d.Height)}}
 	if paid {
-		notices = append(notices, notice{bursar.EventPaid, heir, h.depth(d.Height - 1)})
+		notices = append(notices, notice{bursar.EventPaid, next, h.depth(d.Height - 1)})
 	}
 	return h.notify(ctx, tx, notices...)
 }

@@ -51,8 +51,8 @@ func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wa
 	return h.announce(ctx, tx, h.depth(state.Latest), d)
 }
 
-// makeGood closes the alarms about deposits that were refunded, were reorged out, and are confirmed again.
-func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+// closeUncoveredAlarms closes the alarms about deposits that were refunded, were reorged out, and are confirmed again.
+func (h *Handler) closeUncoveredAlarms(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	var refs []string
 	for _, d := range deposits {
 		if d.Purpose == bursar.ForRefunded {
@@ -67,6 +67,6 @@ func (h *Handler) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposit
 	h.Log.Error("refunded deposit reorged out", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency,
 		"amount", h.Registry.Text(d.Currency, d.Amount))
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
-		Message: fmt.Sprintf("deposit %s of %s was reorged out after it was paid back; it is booked as a loss",
+		Message: fmt.Sprintf("deposit %s of %s was reorged out after it was refunded; it is booked as a loss",
 			d.ID, h.Registry.Text(d.Currency, d.Amount))})
 }

@@ -159,7 +159,7 @@ func TestARefundedDepositThatIsReorgedOutIsALoss(t *testing.T) {
 		f.Must(err)
 		f.WantNoAlarm()
 		comes := leaves(f, d.TxID)
-		f.WantAlarm("refund_uncovered", "0.00080000 COIN was reorged out after it was paid back")
+		f.WantAlarm("refund_uncovered", "0.00080000 COIN was reorged out after it was refunded")
 		books(f, ledger.Losses, 80_000)
 		books(f, ledger.Refunding, 80_000)
 		comes()
@@ -196,24 +196,24 @@ func TestADepositAssignedBelowTheMinimumIsCreditedAgain(t *testing.T) {
 }
 
 // notified returns the webhooks of an account, oldest first: the URL of each, and its deposit.
-func notified(f *followtest.Harness) (list []heard) {
+func notified(f *followtest.Harness) (list []counts) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 		deliveries, err := tx.Deliveries().List(ctx, f.Account, store.Page{Limit: 100})
 		for _, d := range deliveries {
-			var body struct{ Response struct{ Webhook heard } }
+			var body struct{ Response struct{ Webhook counts } }
 			if err := json.Unmarshal(d.Body, &body); err != nil {
 				return err
 			}
 			body.Response.Webhook.URL = d.URL
-			list = append([]heard{body.Response.Webhook}, list...)
+			list = append([]counts{body.Response.Webhook}, list...)
 		}
 		return err
 	}))
 	return list
 }
 
-type heard struct {
+type counts struct {
 	URL, Type, Event string
 	Deposit          struct {
 		DepositID, Status, Amount, Fee, Metadata string

@@ -1,8 +1,8 @@
 // Package destination keeps the list of addresses to which an account may withdraw, where its list is switched on.
 //
 // It owns additions and removals, and the waiting period of every change that permits more withdrawals: an addition
-// takes effect after it, and so does switching the list off. A change that permits fewer takes effect at once. It
-// judges no withdrawal; the package withdrawal does, in the transaction that holds the money. Its invariants: an
+// takes effect after it, and so does switching the list off. A change that permits fewer takes effect at once. It never
+// decides about a withdrawal; package withdrawal does, in the transaction that holds the money. Its invariants: an
 // address is kept in its chain's canonical form, so that one address has one spelling; a waiting period that has
 // started is never shortened; every change locks the account, so that a withdrawal is judged by the list before or
 // after the change and never in between.

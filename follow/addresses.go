@@ -153,7 +153,7 @@ func (a *Addresses) keep(ctx context.Context) error {
 	return nil
 }
 
-// take adds the next part. The first one tells how many addresses those that are missing will bring, if each has as
+// take adds the next part. The first one says how many addresses those that are missing will bring, if each has as
 // many.
 func (a *Addresses) take(hashes []uint64) {
 	a.expect(int64(len(hashes)) * (a.whole - a.parts))

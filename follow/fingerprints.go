@@ -18,8 +18,8 @@ func newFingerprints() *fingerprints {
 
 // hash treats ASCII capital letters as small letters.
 func (f *fingerprints) hash(s string) uint64 {
-	var room [128]byte
-	lower := append(room[:0], s...)
+	var buffer [128]byte
+	lower := append(buffer[:0], s...)
 	for i, c := range lower {
 		if 'A' <= c && c <= 'Z' {
 			lower[i] = c + 'a' - 'A'

@@ -2,7 +2,7 @@
 //
 // It owns the cursor of each chain: it reads blocks in their order, has its BlockHandlers write what each block brought
 // in the database transaction that moves the cursor, has them undo it when the block is reorged out, and determines
-// what is final. It knows nothing about deposits or payments, and never signs or sends anything. Its invariants: the
+// what is final. It decides nothing about deposits or payments, and never signs or sends anything. Its invariants: the
 // cursor moves only with everything its block brought; a block is undone as a whole, in the database transaction that
 // moves the cursor back; only recorded blocks are final here; a chain is ready for payments only once it is recorded up
 // to what was final when its lease was acquired.

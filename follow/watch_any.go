@@ -7,9 +7,9 @@ const askedAtOnce = 64
 
 // PaysAny reports which of many addresses in lower case are ours. See chain.ManyWatch.
 func (w *Watch) PaysAny(texts []byte, size int, found func(i int)) {
-	var room [askedAtOnce]uint64
+	var buffer [askedAtOnce]uint64
 	for done := 0; len(texts) >= size; done += askedAtOnce {
-		hashes := room[:0]
+		hashes := buffer[:0]
 		for ; len(texts) >= size && len(hashes) < askedAtOnce; texts = texts[size:] {
 			hashes = append(hashes, store.WatchedHash(texts[:size]))
 		}

@@ -1,5 +1,5 @@
-// Package ledger is the pure accounting of the service: the chart of accounts, entries of postings, and one constructor
-// for each business event. It knows no database, no chain and no clock.
+// Package ledger defines the accounting of the service. It owns the chart of accounts, the form of entries and their
+// postings, and one constructor for each business event. It never reads a database, a chain or a clock.
 //
 // Its invariants: a posting names one debit and one credit account, so an entry balances by construction; an entry is
 // named by (Kind, Ref), so the store can refuse to post it twice; entries never change, and a mistake is reversed by a

@@ -42,7 +42,7 @@ func (f *File) Raise(_ context.Context, by State) (State, error) {
 	return f.change(func() (State, error) {
 		s, err := f.read()
 		for _, e := range by.Journal {
-			err = errors.Join(err, s.Room(e))
+			err = errors.Join(err, s.Fits(e))
 		}
 		return s.raised(by), err
 	})

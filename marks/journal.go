@@ -44,8 +44,8 @@ func (s State) since(chain string) int64 {
 	return s.Signed[chain]
 }
 
-// Room returns ErrFull if an entry does not fit into the journal.
-func (s State) Room(e Entry) error {
+// Fits returns ErrFull if an entry does not fit into the journal.
+func (s State) Fits(e Entry) error {
 	entries, size := 1, e.size()
 	for _, held := range s.Journal {
 		if !e.supersedes(held) {

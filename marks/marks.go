@@ -1,6 +1,6 @@
-// Package marks keeps, outside the database, what must not be lost when a database is restored: which key indexes may
-// have been issued, how many transactions were signed on each chain, those of them that have not ended, and which
-// database that was.
+// Package marks keeps high-water marks outside the database, so that a restored database is recognised. They say which
+// key indexes may have been issued, how many transactions were signed on each chain, which of those have not ended, and
+// in which database.
 //
 // It owns the marks file beside the seed, and the journal in it. It signs nothing and knows no addresses. Its
 // invariants: the database is raised first, then the marks, and only then the indexes and signatures are used, so marks

@@ -16,7 +16,7 @@ const (
 	old        = 24 * time.Hour     // what happened so long ago is counted, not shown
 )
 
-// event is something that a receiver does not know yet, with what is noted once it does.
+// event is something that a receiver has not been notified of yet, with what is recorded once it has.
 type event struct {
 	line Line
 	at   time.Time // when it happened
@@ -39,7 +39,7 @@ type Statement struct {
 	Balances []Balance
 }
 
-// collect returns what a receiver does not know yet, the oldest alarms first.
+// collect returns what a receiver has not been notified of, the oldest alarms first.
 func (n *Notifier) collect(
 	ctx context.Context, tx *store.Tx, r Receiver, row store.NoticeReceiver, statement *Line,
 ) (list []event, err error) {
@@ -93,7 +93,7 @@ func (n *Notifier) ofAlarm(a store.UnnoticedAlarm) event {
 	return e
 }
 
-// waiting describes what waits for longer than configured, once for each thing that came to wait so long.
+// waiting describes what has waited for longer than configured, once for each object.
 func (n *Notifier) waiting(
 	ctx context.Context, tx *store.Tx, r Receiver, row store.NoticeReceiver,
 ) (list []event, err error) {
@@ -149,7 +149,7 @@ func (n *Notifier) solvencyDue(r Receiver, row store.NoticeReceiver, now time.Ti
 	return at, at.After(row.SolvencyAt) && at.After(row.BegunAt)
 }
 
-// statement describes the solvency verdict. That it cannot be computed is said too, and holds nothing else up.
+// statement describes the solvency verdict. If it cannot be computed, the line says so, and nothing else is delayed.
 func (n *Notifier) statement(ctx context.Context) *Line {
 	l := Line{Kind: Solvency, State: "insolvent", Grave: true, Runbook: n.Link + "/docs/runbooks#solvency"}
 	var s Statement

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ready returns those of the events that are to be sent now, in one message: none while all may wait for others, and in
-// quiet hours only what is grave.
+// ready returns the events to be sent now, in one message: none while all of them may wait to be combined with others,
+// and in quiet hours only grave ones.
 func (n *Notifier) ready(r Receiver, row store.NoticeReceiver, list []event, now time.Time) []event {
 	if r.isQuiet(now) {
 		list = slices.DeleteFunc(slices.Clone(list), func(e event) bool { return !e.line.Grave })
@@ -26,8 +26,8 @@ func (n *Notifier) ready(r Receiver, row store.NoticeReceiver, list []event, now
 	return nil
 }
 
-// isSoon reports whether the last message to a receiver is too new for another one. A clock that went back holds up
-// nothing.
+// isSoon reports whether the last message to a receiver is too new for another one. A clock that moved backwards does
+// not delay messages.
 func (n *Notifier) isSoon(row store.NoticeReceiver, now time.Time) bool {
 	since := now.Sub(row.ComposedAt)
 	return since >= 0 && since < n.Digest
@@ -69,7 +69,7 @@ func (n *Notifier) compose(id string, list []event, lost int64, now time.Time) M
 	return m
 }
 
-// rank puts what is grave first, then what opened, what waits, the verdict, and what closed.
+// rank sorts grave events first, then opened ones, waiting ones, the verdict, and closed ones.
 func rank(e event) int {
 	switch {
 	case e.line.Grave:
@@ -162,7 +162,7 @@ func kindsOf(list []event) string {
 	return strings.Join(kinds, ", ")
 }
 
-// note records that a receiver knows of events, in its row and in the list of alarms.
+// note records that a receiver was notified of events, in its row and in the list of alarms.
 func note(row *store.NoticeReceiver, list []event) (alarms []store.UnnoticedAlarm) {
 	for _, e := range list {
 		switch {
@@ -177,7 +177,7 @@ func note(row *store.NoticeReceiver, list []event) (alarms []store.UnnoticedAlar
 	return alarms
 }
 
-// backoff is how long a message that was not taken rests after so many attempts in a row.
+// backoff is the pause before a message is sent again after so many failed attempts in a row.
 func backoff(attempts int64) time.Duration {
 	return min(firstPause<<min(max(attempts-1, 0), 10), longPause)
 }

@@ -23,8 +23,8 @@ func (m Message) isGrave() bool {
 	return slices.ContainsFunc(m.Notices, func(l Line) bool { return l.Grave })
 }
 
-// holdsBack reports whether the message that is under way waits for the end of quiet hours: it was composed before
-// they began, nobody took it, and nothing in it is grave.
+// holdsBack reports whether the message in flight waits for the end of quiet hours: it was composed before they began,
+// was not accepted, and nothing in it is grave.
 func (r Receiver) holdsBack(row store.NoticeReceiver, now time.Time) (bool, error) {
 	if row.Message == "" || !r.isQuiet(now) {
 		return false, nil
@@ -33,8 +33,8 @@ func (r Receiver) holdsBack(row store.NoticeReceiver, now time.Time) (bool, erro
 	return !m.isGrave(), err
 }
 
-// next leaves in the row the message that is to be sent now, if there is one: that which is under way, that which was
-// held while it was quiet, or a new one. A message that waits gives its place to one that is grave, and keeps its ID.
+// next sets in the row the message that is to be sent now, if there is one: the one in flight, the one that was held in
+// quiet hours, or a new one. A grave message is sent before a held one, which keeps its ID.
 func (n *Notifier) next(
 	ctx context.Context, tx *store.Tx, r Receiver, row *store.NoticeReceiver, id string, statement *Line,
 ) error {
@@ -56,7 +56,7 @@ func (n *Notifier) next(
 	return nil
 }
 
-// resume puts the held message under way again, once the last message is old enough.
+// resume sends the held message again, once the last message is old enough.
 func (n *Notifier) resume(r Receiver, row *store.NoticeReceiver, now time.Time) error {
 	if n.isSoon(*row, now) {
 		return nil
@@ -69,13 +69,13 @@ func (n *Notifier) resume(r Receiver, row *store.NoticeReceiver, now time.Time) 
 	return nil
 }
 
-// clocksDiffer is how far the clocks of processes may be apart. What is further ahead was written by a clock that was
-// wrong, and nobody waits until it is right.
+// clocksDiffer is how far the clocks of two processes may differ. A time that is further ahead was written by a wrong
+// clock and is not waited for.
 const clocksDiffer = 2 * longPause
 
-// straightened returns what is known of a receiver without times that a clock wrote which was ahead: it begins now, and
-// it was sent nothing yet of what would otherwise be silent until such a time. Changed says whether there was one.
-func straightened(row store.NoticeReceiver, now time.Time) (_ store.NoticeReceiver, changed bool) {
+// withoutFutureTimes clears the timestamps of a receiver that a clock wrote which was ahead: it begins now, and what
+// would be silent until such a time counts as not yet sent. changed says whether there was one.
+func withoutFutureTimes(row store.NoticeReceiver, now time.Time) (_ store.NoticeReceiver, changed bool) {
 	latest := now.Add(clocksDiffer)
 	for _, t := range []struct {
 		at    *time.Time

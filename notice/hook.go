@@ -59,7 +59,7 @@ func (h *Hook) Send(ctx context.Context, m Message) error {
 	}
 	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(text))
 	if err != nil {
-		return errors.New("its URL cannot be used")
+		return errors.New("the URL of the receiver cannot be used")
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if h.token != nil {
@@ -76,21 +76,21 @@ func (h *Hook) Send(ctx context.Context, m Message) error {
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<16))
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return fmt.Errorf("it answered with status %d", response.StatusCode)
+		return fmt.Errorf("the receiver answered with status %d", response.StatusCode)
 	}
 	return nil
 }
 
-// Check implements Transport: it connects. Whether messages are taken only a message shows.
+// Check implements Transport: it connects. Only a message shows whether messages are accepted.
 func (h *Hook) Check(ctx context.Context) (string, error) {
 	u, err := url.Parse(h.url)
 	if err != nil {
-		return "", errors.New("its URL cannot be used")
+		return "", errors.New("the URL of the receiver cannot be used")
 	}
 	root := url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, root.String(), nil)
 	if err != nil {
-		return "", errors.New("its URL cannot be used")
+		return "", errors.New("the URL of the receiver cannot be used")
 	}
 	response, err := h.http.Do(r)
 	if err != nil {

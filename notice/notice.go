@@ -1,11 +1,12 @@
 // Package notice announces to operators what needs them: alarms that open and close, approvals and withdrawals that
 // wait for too long, and whether everything that is owed is held.
 //
-// It owns the messages and who knows of what. It changes nothing else, and decides nothing about money. Its invariants:
-// an alarm that opened, and its end, are in a message to each receiver that wants its kind, once; what is to be sent
-// is in the database before it is sent, and is sent again under the same ID until the receiver has taken it, so that a
-// crash repeats at most that message; one process at a time sends to a receiver; each receiver has one message under
-// way, so one that fails holds up no other and gathers none; no message has metadata of customers or a secret.
+// It owns the messages and the record of which receiver has been notified of what. It changes nothing else, and decides
+// nothing about money. Its invariants: an alarm that opened, and its end, are in a message to each receiver that wants
+// its kind, once; what is to be sent is in the database before it is sent, and is sent again under the same ID until
+// the receiver has taken it, so that a crash repeats at most that message; one process at a time sends to a receiver;
+// each receiver has at most one message in flight, so a failing receiver neither delays others nor builds a backlog; no
+// message has metadata of customers or a secret.
 package notice
 
 import (
@@ -22,8 +23,8 @@ const (
 	maxText  = 600 // characters of a line
 )
 
-// Message is what a receiver gets at once. It is kept as JSON until it was taken, and is sent as such where the format
-// is Plain, so its names are documented.
+// Message is one message to a receiver. It is kept as JSON until it was accepted, and sent as such if the format is
+// Plain, so its names are documented.
 type Message struct {
 	ID      string    `json:"id"` // unique for ever; the same where it is sent again
 	At      time.Time `json:"at"`

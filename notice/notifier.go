@@ -92,7 +92,7 @@ func (n *Notifier) forget(ctx context.Context) (bool, error) {
 	return false, n.DB.Do(ctx, func(tx *store.Tx) error { return tx.Alarms().ResolveAll(ctx, alarmFailing, gone) })
 }
 
-// claim is one attempt to send a message, which nobody else makes until it is over.
+// claim is a lease of one attempt to send a message: no other process makes it until the lease ends.
 type claim struct {
 	message Message
 	text    string // as it is recorded
@@ -122,7 +122,7 @@ func (n *Notifier) Step(ctx context.Context, r Receiver) (more bool, err error) 
 	return false, n.record(recording, r, c, failed)
 }
 
-// due reports whether there is a message to send or to compose. It writes nothing, so it may be asked often.
+// due reports whether there is a message to send or to compose. It writes nothing, so it may be called often.
 func (n *Notifier) due(ctx context.Context, r Receiver) (due bool, statement *Line, err error) {
 	var solvency bool
 	var row store.NoticeReceiver
@@ -137,7 +137,7 @@ func (n *Notifier) due(ctx context.Context, r Receiver) (due bool, statement *Li
 			return err
 		}
 		var ahead bool
-		row, ahead = straightened(row, tx.Now())
+		row, ahead = withoutFutureTimes(row, tx.Now())
 		waits, err := r.holdsBack(row, tx.Now())
 		if err != nil || ahead || row.Message != "" && !waits {
 			due = err == nil
@@ -163,14 +163,14 @@ func (n *Notifier) due(ctx context.Context, r Receiver) (due bool, statement *Li
 	return due, statement, n.DB.View(ctx, read)
 }
 
-// rests reports whether a receiver is not to be written to now: somebody does so, or the last attempt failed a moment
-// ago. A time too far away was written by a clock that was ahead, and nobody waits for it.
+// rests reports whether no message may be sent to a receiver now: another process is sending one, or the last attempt
+// failed recently. A time too far ahead was written by a wrong clock and is ignored.
 func (n *Notifier) rests(row store.NoticeReceiver, now time.Time) bool {
 	return row.NextAt.After(now) && row.NextAt.Before(now.Add(2*longPause))
 }
 
-// claim takes the message that is under way, or composes one, and records that it is about to be sent; nil: there is
-// none, or another process has it.
+// claim leases the message in flight, or composes one, and records that it is about to be sent; nil if there is none,
+// or another process has the lease.
 func (n *Notifier) claim(ctx context.Context, r Receiver, statement *Line) (c *claim, err error) {
 	id := n.IDs.Next().String()
 	err = n.DB.Do(ctx, func(tx *store.Tx) error {
@@ -179,7 +179,7 @@ func (n *Notifier) claim(ctx context.Context, r Receiver, statement *Line) (c *c
 		if err != nil || n.rests(row, tx.Now()) {
 			return err
 		}
-		row, ahead := straightened(row, tx.Now())
+		row, ahead := withoutFutureTimes(row, tx.Now())
 		if err := n.next(ctx, tx, r, &row, id, statement); err != nil || row.Message == "" {
 			if err == nil && ahead {
 				err = tx.Notices().Put(ctx, row)
@@ -198,7 +198,7 @@ func (n *Notifier) claim(ctx context.Context, r Receiver, statement *Line) (c *c
 	return c, err
 }
 
-// take composes a message of what a receiver does not know, and notes that it does.
+// take composes a message of what a receiver has not been notified of, and records that it has.
 func (n *Notifier) take(
 	ctx context.Context, tx *store.Tx, r Receiver, row *store.NoticeReceiver, id string, statement *Line,
 ) error {
@@ -217,7 +217,7 @@ func (n *Notifier) take(
 	return tx.Notices().Note(ctx, r.Name, note(row, list))
 }
 
-// change writes what became of an attempt, unless another process made a later one meanwhile.
+// change records the outcome of an attempt, unless another process has made a later one.
 func (n *Notifier) change(
 	ctx context.Context, r Receiver, c *claim, f func(tx *store.Tx, row *store.NoticeReceiver) error,
 ) error {
@@ -233,7 +233,8 @@ func (n *Notifier) change(
 	})
 }
 
-// release lets others send a message at once that this process could not, because it ends.
+// release ends the lease of a message that this process cannot send because it ends, so that others can send it at
+// once.
 func (n *Notifier) release(ctx context.Context, r Receiver, c *claim) error {
 	return n.change(ctx, r, c, func(tx *store.Tx, row *store.NoticeReceiver) error {
 		row.NextAt = tx.Now()
@@ -246,7 +247,7 @@ func (n *Notifier) record(ctx context.Context, r Receiver, c *claim, failed erro
 	if failed == nil {
 		n.Log.Info("notice sent", "receiver", r.Name, "id", c.message.ID, "attempt", c.attempt)
 	} else {
-		n.Log.Warn("notice not taken", "receiver", r.Name, "id", c.message.ID, "attempt", c.attempt, "error", failed)
+		n.Log.Warn("notice not accepted", "receiver", r.Name, "id", c.message.ID, "attempt", c.attempt, "error", failed)
 	}
 	return n.change(ctx, r, c, func(tx *store.Tx, row *store.NoticeReceiver) error {
 		if failed == nil {
@@ -259,7 +260,7 @@ func (n *Notifier) record(ctx context.Context, r Receiver, c *claim, failed erro
 	})
 }
 
-// fail records that a receiver did not take a message, which is sent again later, and after a day given up.
+// fail records that a receiver did not accept a message. It is sent again later, and given up after a day.
 func (n *Notifier) fail(ctx context.Context, tx *store.Tx, row *store.NoticeReceiver, failed error) error {
 	row.Error = line("%v", failed)
 	if row.FailingSince.IsZero() {

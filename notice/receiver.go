@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Receiver is somebody who is notified, as configured.
+// Receiver is a configured receiver of notices.
 type Receiver struct {
 	Name      string // unique and for ever: what it knows is recorded by it
 	Transport Transport
@@ -44,8 +44,8 @@ func (r Receiver) location() *time.Location {
 	return r.Location
 }
 
-// last returns the newest moment at a minute of the day that is not after now. Where a clock leaves the minute out, as
-// at the begin of summer time, it is the moment that the minute would have been.
+// last returns the newest moment at a minute of the day that is not after now. If the clock skips that minute, as at
+// the start of summer time, it is the moment at which the minute would have been.
 func (r Receiver) last(now time.Time, minute int) time.Time {
 	local := now.In(r.location())
 	at := func(day int) time.Time {

@@ -1,9 +1,9 @@
-// Package orderkey is the keys with which clients sign orders of their accounts, and those signatures.
+// Package orderkey parses the keys with which clients sign orders of their accounts, and verifies those signatures.
 //
-// It owns the spelling of a key, its ID, and the form of the header Bursar-Signature. Its invariants: a key and a
-// signature each have one spelling, or are refused; a signature counts over exactly the bytes of the order's text;
-// which algorithm verifies it the key says, never the signature. It decides nothing: which keys an account has, the
-// signer remembers by itself, and the service in its database.
+// It owns the canonical form of a key, its ID, and the form of the header Bursar-Signature. It never decides which keys
+// an account has: the signer remembers that in its state, and the service in its database. Its invariants: a key and a
+// signature each have one canonical form, and others are refused; a signature covers exactly the bytes of the order's
+// text; the key, never the signature, determines the algorithm.
 package orderkey
 
 import (
@@ -21,7 +21,7 @@ import (
 	"strings"
 )
 
-// ErrKey is returned for what is no public key of a kind that signs orders.
+// ErrKey is returned for anything but a public key of a kind that can sign orders.
 var ErrKey = errors.New("not a public key that signs orders: ed25519 or P-256")
 
 // idLength is the number of hexadecimal digits of a key's ID.
@@ -30,8 +30,8 @@ const idLength = 32
 // Key is the public half of a client's key, ed25519 or P-256. The zero Key verifies nothing.
 type Key struct{ der string } // SubjectPublicKeyInfo
 
-// Parse reads a key in its one spelling, as String writes it: the base64 of its SubjectPublicKeyInfo (RFC 5280), which
-// is what stands between the lines of a PEM file. The error is ErrKey.
+// Parse reads a key in canonical form, as String writes it: the base64 of its SubjectPublicKeyInfo (RFC 5280), which is
+// what stands between the lines of a PEM file. The error is ErrKey.
 func Parse(text string) (Key, error) {
 	der, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || base64.StdEncoding.EncodeToString(der) != text { // the decoder passes over line breaks
@@ -72,7 +72,7 @@ func fromDER(der []byte) (Key, error) {
 	return k, nil
 }
 
-// public returns the key as the standard library has it, and refuses other kinds and other spellings.
+// public returns the key as the standard library has it, and refuses other kinds and other forms.
 func (k Key) public() (crypto.PublicKey, error) {
 	public, err := x509.ParsePKIXPublicKey([]byte(k.der))
 	if err != nil {
@@ -92,7 +92,7 @@ func (k Key) public() (crypto.PublicKey, error) {
 	}
 	again, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil || string(again) != k.der {
-		return nil, fmt.Errorf("%w: it is not in its one spelling", ErrKey)
+		return nil, fmt.Errorf("%w: the key is not in canonical form", ErrKey)
 	}
 	return public, nil
 }
@@ -120,7 +120,7 @@ func isWeak(point ed25519.PublicKey) bool {
 	return strings.Contains(weakPoints, "\n"+hex.EncodeToString(point)+"\n")
 }
 
-// String returns the key's one spelling.
+// String returns the key's canonical form.
 func (k Key) String() string { return base64.StdEncoding.EncodeToString([]byte(k.der)) }
 
 // ID names the key: the first 32 hexadecimal digits of the SHA-256 of its SubjectPublicKeyInfo. Anyone who has the key

@@ -24,8 +24,8 @@ type Externals struct {
 	*Inclusions
 	Own chain.Source // the hot wallet's address and key; zero: Hot, with the family's hot key
 	// Cold has the addresses of cold wallets, whose spends are not ours to judge: ColdSpends handles them.
-	Cold map[string]bool
-	Kin  []bursar.ChainID // the other chains whose addresses belong to the same keys
+	Cold       map[string]bool
+	SharedKeys []bursar.ChainID // the other chains whose addresses belong to the same keys
 
 	// MayForget reports whether the database may be older than the chain.
 	MayForget func() bool
@@ -150,7 +150,7 @@ func (e *Externals) haltForExternalSpend(
 	e.Log.Error("unknown spend from an address of ours: the key may be compromised", "chain", e.Capabilities.ID,
 		"hash", x.TxID, "address", x.Base)
 	reason, err := tx.Halts().PutSharing(ctx, e.Capabilities.ID,
-		store.Halt{Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: reason}, e.Kin)
+		store.Halt{Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: reason}, e.SharedKeys)
 	if err != nil {
 		return err
 	}

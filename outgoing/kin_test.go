@@ -15,8 +15,8 @@ import (
 func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		r.Fund()
-		r.Follower.Externals.Kin = []bursar.ChainID{bursar.BSC, bursar.Polygon}
-		for _, id := range r.Follower.Externals.Kin {
+		r.Follower.Externals.SharedKeys = []bursar.ChainID{bursar.BSC, bursar.Polygon}
+		for _, id := range r.Follower.Externals.SharedKeys {
 			r.Do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, id) })
 		}
 		w := r.Wallet(1)

@@ -199,13 +199,13 @@ func (s *Sender) provable(
 // fit returns the transactions that have at most chain.MaxPrevious bytes together, those of the first UTXOs before
 // others and those of required UTXOs before all.
 func fit(utxos []store.UTXO, sizes map[string]int, required func(store.UTXO) bool) map[string]bool {
-	room, fits := chain.MaxPrevious, make(map[string]bool, len(sizes))
+	left, fits := chain.MaxPrevious, make(map[string]bool, len(sizes))
 	for _, first := range []bool{true, false} {
 		for _, c := range utxos {
 			txID := chain.TxOf(c.Outpoint)
 			size, known := sizes[txID]
-			if known && !fits[txID] && size <= room && required(c) == first {
-				fits[txID], room = true, room-size
+			if known && !fits[txID] && size <= left && required(c) == first {
+				fits[txID], left = true, left-size
 			}
 		}
 	}

@@ -164,7 +164,7 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 			return s.takeRefund(ctx, lease)
 		}, func() error { return s.takeQueue(ctx, lease) },
 			func() error { return s.consolidate(ctx, lease, state) },
-			func() error { return s.chill(ctx, lease) })
+			func() error { return s.moveToCold(ctx, lease) })
 	}
 	steps = append(steps, func() error {
 		return s.advanceAll(ctx, lease, state)

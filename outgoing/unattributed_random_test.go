@@ -64,7 +64,7 @@ func (j *judgement) decideOne() {
 		}
 	}
 	for _, allowed := range []error{unattributed.ErrNotFinal, unattributed.ErrTooLate, unattributed.ErrDestination,
-		store.ErrDecided} {
+		store.ErrResolved} {
 		if errors.Is(err, allowed) {
 			return
 		}

@@ -41,13 +41,14 @@ func bars(title string, days []time.Time, values []bursar.Amount, most string) t
 		template.HTMLEscapeString(title))
 	fmt.Fprintf(&svg, `<text x="0" y="11">%s</text>`, template.HTMLEscapeString(most))
 	width := chartWidth / max(1, len(values))
-	const room = chartHeight - chartTop - chartFoot
+	const plotHeight = chartHeight - chartTop - chartFoot
 	for i, v := range values {
-		height := share(v, highest, room)
-		fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="%d" height="%d"/>`, i*width, chartTop+room-height, max(1, width-2),
+		height := share(v, highest, plotHeight)
+		fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="%d" height="%d"/>`, i*width, chartTop+plotHeight-height,
+			max(1, width-2),
 			height)
 	}
-	fmt.Fprintf(&svg, `<line x1="0" y1="%d" x2="%d" y2="%d"/>`, chartTop+room, chartWidth, chartTop+room)
+	fmt.Fprintf(&svg, `<line x1="0" y1="%d" x2="%d" y2="%d"/>`, chartTop+plotHeight, chartWidth, chartTop+plotHeight)
 	if len(days) > 0 {
 		fmt.Fprintf(&svg, `<text x="0" y="%d">%s</text>`, chartHeight-2, days[0].Format(time.DateOnly))
 		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="end">%s</text>`, chartWidth, chartHeight-2,
@@ -57,12 +58,12 @@ func bars(title string, days []time.Time, values []bursar.Amount, most string) t
 	return template.HTML(svg.String())
 }
 
-// share is how much of some room a value takes where the highest takes all. What is above zero is seen.
-func share(v, highest bursar.Amount, room int64) int64 {
+// share is how much of a height a value takes where the highest takes all. What is above zero is seen.
+func share(v, highest bursar.Amount, height int64) int64 {
 	if v.IsZero() || highest.IsZero() {
 		return 0
 	}
-	n := new(big.Int).Mul(v.Big(), big.NewInt(room))
+	n := new(big.Int).Mul(v.Big(), big.NewInt(height))
 	return max(2, n.Quo(n, highest.Big()).Int64())
 }
 

@@ -1,9 +1,9 @@
-// Package oversight is what operators read: typed sheets of the state of the service, of its objects and of their ways
-// through it.
+// Package oversight builds read-only views (sheets) of the service and its objects for the console and the command
+// line.
 //
 // It owns what a sheet says and none of its data: it only reads, asks no node, and changes nothing. Its invariants: a
-// sheet is read in one transaction, so that what it says fits together; every list is bounded; anybody who may see some
-// accounts only never learns of another one, whose objects look like unknown ones.
+// sheet is read in one transaction, so that what it says fits together; every list is bounded; a person restricted to
+// certain accounts cannot learn that another account exists: its objects look like unknown ones.
 package oversight
 
 import (

@@ -132,7 +132,7 @@ func readWebhook(ctx context.Context, r *reading) (s Sheet, err error) {
 	account := named("/accounts", d.AccountID)
 	s.link("account", "Account", Ident, account.Text, account.Link)
 	if page := map[string]string{"deposit": "/deposits", "withdrawal": "/withdrawals",
-		"charge": "/charges"}[d.Noun()]; page !=
+		"charge": "/charges"}[d.SubjectKey()]; page !=
 		"" {
 		about := named(page, d.Subject)
 		s.link("subject", "About", Ident, about.Text, about.Link)

@@ -84,7 +84,7 @@ func Parse(text string) (a Assertion, err error) {
 	}
 	a.AuthenticatorData, a.ClientDataJSON, a.Signature = parts[1], parts[2], parts[3]
 	if len(raw) > 0 || a.Text() != text {
-		return Assertion{}, fmt.Errorf("%w: it is not in its one spelling", ErrMalformed)
+		return Assertion{}, fmt.Errorf("%w: the assertion is not in canonical form", ErrMalformed)
 	}
 	return a, nil
 }
@@ -98,7 +98,7 @@ func Verify(assertion string, origin Origin, namespace, text string) (Said, erro
 		return Said{}, err
 	}
 	if namespace == "" {
-		return Said{}, fmt.Errorf("%w: it needs a purpose", ErrOther)
+		return Said{}, fmt.Errorf("%w: the purpose is missing", ErrOther)
 	}
 	return a.check(origin, Challenge(namespace, text))
 }

@@ -1,5 +1,5 @@
-// Package passkey checks what people's passkeys sign, as Web Authentication Level 3 has it, without believing whoever
-// asked for it.
+// Package passkey checks what people's passkeys sign, as Web Authentication Level 3 has it, without trusting the party
+// that requested it.
 //
 // It owns the keys of passkeys with their one spelling, and the form in which an assertion is kept. Its invariants: an
 // assertion counts for one text and one purpose, whose digest is its challenge; it was made at one origin, by a page

@@ -24,7 +24,7 @@ const (
 type choices struct {
 	mu    sync.Mutex
 	since time.Time
-	seed  maphash.Seed // nobody can tell which networks share a place
+	seed  maphash.Seed // nobody can predict which networks share a place
 	rows  [choiceRows][choicePlaces]uint8
 }
 

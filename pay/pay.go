@@ -1,13 +1,12 @@
-// Package pay serves the payer's page of a charge whose deposits add up, at /pay/{token}, and that of a payment link,
-// at
-// /pay/link/{token}.
+// Package pay serves the payer's page of a charge whose deposits add up, at /pay/{token}, and the page of a payment
+// link, at /pay/link/{token}.
 //
-// It owns the page, its texts in every language, its style and its one script, and who may hold a stream of changes. It
-// changes nothing but the currency that a payer chooses and the address that they name for a refund, and shows nothing
-// that only the client should know: neither reference nor customer nor metadata. Its invariants: the page works without
-// scripts; it loads nothing from another host, sets no cookie and stores nothing, and the browser enforces that; what
-// clients wrote is text and never markup; an unknown token is answered like any other; a page is served whole or not at
-// all.
+// It owns the page, its texts in every language, its style and its one script, and which clients may keep an event
+// stream open. It changes nothing but the currency that a payer chooses and the address that they name for a refund,
+// and shows nothing that only the client should know: neither reference nor customer nor metadata. Its invariants: the
+// page works without scripts; it loads nothing from another host, sets no cookie and stores nothing, and the browser
+// enforces that; what clients wrote is text and never markup; an unknown token is answered like any other; a page is
+// served whole or not at all.
 package pay
 
 import (
@@ -59,17 +58,17 @@ type Config struct {
 // Handler serves the pages. It is safe for concurrent use.
 type Handler struct {
 	Config
-	texts   texts
-	assets  assets
-	own     map[bursar.ID]assets // of accounts
-	watch   *watch
-	foreign *http.CrossOriginProtection
-	choices *choices
+	texts       texts
+	assets      assets
+	own         map[bursar.ID]assets // of accounts
+	watch       *watch
+	crossOrigin *http.CrossOriginProtection
+	choices     *choices
 }
 
 // New returns the handler. It fails where the logo is no picture that may be shown.
 func New(c Config) (*Handler, error) {
-	h := &Handler{Config: c, foreign: http.NewCrossOriginProtection(), choices: newChoices()}
+	h := &Handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), choices: newChoices()}
 	var err error
 	if h.texts, err = readTexts(); err != nil {
 		return nil, err
@@ -85,7 +84,7 @@ func New(c Config) (*Handler, error) {
 		maps.Copy(h.assets.files, h.own[id].files) // their names say what they contain
 	}
 	if c.Checkout.URL != "" {
-		if err := h.foreign.AddTrustedOrigin(c.Checkout.URL); err != nil {
+		if err := h.crossOrigin.AddTrustedOrigin(c.Checkout.URL); err != nil {
 			return nil, err
 		}
 	}

@@ -83,8 +83,8 @@ func (h *Handler) propose(ctx context.Context, p charge.Proposal) error {
 // formOf reads a form, and answers one that may not be taken; then it returns false.
 func (h *Handler) formOf(w http.ResponseWriter, r *http.Request, client netip.Prefix) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if h.foreign.Check(r) != nil || r.ParseForm() != nil {
-		h.fail(w, r, errForeign)
+	if h.crossOrigin.Check(r) != nil || r.ParseForm() != nil {
+		h.fail(w, r, errCrossOrigin)
 		return false
 	}
 	if !h.choices.may(client, h.Now()) {

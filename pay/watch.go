@@ -60,7 +60,7 @@ type Seen struct {
 func newWatch(c Config) *watch {
 	w := &watch{changes: c.Changes, now: c.Now, sleep: c.Sleep, streams: map[*stream]struct{}{},
 		tokens: map[bursar.ID]int{}, clients: map[netip.Prefix]int{},
-		failed: func(err error) { c.Log.Warn("payers' pages were not looked after", "error", err) }}
+		failed: func(err error) { c.Log.Warn("failed to update payer pages", "error", err) }}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	return w
 }

@@ -14,8 +14,8 @@ import (
 var files embed.FS
 
 var (
-	errForeign = errors.New("the form was sent from another site")
-	errBusy    = errors.New("too many choices")
+	errCrossOrigin = errors.New("the form was sent from another site")
+	errBusy        = errors.New("too many choices")
 )
 
 // pages are the templates: "page" is the whole page, "main" the part that changes, "problem" a page without
@@ -43,7 +43,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, bursar.ErrNotFound):
 		status, problem = http.StatusNotFound, "not_found"
-	case errors.Is(err, errForeign):
+	case errors.Is(err, errCrossOrigin):
 		status = http.StatusForbidden
 	case errors.Is(err, errBusy):
 		status = http.StatusTooManyRequests

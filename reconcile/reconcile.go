@@ -1,7 +1,8 @@
 // Package reconcile compares the books with the chains: for each currency, custody in the books and the final balance
 // of our addresses on the chain, with every difference explained line by line.
 //
-// It reads and never changes anything but alarms.
+// It owns the comparison and the alarms about differences, and never changes anything else. Its invariant: each line
+// compares the books and the chain as of one final block.
 package reconcile
 
 import (

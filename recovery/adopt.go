@@ -61,7 +61,7 @@ func (k Book) adopt(
 	if err != nil {
 		return bursar.ID{}, err
 	}
-	if err := k.makeRoom(ctx, tx, x, m.wants); err != nil {
+	if err := k.clearConflicts(ctx, tx, x, m.wants); err != nil {
 		return bursar.ID{}, err
 	}
 	p := bursar.OutgoingTx{
@@ -133,9 +133,9 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	return nil
 }
 
-// makeRoom gives up the unsigned transactions that an external spend has replaced, and removes its payments from signed
-// ones that can never be included.
-func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
+// clearConflicts gives up the unsigned transactions that an external spend has replaced, and removes its payments from
+// signed ones that can never be included.
+func (k Book) clearConflicts(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {
 		return err

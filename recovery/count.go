@@ -74,7 +74,7 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		if other, err := paidBy(ctx, tx, kept, e); err != nil || !other.IsZero() {
 			return errors.Join(err, fmt.Errorf("%w: outgoing transaction %s pays it", errPaysAgain, other))
 		}
-		if err := kept.Room(e); err != nil {
+		if err := kept.Fits(e); err != nil {
 			return err
 		}
 		e.Number, err = tx.Counters().CountSigned(ctx, lease.Chain)
@@ -162,7 +162,7 @@ func (g *Guard) endFull(ctx context.Context, tx *store.Tx) error {
 	g.state.RLock()
 	full := g.full
 	g.state.RUnlock()
-	if !full || g.Kept().Room(marks.Entry{}) != nil {
+	if !full || g.Kept().Fits(marks.Entry{}) != nil {
 		return nil
 	}
 	tx.After(func() { g.setFull(false) })

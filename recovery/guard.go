@@ -44,7 +44,7 @@ type Guard struct {
 
 const (
 	// least and most bound how many indexes are reserved before they are issued: so many are skipped after a crash or a
-	// restore. A family that uses them up within lasting has twice as many reserved the next time.
+	// restore. A family that uses them up before a reservation is lasting old reserves twice as many the next time.
 	least = 64
 	most  = 4096
 	// beat is how often the guard looks at the database.

@@ -51,7 +51,7 @@ func (k Book) judgeAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 	if err != nil || len(f.wants) == 0 {
 		return false, err
 	}
-	if err := k.makeRoom(ctx, tx, chain.ExternalSpend{}, f.wants); err != nil {
+	if err := k.clearConflicts(ctx, tx, chain.ExternalSpend{}, f.wants); err != nil {
 		return false, err
 	}
 	p.TxID = x.TxID

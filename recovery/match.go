@@ -46,7 +46,7 @@ func (w want) orderedAt() int64 {
 	if w.withdrawal != nil {
 		return w.withdrawal.CreatedAt.UnixMicro()
 	}
-	return w.refund.DecidedAt.UnixMicro()
+	return w.refund.ResolvedAt.UnixMicro()
 }
 
 // fitted is the match of an external spend's payments with the payments due: a want for each of its payments to others,

@@ -12,7 +12,7 @@ import (
 
 // errPaysAgain says that another transaction, which was signed and has not ended, makes a payment of the one about to
 // be signed.
-var errPaysAgain = errors.New("it would be paid twice")
+var errPaysAgain = errors.New("the withdrawal would be paid twice")
 
 // PaidBy returns an outgoing transaction other than spend that was signed, by the journal, that makes one of some
 // payments, and that can still be included or was, by the current state of the database; the zero ID if there is none.

@@ -167,7 +167,7 @@ func (k Book) restore(
 		}
 	}
 	used := chain.ExternalSpend{Base: c.Base, Reservations: unsigned.Reservations}
-	if err := k.makeRoom(ctx, tx, used, nil); err != nil {
+	if err := k.clearConflicts(ctx, tx, used, nil); err != nil {
 		return err
 	}
 	if err := moveBack(ctx, tx, p, first, shared); err != nil {

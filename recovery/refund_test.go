@@ -22,7 +22,7 @@ func (r *harness) refund(to string, units uint64) bursar.Resolution {
 		Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(units + 1), Status: bursar.DepositPending, Height: 1}
 	n := bursar.Resolution{ID: r.Book.IDs.Next(), DepositID: d.ID, Chain: r.Capabilities.ID, Currency: "COIN",
 		Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
-		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), DecidedAt: r.clock.Now()}
+		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), ResolvedAt: r.clock.Now()}
 	r.Do(func(tx *store.Tx) error {
 		if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: d}); err != nil {
 			return err

@@ -21,12 +21,12 @@ var (
 	ErrEnded           = errors.New("the bundle cannot be broadcast any more: it ended at")
 )
 
-// Revoke begins a refill that makes one impossible that was abandoned, or sent and is not final: it uses up what that
-// one would, and so at most one of the two is ever in a block. It pays the hot wallet as every refill does, by default
-// as much as the other would, and is signed and broadcast as every refill is. It offers a higher price than the other
-// and than what was sent to revoke that; where that is above the bound, one for an abandoned refill offers the
-// market's. Where a chain has a time at which a transaction ends, and nothing else that ends it, nothing begins. The
-// errors are ErrNotAbandoned, ErrNothingToRevoke, ErrEnds, ErrEnded and those of Begin.
+// Revoke starts a refill that conflicts with an abandoned or unconfirmed one: it spends the same inputs or nonce, so at
+// most one of the two is ever in a block. It pays the hot wallet as every refill does, by default as much as the other
+// would, and is signed and broadcast as every refill is. It offers a higher fee than the other and than earlier
+// attempts to revoke that; if that exceeds the bound, the revocation of an abandoned refill offers the market's fee. On
+// a chain where a transaction can only expire, nothing is started. The errors are ErrNotAbandoned, ErrNothingToRevoke,
+// ErrEnds, ErrEnded and those of Begin.
 func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony.Bundle, error) {
 	known, err := Get(ctx, s.DB, id)
 	if err != nil {

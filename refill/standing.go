@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Standing is what became of a refill.
+// Standing is the outcome of a refill.
 type Standing string
 
 // The standings that a status does not say.

@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// keep keeps an approval that is the last by its person, and that no other of theirs outvotes: nobody's approvals take
-// the room of others'.
-func keep(ctx context.Context, tx *store.Tx, v roster.Vote, one store.Approval) error {
+// saveApproval saves an approval if it is the latest decision of its person and none of their other ones outweighs it.
+// Only the latest of each person are kept, so one person cannot crowd out others.
+func saveApproval(ctx context.Context, tx *store.Tx, v roster.VerifiedApproval, one store.Approval) error {
 	list, err := tx.Approvals().Of(ctx, one.OrderID)
 	if err != nil {
 		return err
@@ -23,12 +23,12 @@ func keep(ctx context.Context, tx *store.Tx, v roster.Vote, one store.Approval) 
 	if v.With != roster.KeyPasskey {
 		v.With = roster.KeySSH
 	}
-	said := []roster.Vote{v}
+	said := []roster.VerifiedApproval{v}
 	for _, other := range list {
 		if other.Person != one.Person {
 			continue
 		}
-		before, err := voteOf(other)
+		before, err := approvalOf(other)
 		if err != nil {
 			return err
 		}
@@ -42,14 +42,14 @@ func keep(ctx context.Context, tx *store.Tx, v roster.Vote, one store.Approval) 
 			return nil // of the same second, and it says no, or lasts longer
 		}
 	}
-	if _, outvoted := roster.LastWords(said); v.Decision == approval.Yes && len(outvoted) > 0 {
-		return fmt.Errorf("%w: %w: use bursar-approve", ErrRefused, outvoted[0])
+	if _, overruled := roster.LatestDecisions(said); v.Decision == approval.Yes && len(overruled) > 0 {
+		return fmt.Errorf("%w: %w: use bursar-approve", ErrRefused, overruled[0])
 	}
 	return tx.Approvals().Add(ctx, one)
 }
 
-// voteOf reads what was kept. Of the keys of SSH no kind is distinguished: each lifts a no of any other.
-func voteOf(a store.Approval) (v roster.Vote, err error) {
+// approvalOf reads a saved approval. It does not distinguish kinds of SSH keys: each lifts a rejection with any other.
+func approvalOf(a store.Approval) (v roster.VerifiedApproval, err error) {
 	v.Person, v.With = a.Person, roster.KindOf(a.Signature)
 	v.Approval, err = approval.ParseApproval(a.Text)
 	return v, err
@@ -58,12 +58,12 @@ func voteOf(a store.Approval) (v roster.Vote, err error) {
 // latest returns the last yes and the last no of each payment by each person with each kind of key. The signer takes
 // the later one, and the no where a copied passkey said yes since, or a passkey where the no was signed by SSH.
 func latest(list []store.Approval) (last []store.Approval) {
-	var said []roster.Vote // of last
+	var said []roster.VerifiedApproval // of last
 	for _, one := range list {
-		v, err := voteOf(one)
+		v, err := approvalOf(one)
 		i := -1
 		if err == nil && one.Person != "" {
-			i = slices.IndexFunc(said, func(other roster.Vote) bool {
+			i = slices.IndexFunc(said, func(other roster.VerifiedApproval) bool {
 				return other.Person == v.Person && other.Order == v.Order && other.Decision == v.Decision && other.With == v.With
 			})
 		}
@@ -77,8 +77,8 @@ func latest(list []store.Approval) (last []store.Approval) {
 	return last
 }
 
-// requester is who ordered a payment, as an order names them. A name that no person of a policy can have is left out:
-// it excludes nobody.
+// requester returns the name of the person who ordered a payment. A name that no person of a policy can have is left
+// out, since it excludes nobody.
 func requester(by string) string {
 	if !approval.IsName(by) {
 		return ""

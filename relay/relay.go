@@ -1,9 +1,8 @@
-// Package relay carries what persons sign about payments to the signer, and what they are asked to sign to them.
+// Package relay carries orders to the persons who approve payments, and what they sign to the signer.
 //
 // It owns the order of a withdrawal, which is always the same text, the list of what waits for approvals, and the texts
-// that were signed. It decides nothing: the signer judges, and whatever is here could be altered by anyone who controls
-// the service without anything being paid that persons did not approve. It checks what comes in only to keep rubbish
-// out.
+// that were signed. It validates input only to reject malformed approvals. It never decides: the signer does, so anyone
+// who controls the service may alter what is here, and still nothing is paid that persons did not approve.
 package relay
 
 import (
@@ -21,8 +20,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ErrRefused is returned for an approval that cannot serve: nothing waits for it, or its signature does not count.
-var ErrRefused = errors.New("the approval is of no use")
+// ErrRefused is returned for an approval for which no payment waits, or whose signature does not count.
+var ErrRefused = errors.New("the approval does not match a waiting payment, or its signature does not count")
 
 // orderLife is how long a payment may be signed after it was ordered.
 const orderLife = 30 * 24 * time.Hour
@@ -31,12 +30,12 @@ const orderLife = 30 * 24 * time.Hour
 type Relay struct {
 	DB       *store.DB
 	Registry *bursar.Registry
-	Added    func(chain bursar.ChainID) // called after an approval was kept; nil: nobody is told
+	Added    func(chain bursar.ChainID) // called after an approval was saved; may be nil
 
 	policy atomic.Pointer[store.PolicyText]
 }
 
-// Note notes the policy of the signer, in the database too where it has changed.
+// Note records the policy of the signer, and writes it to the database if it has changed.
 func (r *Relay) Note(ctx context.Context, p store.PolicyText) error {
 	if last := r.policy.Load(); last != nil && *last == p {
 		return nil
@@ -72,7 +71,7 @@ func (r *Relay) Orders(
 				return err
 			}
 			if policy == nil {
-				return errors.New("the signer has not said yet which of its states it has")
+				return errors.New("the signer has not reported yet which of its states it has")
 			}
 		}
 		orders, err := r.ordersOf(ctx, tx, policy.Instance, p, request, withdrawals)
@@ -215,15 +214,16 @@ func withApprovals(ctx context.Context, tx *store.Tx, orders []ordered) ([]chain
 	return list, nil
 }
 
-// Add keeps an approval of a payment that waits, and returns who signed it. The error is ErrRefused with the reason, or
+// Add saves an approval of a waiting payment, and returns who signed it. The error is ErrRefused with the reason, or
 // one of the database.
 func (r *Relay) Add(ctx context.Context, text, signature string) (who string, a approval.Approval, err error) {
-	return r.AddRecorded(ctx, text, signature, func(context.Context, *store.Tx, roster.Vote) error { return nil })
+	none := func(context.Context, *store.Tx, roster.VerifiedApproval) error { return nil }
+	return r.AddRecorded(ctx, text, signature, none)
 }
 
 // AddRecorded is Add with what is recorded of it, last in the same transaction.
 func (r *Relay) AddRecorded(
-	ctx context.Context, text, signature string, record func(context.Context, *store.Tx, roster.Vote) error,
+	ctx context.Context, text, signature string, record func(context.Context, *store.Tx, roster.VerifiedApproval) error,
 ) (who string, a approval.Approval, err error) {
 	if a, err = approval.ParseApproval(text); err != nil {
 		return "", a, fmt.Errorf("%w: %w", ErrRefused, err)
@@ -240,19 +240,19 @@ func (r *Relay) AddRecorded(
 	if err != nil {
 		return "", a, err
 	}
-	votes, problems := policy.Votes(a.Order, []roster.Signed{{Text: text, Signature: signature}}, r.DB.Now())
-	if len(votes) == 0 {
+	approvals, problems := policy.Approvals(a.Order, []roster.Signed{{Text: text, Signature: signature}}, r.DB.Now())
+	if len(approvals) == 0 {
 		return "", a, fmt.Errorf("%w: %w", ErrRefused, errors.Join(problems...))
 	}
 	err = r.DB.Do(ctx, func(tx *store.Tx) error {
 		one := store.Approval{OrderID: waiting.Orders[i].of, Text: text, Signature: signature}
-		if err := keep(ctx, tx, votes[0], one); err != nil {
+		if err := saveApproval(ctx, tx, approvals[0], one); err != nil {
 			return err
 		}
-		return record(ctx, tx, votes[0])
+		return record(ctx, tx, approvals[0])
 	})
 	if err == nil && r.Added != nil {
 		r.Added(a.Order.Chain)
 	}
-	return votes[0].Person, a, err
+	return approvals[0].Person, a, err
 }

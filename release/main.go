@@ -1,8 +1,9 @@
 // Command release builds what is released: static programs for Linux, a list of parts for each, packages and
 // images of them, and the digests of all.
 //
-// It owns how programs are built for others. Its invariants: the same commit gives the same bytes, whatever the
-// machine, its folders and its caches are; what is not committed is not built; a file that exists is not replaced.
+// It owns how programs are built for others, and never publishes them. Its invariants: the same commit gives the same
+// bytes, whatever the machine, its folders and its caches are; what is not committed is not built; a file that exists
+// is not replaced.
 //
 //	go run ./release -out dist                    everything
 //	go run ./release -out dist -key minisign.key  with a signature of the digests by minisign

@@ -1,9 +1,8 @@
-// Package requestlog keeps what was asked of the API, so that clients and operators see what a program of theirs sent
-// and what became of it.
+// Package requestlog records API requests and their outcomes for clients and operators.
 //
-// It owns when requests are written and when they are forgotten. Its invariants: no request waits for the log, whatever
-// the database does; what is kept is bounded in rows and in time; one account cannot fill the log; what the client
-// wrote itself is never in it. Requests that are not in the log are counted in it.
+// It owns when requests are written and when they are removed. Its invariants: no request waits for the log, whatever
+// the database does; the log is bounded in rows and in time; one account cannot fill it; request bodies are never
+// logged. Requests that are left out of the log are counted in it.
 package requestlog
 
 import (
@@ -18,15 +17,15 @@ import (
 
 // The bounds of a log.
 const (
-	ofAccount = 20      // successes, and as many refusals, of one account that are logged in a pace, by one process
-	ofAll     = 500     // requests of all accounts
-	maxRows   = 100_000 // in the database
-	pace      = time.Second
-	cleaning  = time.Minute // how often what is old is removed
-	once      = 5_000       // rows that one statement removes
+	perAccount      = 20      // successes, and as many refusals, of one account that are logged in a pace, by one process
+	perProcess      = 500     // requests of all accounts
+	maxRows         = 100_000 // in the database
+	pace            = time.Second
+	cleanupInterval = time.Minute // how often what is old is removed
+	deleteBatch     = 5_000       // rows that one statement removes
 )
 
-// Log gathers the requests of a process and writes them, those of a second in one transaction.
+// Log collects the requests of a process and writes those of each second in one transaction.
 type Log struct {
 	DB     *store.DB
 	Keep   time.Duration // how long a request is kept
@@ -37,14 +36,14 @@ type Log struct {
 	of      map[counted]int64
 }
 
-// counted is what has a bound of its own: a refusal is not left out because of successes before it. Requests without a
-// key have the zero ID.
+// counted is a group of requests with a limit of its own, so that refusals are not left out because of earlier
+// successes. Requests without a key have the zero ID.
 type counted struct {
 	account bursar.ID
 	refused bool
 }
 
-// Note takes a request to be written soon, or leaves it out where there are too many. It never waits.
+// Note queues a request to be written soon, or leaves it out if there are too many. It never waits.
 func (l *Log) Note(r store.LoggedRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +52,7 @@ func (l *Log) Note(r store.LoggedRequest) {
 	}
 	kind := counted{r.Account, r.Code != ""}
 	l.of[kind]++
-	if l.of[kind] <= ofAccount && len(l.waiting) < ofAll {
+	if l.of[kind] <= perAccount && len(l.waiting) < perProcess {
 		l.waiting = append(l.waiting, r)
 	}
 }
@@ -81,7 +80,7 @@ func (l *Log) take() (list []store.LoggedRequest, lost int64) {
 
 // Run writes requests until ctx ends, and then the last ones. A batch that cannot be written is lost.
 func (l *Log) Run(ctx context.Context) error {
-	write, clean := time.NewTicker(pace), time.NewTicker(cleaning)
+	write, clean := time.NewTicker(pace), time.NewTicker(cleanupInterval)
 	defer write.Stop()
 	defer clean.Stop()
 	l.tidy(ctx)
@@ -107,26 +106,26 @@ func (l *Log) Write(ctx context.Context) {
 		err := l.DB.Do(ctx, func(tx *store.Tx) error { return tx.RequestLog().Add(ctx, list) })
 		if err != nil {
 			lost += int64(len(list))
-			l.Logger.Warn("requests could not be logged", "error", err)
+			l.Logger.Warn("failed to write the request log", "error", err)
 		}
 	}
 	if lost > 0 {
-		l.Logger.Warn("requests are not in the log of requests", "count", lost)
+		l.Logger.Warn("requests left out of the request log", "count", lost)
 	}
 }
 
-// tidy removes what is old, and what is more than the log holds.
+// tidy removes old requests, and those beyond the size of the log.
 func (l *Log) tidy(ctx context.Context) {
 	for {
 		var removed int64
 		err := l.DB.Do(ctx, func(tx *store.Tx) (err error) {
-			removed, err = tx.RequestLog().Forget(ctx, tx.Now().Add(-l.Keep), maxRows, once)
+			removed, err = tx.RequestLog().Forget(ctx, tx.Now().Add(-l.Keep), maxRows, deleteBatch)
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
-			l.Logger.Warn("old requests could not be removed from the log", "error", err)
+			l.Logger.Warn("failed to remove old requests from the request log", "error", err)
 		}
-		if err != nil || removed < once {
+		if err != nil || removed < deleteBatch {
 			return
 		}
 	}

@@ -42,18 +42,18 @@ func TestOneAccountDoesNotFillTheLog(t *testing.T) {
 	l.Note(store.LoggedRequest{ID: bursar.ID{8}, At: at, Account: noisy, Method: "GET", Status: 404, Code: "not_found"})
 	l.Write(t.Context())
 	mine := l.listed(t, store.RequestFilter{Account: noisy})
-	if len(mine) != ofAccount+1 || mine[0].LeftOut != 1000-ofAccount || mine[0].Status != 404 || mine[1].LeftOut != 0 {
+	if len(mine) != perAccount+1 || mine[0].LeftOut != 1000-perAccount || mine[0].Status != 404 || mine[1].LeftOut != 0 {
 		t.Errorf("%d requests are logged, the newest %+v, want %d with the refusal and that the rest is left out", len(mine),
-			mine[0], ofAccount+1)
+			mine[0], perAccount+1)
 	}
 	if others := l.listed(t, store.RequestFilter{Account: quiet}); len(others) != 1 || others[0].LeftOut != 0 {
 		t.Errorf("of the other account are logged %+v, want its one request", others)
 	}
-	for n := range 2 * ofAll {
+	for n := range 2 * perProcess {
 		l.Note(store.LoggedRequest{ID: bursar.ID{2}, At: at, Account: bursar.ID{3, byte(n >> 8), byte(n)}, Method: "GET"})
 	}
-	if list, lost := l.take(); len(list) != ofAll || lost != ofAll {
-		t.Errorf("%d requests of many accounts wait and %d are lost, want %d of each", len(list), lost, ofAll)
+	if list, lost := l.take(); len(list) != perProcess || lost != perProcess {
+		t.Errorf("%d requests of many accounts wait and %d are lost, want %d of each", len(list), lost, perProcess)
 	}
 }
 

@@ -1,10 +1,10 @@
-// Package roster is who may decide what: a policy with the people who may approve, as one versioned text that a quorum
-// of authors signs.
+// Package roster defines the approval policy: who may decide what, with the people who may approve, as one versioned
+// text that a quorum of authors signs.
 //
-// It owns the text (bursar-policy/1), the judgement of a payment by it, the comparison of two versions, and whose
+// It owns the text (bursar-policy/1), the evaluation of a payment by it, the comparison of two versions, and whose
 // signatures count. Its invariants: what no rule allows is refused; a deny wins over every allow; persons are counted,
-// never keys; whatever is not clearly a tightening counts as loosening. It keeps nothing between calls: package signer
-// has the memory, the clock and the transaction.
+// never keys; whatever is not clearly a tightening counts as loosening. It never keeps anything between calls: package
+// signer has the memory, the clock and the transaction.
 package roster
 
 import (
@@ -73,7 +73,7 @@ type Asset struct {
 // Person is one person with their keys.
 type Person struct {
 	Name  string
-	Until time.Time // from then on their signatures do not count
+	Until time.Time // their signatures count until then
 	Roles []string
 	Keys  []sshsig.Key
 	// Passkeys approve payments under rules that count them, and sign nothing else.

@@ -15,8 +15,8 @@ type Change struct {
 	What    string
 }
 
-// Diff lists what is different in a policy that follows another. What is not clearly a tightening is a loosening: a
-// rule under another name, for one, begins with unused windows.
+// Diff lists the differences between a policy and the one that it follows. Whatever is not clearly a tightening counts
+// as loosening: a renamed rule, for example, begins with unused windows.
 func Diff(old, next Policy) (list []Change) {
 	add := func(loosens bool, format string, args ...any) {
 		list = append(list, Change{loosens, fmt.Sprintf(format, args...)})
@@ -141,7 +141,7 @@ func diffRules(old, next Policy, add adder) {
 	}
 }
 
-// diffScope compares what two rules are about; more loosens an allow and tightens a deny.
+// diffScope compares the scope of two rules: a wider one loosens an allow and tightens a deny.
 func diffScope(old, next Rule, name string, more bool, add adder) {
 	compareSets(old.For, next.For, name+": for %s", more, add)
 	switch {

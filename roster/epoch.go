@@ -30,8 +30,8 @@ func readEpoch(r *approval.Reader) (e Epoch) {
 	return Epoch{n, fingerprint}
 }
 
-// diffEpoch tells of another epoch. That loosens nothing: it can begin only where its seed is, which no author puts
-// there by signing.
+// diffEpoch reports a change of the epoch. It does not loosen anything: an epoch can begin only where its seed is, and
+// signing a policy puts no seed anywhere.
 func diffEpoch(old, next Policy, add adder) {
 	if old.Epoch != next.Epoch {
 		add(false, "epoch: %q instead of %q", next.Epoch, old.Epoch)

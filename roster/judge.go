@@ -29,7 +29,7 @@ type Question struct {
 	Used func(rule string, from time.Time) Value
 }
 
-// Condition is what a payment lacks.
+// Condition names a requirement that a payment does not meet.
 type Condition string
 
 // The conditions of an allow, in the order in which they are checked.
@@ -45,7 +45,7 @@ const (
 
 var progress = []Condition{Matches, Destination, Approved, Held, InHours, InWindow, Screened}
 
-// Answer is what a policy says of a payment.
+// Answer is a policy's decision about a payment.
 type Answer struct {
 	Allowed bool
 	Rule    string // that allows it, denies it, or comes closest to allowing it; empty: none is about it
@@ -56,9 +56,9 @@ type Answer struct {
 	Holds []string
 }
 
-// Judge judges a payment. A deny wins; otherwise it is allowed if all that one allow demands is there, and it counts
-// for the strictest of these: the one with the most approvals, then the longest hold. For the same question, a deny
-// more or an allow less never allows more.
+// Judge evaluates a payment. A deny wins; otherwise the payment is allowed if it meets all conditions of one allow, and
+// it counts for the strictest of those that it meets: the one with the most approvals, then with the longest hold.
+// Adding a deny or removing an allow never allows more.
 func (p Policy) Judge(q Question) Answer {
 	asset, priced := p.asset(q.Chain, q.Contract)
 	if a, denied := p.denied(q, asset); denied {
@@ -97,7 +97,7 @@ func shown(contract string) string {
 	return contract
 }
 
-// denied returns the answer of the first deny that is about a payment.
+// denied returns the answer of the first deny that matches a payment.
 func (p Policy) denied(q Question, asset Asset) (Answer, bool) {
 	worth := asset.worth(q.Units)
 	for _, r := range p.Rules {
@@ -109,8 +109,8 @@ func (p Policy) denied(q Question, asset Asset) (Answer, bool) {
 	return Answer{}, false
 }
 
-// isAbout reports whether a rule is about a payment of this kind and asset. An asset without a price only moves among
-// our own addresses, by rules for every asset.
+// isAbout reports whether a rule matches a payment of this kind and asset. An asset without a price matches only rules
+// for every asset, and only between our own addresses.
 func (r Rule) isAbout(q Question, asset Asset) bool {
 	return slices.Contains(r.For, q.Kind) && (r.Assets == nil || slices.Contains(r.Assets, asset.Name))
 }
@@ -122,7 +122,7 @@ func (r Rule) since(q Question) time.Time {
 	return q.Since(r.ID)
 }
 
-// judge judges a payment by an allow.
+// judge evaluates a payment by one allow.
 func (r Rule) judge(q Question, p Policy, worth Value) Answer {
 	lacks := func(c Condition, format string, args ...any) Answer {
 		return Answer{Rule: r.ID, Worth: worth, Lacks: c, Detail: "rule " + r.ID + ": " + fmt.Sprintf(format, args...)}

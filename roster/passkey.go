@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/sshsig"
 )
 
-// KeyKind is how somebody signs.
+// KeyKind is the kind of key with which a person signs.
 type KeyKind string
 
 // The kinds of keys. A rule says which count; without its word these are those of SSH. A passkey approves payments and
@@ -52,8 +52,8 @@ type Voice struct {
 	Counter uint32      // of the passkey; 0: it has none
 }
 
-// ApprovedBy returns whose signature over an approval it is that verifies, by any kind of key, as of a time. The error
-// is ErrNobody, ErrExpired, ErrForged, or one of sshsig or passkey.
+// ApprovedBy verifies a signature over an approval as of a time, and returns who signed, with any kind of key. The
+// error is ErrNobody, ErrExpired, ErrForged, or one of sshsig or passkey.
 func (p Policy) ApprovedBy(text, signature string, now time.Time) (v Voice, err error) {
 	if !passkey.Is(signature) {
 		v.Person, err = p.SignedBy(approval.NamespaceApproval, text, signature, now)
@@ -76,8 +76,8 @@ func (p Policy) ApprovedBy(text, signature string, now time.Time) (v Voice, err 
 	return v, v.lasts(now)
 }
 
-// deniedBy returns who signed a no with a key that one of the versions has for them, each at its own site. The error is
-// the one that there was.
+// deniedBy returns who signed a rejection with a key that any of the versions has for them; each passkey is verified
+// for its version's site. If nobody did, it returns the given error.
 func (p Policy) deniedBy(s Signed, before error, now time.Time) (Voice, error) {
 	for _, version := range p.versions {
 		v, err := version.ApprovedBy(s.Text, s.Signature, now)
@@ -89,7 +89,7 @@ func (p Policy) deniedBy(s Signed, before error, now time.Time) (Voice, error) {
 	return Voice{}, before
 }
 
-// lasts refuses a person whose time is over.
+// lasts refuses a person whose validity has ended.
 func (p Person) lasts(now time.Time) error {
 	if now.Before(p.Until) {
 		return nil
@@ -203,7 +203,7 @@ func passkeysOf(p Person) (list []string) {
 	return list
 }
 
-// diffSite tells of another origin: anyone who has that site can have people's passkeys asked for approvals there.
+// diffSite reports another origin: anyone who has that site can have people's passkeys asked for approvals there.
 func diffSite(old, next Policy, add adder) {
 	if old.Site != next.Site {
 		add(next.Site.String() != "", "passkey_origin: %q instead of %q", next.Site, old.Site)

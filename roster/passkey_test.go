@@ -126,20 +126,20 @@ func TestWhichPasskeysApprove(t *testing.T) {
 			a.Created, a.Expires = noon.Add(-time.Hour), noon
 		}), ErrExpired},
 	} {
-		votes, problems := p.Votes(order(), []Signed{test.signed}, noon)
-		if err := errors.Join(problems...); !errors.Is(err, test.want) || len(votes) != 1-len(problems) ||
-			len(votes) == 1 && votes[0].With != KeyPasskey {
-			t.Errorf("%s: got %v, %v, want %v", name, votes, err, test.want)
+		approvals, problems := p.Approvals(order(), []Signed{test.signed}, noon)
+		if err := errors.Join(problems...); !errors.Is(err, test.want) || len(approvals) != 1-len(problems) ||
+			len(approvals) == 1 && approvals[0].With != KeyPasskey {
+			t.Errorf("%s: got %v, %v, want %v", name, approvals, err, test.want)
 		}
 	}
 	own := yes(p, func(a *approval.Approval) { a.Order = requested })
-	if votes, problems := p.Votes(requested, []Signed{{own, made(2, approval.NamespaceApproval, own)}}, noon); len(
-		votes) != 0 || !errors.Is(problems[0], ErrNobody) {
-		t.Errorf("by anyone who ordered it: got %v, %v, want %v", votes, problems, ErrNobody)
+	if approvals, problems := p.Approvals(requested, []Signed{{own, made(2, approval.NamespaceApproval, own)}}, noon); len(
+		approvals) != 0 || !errors.Is(problems[0], ErrNobody) {
+		t.Errorf("by anyone who ordered it: got %v, %v, want %v", approvals, problems, ErrNobody)
 	}
-	if votes, _ := p.Votes(order(), []Signed{{text, made(2, approval.NamespaceApproval, text)}},
-		p.People[0].Until); len(votes) != 0 {
-		t.Errorf("after their time: got %v, want none", votes)
+	if approvals, _ := p.Approvals(order(), []Signed{{text, made(2, approval.NamespaceApproval, text)}},
+		p.People[0].Until); len(approvals) != 0 {
+		t.Errorf("after their time: got %v, want none", approvals)
 	}
 }
 
@@ -163,10 +163,10 @@ func TestARuleSaysWhichKeysCount(t *testing.T) {
 	text := [2]string{yes(p, nil), yes(p, func(a *approval.Approval) { a.Created = noon.Add(time.Second) })}
 	annTwice := []Signed{{text[0], sign(t, 1, approval.NamespaceApproval, text[0])},
 		{text[1], passkeytest.New(t, 2).Assert(t, approval.NamespaceApproval, text[1]).Text()}}
-	votes, problems := p.Votes(order(), annTwice, noon)
-	if said, _ := Tally(votes); len(problems) > 0 || !slices.Equal(said[RoleApprover], []string{"ann"}) ||
-		votes[0].With != KeyPasskey {
-		t.Errorf("of ann with two keys: got %v, %v, want her once, with the last", votes, problems)
+	approvals, problems := p.Approvals(order(), annTwice, noon)
+	if said, _ := Tally(approvals); len(problems) > 0 || !slices.Equal(said[RoleApprover], []string{"ann"}) ||
+		approvals[0].With != KeyPasskey {
+		t.Errorf("of ann with two keys: got %v, %v, want her once, with the last", approvals, problems)
 	}
 	for _, test := range []struct {
 		keys []KeyKind
@@ -229,8 +229,8 @@ func TestAPasskeyThatIsTakenAwayIsGoneAtOnce(t *testing.T) {
 	signed := []Signed{{text, passkeytest.New(t, 2).Assert(t, approval.NamespaceApproval, text).Text()},
 		{text, passkeytest.New(t, 3).Assert(t, approval.NamespaceApproval, text).Text()}}
 	for want, later := range map[int]Policy{1: next, 0: moved} {
-		if votes, _ := p.Tightened([]Policy{later}).Votes(order(), signed, noon); len(votes) != want {
-			t.Errorf("got %d votes, want %d", len(votes), want)
+		if approvals, _ := p.Tightened([]Policy{later}).Approvals(order(), signed, noon); len(approvals) != want {
+			t.Errorf("got %d approvals, want %d", len(approvals), want)
 		}
 	}
 	p.Rules[1].Keys = []KeyKind{KeyPasskey}

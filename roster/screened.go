@@ -24,7 +24,7 @@ func hasScreener(list []ed25519.PublicKey, key ed25519.PublicKey) bool {
 	return slices.ContainsFunc(list, func(one ed25519.PublicKey) bool { return one.Equal(key) })
 }
 
-// soundScreening refuses a rule that nothing could meet, and one that would seem to demand a pass.
+// soundScreening refuses a rule that no payment could meet, and one that only seems to demand a pass.
 func (p Policy) soundScreening() error {
 	texts := make([]string, len(p.Screeners))
 	for i, key := range p.Screeners {
@@ -60,7 +60,7 @@ func diffScreeners(old, next Policy, add adder) {
 	}
 }
 
-// screened returns what a rule lacks of a pass; "" if nothing.
+// screened returns which pass a rule still needs; "" if none.
 func (r Rule) screened(q Question) string {
 	switch {
 	case r.Screened == 0:

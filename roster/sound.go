@@ -82,7 +82,7 @@ func (p Policy) soundPeople() error {
 	return p.enough(RoleApprover, p.Destinations, usualKinds, "a destination")
 }
 
-// enough refuses what fewer persons than needed could sign with the keys that count.
+// enough refuses a requirement that fewer persons than needed could meet with the keys that count.
 func (p Policy) enough(role string, need int, kinds []KeyKind, what string) error {
 	n := 0
 	for _, one := range p.People {

@@ -6,13 +6,13 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Spelling reads the addresses and the contracts of one chain, and returns them as that chain's transactions show them.
+// Spelling converts the addresses and contracts of one chain to canonical form, in which its transactions show them.
 type Spelling interface {
 	ParseAddress(text string) (bursar.Address, error)
 	ParseContract(text string) (string, error)
 }
 
-// Chains returns the spelling of a chain; false is a chain that this signer does not have.
+// Chains returns how a chain writes addresses; false for a chain that this signer does not have.
 type Chains func(id bursar.ChainID) (Spelling, bool)
 
 // Spell reads the address of every deny as its chains write it, so that Judge and Diff take another spelling of an

@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/sshsig"
 )
 
-// Tightened returns a policy as it holds while later versions wait to begin. Whom a later version removes, which keys,
-// roles, screening keys and site of passkeys it takes away, whose time it shortens, and what it denies, holds at once:
-// a key that was stolen must not count for a day because the same text also loosens something. Whatever else later
-// versions change waits for their beginning. The policy keeps its version and its hash, under which it is approved.
-// People who stay say no with any key of theirs in any of these versions: a no is safe, and a person who has no key
-// that counts until the next version begins can say nothing else.
+// Tightened returns a policy as it applies while later versions are pending. What a later version tightens takes effect
+// immediately: removed people, revoked keys, roles, screening keys and site of passkeys, shortened validity and new
+// denials. A stolen key must not count for another day because the same text also loosens something. All other changes
+// wait until their version begins. The policy keeps its version and its hash, under which it is approved. People who
+// stay can reject with any key that one of these versions has for them: a rejection is safe, and a person whose new
+// keys do not count yet can do nothing else.
 func (p Policy) Tightened(later []Policy) Policy {
 	if len(later) == 0 {
 		return p
@@ -42,7 +42,7 @@ func (p Policy) Tightened(later []Policy) Policy {
 	return p
 }
 
-// limitedTo takes from a person what a later version does not give them any more.
+// limitedTo removes from a person what a later version does not grant any more.
 func (p Person) limitedTo(next Policy) Person {
 	after, _ := next.Person(p.Name)
 	p.Keys = slices.DeleteFunc(slices.Clone(p.Keys), func(k sshsig.Key) bool { return !slices.Contains(after.Keys, k) })
@@ -55,7 +55,7 @@ func (p Person) limitedTo(next Policy) Person {
 	return p
 }
 
-// By names what a policy is: its version, and the newest version that has tightened it.
+// By describes a policy: its version, and the newest version that has tightened it.
 func (p Policy) By() string {
 	if p.tightened > 0 {
 		return fmt.Sprintf("%d+%d", p.Version, p.tightened)
@@ -63,7 +63,7 @@ func (p Policy) By() string {
 	return fmt.Sprint(p.Version)
 }
 
-// Unreachable says which quorums cannot meet at a time, because too few of the people who could are left.
+// Unreachable lists the quorums that cannot be met at a time, because too few people with the role are left.
 func (p Policy) Unreachable(now time.Time) (list []string) {
 	lacks := func(role string, need int, kinds []KeyKind, what string) {
 		n := 0
@@ -89,7 +89,7 @@ func (p Policy) Unreachable(now time.Time) (list []string) {
 	return list
 }
 
-// Unlimited says which rules for withdrawals bound neither one payment nor what leaves within a time, or only the one.
+// Unlimited lists the rules for withdrawals that do not limit both a single payment and the sum within a window.
 func (p Policy) Unlimited() (list []string) {
 	for _, r := range p.Rules {
 		if r.Deny || len(r.Windows) > 0 || !slices.Contains(r.For, KindWithdrawal) {

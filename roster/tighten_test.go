@@ -129,9 +129,9 @@ func TestEachPersonHasOneVote(t *testing.T) {
 		"many of one person": {p, append(slices.Repeat([]Signed{yes}, 50), no), noon.Add(2 * time.Minute),
 			approval.No},
 	} {
-		votes, _ := test.policy.Votes(order(), test.list, test.at)
-		if len(votes) != 1 || votes[0].Decision != test.want {
-			t.Errorf("%s: got %+v, want one %s", name, votes, test.want)
+		approvals, _ := test.policy.Approvals(order(), test.list, test.at)
+		if len(approvals) != 1 || approvals[0].Decision != test.want {
+			t.Errorf("%s: got %+v, want one %s", name, approvals, test.want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ type Value = bursar.Amount
 
 const valueDecimals = 6
 
-// mostValue is the highest value; what is worth more has it.
+// mostValue is the highest value; larger amounts are cut to it.
 var mostValue, _ = bursar.AmountFromBig(new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1)))
 
 func valueText(v Value) string { return v.Decimal(valueDecimals, 0) }

@@ -18,15 +18,15 @@ const clockTolerance = 2 * time.Minute
 
 // Errors of signatures.
 var (
-	ErrNobody   = errors.New("the key that signed belongs to nobody in the policy")
+	ErrNobody   = errors.New("the signing key belongs to nobody in the policy")
 	ErrQuorum   = errors.New("too few persons signed")
-	ErrExpired  = errors.New("it has expired")
-	ErrReplayed = errors.New("it is for something else")
-	ErrForged   = errors.New("the signature is said to be by a key of the policy, which did not make it")
-	ErrWeaker   = errors.New("a no that was given by SSH is lifted only by SSH")
+	ErrExpired  = errors.New("expired")
+	ErrReplayed = errors.New("signed for something else")
+	ErrForged   = errors.New("the signature names a key of the policy, which did not make it")
+	ErrWeaker   = errors.New("a rejection signed with SSH is lifted only with SSH")
 )
 
-// SignedBy returns whose signature it is that verifies over a text, as of a time. The error is ErrNobody, ErrExpired,
+// SignedBy verifies a signature over a text as of a time, and returns who signed. The error is ErrNobody, ErrExpired,
 // ErrForged or one of sshsig.
 func (p Policy) SignedBy(namespace, text, signature string, now time.Time) (Person, error) {
 	key, err := sshsig.Verify(signature, namespace, []byte(text))
@@ -50,8 +50,8 @@ func (p Policy) hasKey(key sshsig.Key) bool {
 	return slices.ContainsFunc(p.People, func(one Person) bool { return slices.Contains(one.Keys, key) })
 }
 
-// Quorum returns the persons of a role who signed a text, each once, or ErrQuorum if they are fewer than needed. A
-// signature that does not count is named in the error.
+// Quorum returns the persons of a role who signed a text, each once, or ErrQuorum if they are fewer than needed. The
+// error names the signatures that do not count.
 func (p Policy) Quorum(
 	role string, need int, namespace, text string, signatures []string, now time.Time,
 ) (names []string, err error) {
@@ -76,11 +76,11 @@ func (p Policy) Quorum(
 }
 
 // Follows checks a policy that was signed against the one in force, as later versions have tightened it, or nil where
-// there is none: then its own authors sign. waits is the newest version that is yet to begin, or nil: where that
-// tightens only, to take it back loosens. now is the signer's time. It returns who signed and what is different. The
-// addresses of next are spelled as by Spell.
+// there is none: then its own authors sign. pending is the newest version that has not begun yet, or nil; if it only
+// tightens, undoing it counts as loosening. now is the signer's time. It returns who signed and what is different. The
+// addresses of next are in canonical form, as Spell makes them.
 func Follows(
-	before, waits *Policy, text string, signatures []string, network string, chains Chains, now time.Time,
+	before, pending *Policy, text string, signatures []string, network string, chains Chains, now time.Time,
 ) (next Policy, names []string, changes []Change, err error) {
 	if next, err = Parse(text); err == nil {
 		err = next.Spell(chains)
@@ -94,7 +94,7 @@ func Follows(
 	judge := next
 	if before != nil {
 		judge, changes = *before, Diff(*before, next)
-		changes = append(changes, takenBack(*before, waits, next)...)
+		changes = append(changes, takenBack(*before, pending, next)...)
 	}
 	names, err = judge.Quorum(RoleAuthor, judge.Authors, approval.NamespacePolicy, text, signatures, now)
 	if err == nil && network == "mainnet" && Loosens(changes) && next.NotBefore.Before(now.Add(LooseningWait)) {
@@ -104,15 +104,15 @@ func Follows(
 	return next, names, changes, err
 }
 
-// takenBack returns what a policy loosens that a version which is yet to begin would tighten. A version that loosens
-// can be taken back at once, as a whole: people have a day to see that it should not begin.
-func takenBack(before Policy, waits *Policy, next Policy) (list []Change) {
-	if waits == nil || Loosens(Diff(before, *waits)) {
+// takenBack returns what a policy loosens that a pending version would tighten. A pending version that loosens can be
+// undone at once, as a whole: people have a day to notice that it must not begin.
+func takenBack(before Policy, pending *Policy, next Policy) (list []Change) {
+	if pending == nil || Loosens(Diff(before, *pending)) {
 		return nil
 	}
-	for _, c := range Diff(*waits, next) {
+	for _, c := range Diff(*pending, next) {
 		if c.Loosens {
-			c.What += fmt.Sprintf(", compared with version %d, which waits", waits.Version)
+			c.What += fmt.Sprintf(", compared with version %d, which waits", pending.Version)
 			list = append(list, c)
 		}
 	}
@@ -125,7 +125,7 @@ type Signed struct {
 	Signature string
 }
 
-func (p Policy) vote(o approval.Order, hash approval.Hash, s Signed, now time.Time) (v Vote, err error) {
+func (p Policy) verify(o approval.Order, hash approval.Hash, s Signed, now time.Time) (v VerifiedApproval, err error) {
 	a, err := approval.ParseApproval(s.Text)
 	if err != nil {
 		return v, err
@@ -154,5 +154,5 @@ func (p Policy) vote(o approval.Order, hash approval.Hash, s Signed, now time.Ti
 	case !no && who.Name == o.Requester:
 		return v, fmt.Errorf("%w: %s ordered it", ErrNobody, who.Name)
 	}
-	return Vote{a, who.Name, who.With, who.Passkey, who.Counter}, nil
+	return VerifiedApproval{a, who.Name, who.With, who.Passkey, who.Counter}, nil
 }

@@ -143,26 +143,27 @@ func TestWhichApprovalsCount(t *testing.T) {
 		"with a forged one":     {swapped, noon, ErrForged},
 		"no text":               {Signed{"yes\n", swapped.Signature}, noon, approval.ErrText},
 	} {
-		votes, problems := p.Votes(order(), []Signed{test.signed}, test.now)
-		if err := errors.Join(problems...); !errors.Is(err, test.want) || len(votes) != 1-len(problems) {
-			t.Errorf("%s: got %d votes, %v, want %v", name, len(votes), err, test.want)
+		approvals, problems := p.Approvals(order(), []Signed{test.signed}, test.now)
+		if err := errors.Join(problems...); !errors.Is(err, test.want) || len(approvals) != 1-len(problems) {
+			t.Errorf("%s: got %d approvals, %v, want %v", name, len(approvals), err, test.want)
 		}
 	}
 	later := func(a *approval.Approval) { a.Expires = a.Expires.Add(time.Hour) }
 	no := func(a *approval.Approval) { a.Decision = approval.No }
-	votes, problems := p.Votes(order(), []Signed{made(1, same), made(1, later), made(2, same), made(3, no), made(3, same)},
+	approvals, problems := p.Approvals(order(), []Signed{made(1, same), made(1, later), made(2, same), made(3, no),
+		made(3, same)},
 		noon)
-	yes, against := Tally(votes)
+	yes, against := Tally(approvals)
 	if len(problems) != 0 || !slices.Equal(yes[RoleApprover], []string{"ann", "bob"}) ||
-		!slices.Equal(against, []string{"cat"}) || !votes[0].Expires.Equal(noon.Add(2*time.Hour)) {
+		!slices.Equal(against, []string{"cat"}) || !approvals[0].Expires.Equal(noon.Add(2*time.Hour)) {
 		t.Errorf("got %v, no %v, %v", yes, against, problems)
 	}
 	// Anyone who ordered it does not approve it.
 	own := order()
 	own.Requester = "ann"
 	approved := func(a *approval.Approval) { a.Order = own }
-	votes, problems = p.Votes(own, []Signed{made(1, approved), made(2, approved)}, noon)
-	if len(votes) != 1 || votes[0].Person != "bob" || !errors.Is(errors.Join(problems...), ErrNobody) {
-		t.Errorf("got %v, %v, want bob's alone", votes, problems)
+	approvals, problems = p.Approvals(own, []Signed{made(1, approved), made(2, approved)}, noon)
+	if len(approvals) != 1 || approvals[0].Person != "bob" || !errors.Is(errors.Join(problems...), ErrNobody) {
+		t.Errorf("got %v, %v, want bob's alone", approvals, problems)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrTooLate is returned where a deposit or a withdrawal no longer waits for screening.
-var ErrTooLate = errors.New("it does not wait for screening")
+var ErrTooLate = errors.New("the payment does not wait for screening")
 
 // Decisions carries out what an operator decides about deposits and payouts that wait for screening, whether a service
 // is configured now or not.

@@ -64,10 +64,10 @@ func (g Gate) read(
 	return known, lacks, nil
 }
 
-// Again has the service asked again about what an outgoing transaction pays and its passes do not cover: they are
-// forged, of another payment, or, where all of them count here, too old for the signer. The pause before that doubles
-// each time, since a signer that never takes a pass, such as one with another key, is asked each time. What an operator
-// released is not asked about. It is outgoing.ScreenAgain.
+// Again requests new answers for those payments of an outgoing transaction whose passes are invalid, or for all of them
+// if every pass is valid here and too old for the signer. The pause before the next request doubles each time, since a
+// signer that accepts no pass, such as one with another key, would cause a request each time. Payments that an operator
+// released are not asked about. It is outgoing.ScreenAgain.
 func (g Gate) Again(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why string) error {
 	known, lacks, err := g.read(ctx, tx, outgoing)
 	if err != nil {

@@ -2,10 +2,9 @@
 // is signed, and carries out what the service or an operator decides.
 //
 // It owns the questions and their answers. It changes no status itself: packages deposit and withdrawal do, in the same
-// database transaction. Its invariants: nothing goes on without an answer that the service signed for this very payment
-// and that has not expired, or without an operator who released it; no answer, and one that does not count, is never a
-// pass; what the service wants reviewed is not asked again; the question is recorded before it is asked, and its answer
-// is taken once.
+// database transaction. Its invariants: nothing proceeds without a valid, unexpired answer for this payment or an
+// operator's release; a missing or invalid answer is never a pass; what the service wants reviewed is not asked again;
+// the question is recorded before it is asked, and its answer is taken once.
 package screening
 
 import (
@@ -107,8 +106,9 @@ func (s *Screener) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	return s.askAll(ctx, lease, questions)
 }
 
-// record records the questions before they are asked. It drops those about what was decided, or recorded in another
-// block, since it was read what is to be asked: this transaction has locked the chain, as those have that do so.
+// record records the questions before they are asked. It drops those about payments that were decided, or recorded in
+// another block, since the questions were selected. This transaction has locked the chain, and so do those that decide
+// or record.
 func (s *Screener) record(ctx context.Context, tx *store.Tx, questions *[]*question) error {
 	now, err := tx.Screenings().Of(ctx, subjects(*questions))
 	if err != nil {
@@ -136,7 +136,7 @@ func subjects(questions []*question) []bursar.ID {
 
 // askAll asks all questions at once, outside of any database transaction, and takes what is answered: one answer that
 // takes long delays no other. It reports whether anything goes on or has ended.
-func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (answered bool, failed error) {
+func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*question) (decided bool, failed error) {
 	answered := s.ask(ctx, questions)
 	for left := questions; len(left) > 0; {
 		var there []*question
@@ -145,9 +145,9 @@ func (s *Screener) askAll(ctx context.Context, lease store.Lease, questions []*q
 			continue                                // until nobody asks any more
 		}
 		went, err := s.takeAll(ctx, lease, there)
-		answered, failed = answered || went, errors.Join(failed, err)
+		decided, failed = decided || went, errors.Join(failed, err)
 	}
-	return answered && failed == nil, failed
+	return decided && failed == nil, failed
 }
 
 // next waits for answers, and returns the questions that have one, in their sequence, and those that are left. If not

@@ -100,7 +100,7 @@ func (s *Service) adminServer() (*http.Server, error) {
 	if s.parts.AdminPprof {
 		addProfiles(mux)
 	}
-	return api.Server(s.named(guard.before(mux)), s.log), nil
+	return api.Server(s.named(guard.protect(mux)), s.log), nil
 }
 
 // named gives each answer the ID of its request. The console gives its own.

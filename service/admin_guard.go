@@ -72,8 +72,8 @@ func firstLine(path string) (string, error) {
 	return strings.TrimSpace(line.Text()), line.Err()
 }
 
-// before guards a handler. Its own health is told to anyone who asks with a permitted name.
-func (g *adminGuard) before(next http.Handler) http.Handler {
+// protect wraps a handler. /healthz needs no password, but a permitted Host.
+func (g *adminGuard) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.named(r.Host):
@@ -98,8 +98,8 @@ func isDocument(path string) bool {
 	})
 }
 
-// ask lets a request with the password pass. Anyone who has to wait is not told whether a password is right. A browser
-// first asks without any: that is no guess.
+// ask lets a request with the password pass. Anyone who has to wait does not learn whether a password is right. A
+// browser first asks without any: that is no guess.
 func (g *adminGuard) ask(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	_, password, given := r.BasicAuth()
 	if wait := g.guesses.wait(r.RemoteAddr, g.now()); given && wait > 0 {
@@ -130,7 +130,7 @@ func (g *adminGuard) named(host string) bool {
 	return slices.Contains(g.hosts, host)
 }
 
-// knows reports whether a password is right, in a time that tells nothing of it.
+// knows reports whether a password is right, in a time that does not depend on it.
 func (g *adminGuard) knows(password string) bool {
 	hash := sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(hash[:], g.password[:]) == 1

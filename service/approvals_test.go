@@ -96,7 +96,8 @@ func TestApprovalsAtTheOperatorsListener(t *testing.T) {
 		"no JSON": {"application/json", "yes", http.StatusBadRequest, "cannot be read"},
 		"more than it knows": {"application/json", `{"text":"","signature":"","force":true}`, http.StatusBadRequest,
 			"cannot be read"},
-		"no approval": {"application/json", `{"text":"yes","signature":""}`, http.StatusUnprocessableEntity, "of no use"},
+		"no approval": {"application/json", `{"text":"yes","signature":""}`, http.StatusUnprocessableEntity,
+			"does not match a waiting payment"},
 		"too much": {"application/json", `{"text":"` + strings.Repeat("a", 70_000) + `"}`, http.StatusBadRequest,
 			"cannot be read"},
 	} {

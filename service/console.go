@@ -28,7 +28,8 @@ func (s *Service) People() (*operator.Service, error) {
 }
 
 // judgeProposals has proposals carried out where no console is served: approved ones must not wait for a replica that
-// serves one. Without a configured URL this replica cannot tell to what the passkeys are bound, and leaves them alone.
+// serves one. Without a configured URL this replica does not know to what the passkeys are bound, and leaves them
+// alone.
 func (s *Service) judgeProposals() error {
 	if s.parts.AdminListen != "" || s.parts.Console.URL == "" {
 		return nil

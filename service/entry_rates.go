@@ -23,7 +23,7 @@ func (s *Service) noteRates(ctx context.Context) error {
 			more, err = s.noteNextRates(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("the rates of entries were not noted", "error", err)
+			s.log.Warn("failed to record exchange rates of ledger entries", "error", err)
 		}
 		if more && err == nil {
 			continue

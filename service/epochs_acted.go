@@ -30,7 +30,7 @@ func (s *Service) begunEpochs(ctx context.Context) []signer.BegunEpoch {
 		list = begun.Epochs
 	}
 	if err != nil {
-		s.log.Warn("the signer does not say who began the epoch", "error", err)
+		s.log.Warn("signer did not report who started the epoch", "error", err)
 	}
 	return list
 }

@@ -35,7 +35,7 @@ func newAsking(t *testing.T) *asking {
 	a := &asking{T: t, guard: guard, now: time.Unix(1_700_000_000, 0)}
 	guard.guesses, guard.now = newGuesses(), func() time.Time { return a.now }
 	guard.alarm = func(context.Context, string) { a.alarms++ }
-	a.handler = guard.before(http.HandlerFunc(func(w http.ResponseWriter,
+	a.handler = guard.protect(http.HandlerFunc(func(w http.ResponseWriter,
 		_ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	}))

@@ -155,7 +155,7 @@ func (m metrics) chains(ctx context.Context, tx *store.Tx, out chan<- prometheus
 }
 
 func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
-	tell := func(name, chain string, q store.Queue) {
+	emit := func(name, chain string, q store.Queue) {
 		queueWaiting.set(out, float64(q.Waiting), name, chain)
 		age := 0.0
 		if !q.Oldest.IsZero() {
@@ -167,12 +167,12 @@ func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus
 	if err != nil {
 		return err
 	}
-	tell("deliveries", "", due)
+	emit("deliveries", "", due)
 	charges, err := tx.Queues().WaitingCharges(ctx)
 	if err != nil {
 		return err
 	}
-	tell("charges", "", charges)
+	emit("charges", "", charges)
 	for _, id := range m.service.order {
 		for _, queue := range []struct {
 			name string
@@ -183,7 +183,7 @@ func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus
 			if err != nil {
 				return err
 			}
-			tell(queue.name, string(id), q)
+			emit(queue.name, string(id), q)
 		}
 	}
 	return nil
@@ -250,8 +250,8 @@ type statsReporter interface{ Stats() []rpc.EndpointStats }
 
 func (m metrics) endpoints(out chan<- prometheus.Metric) {
 	for _, id := range m.service.order {
-		adapter, tells := m.service.workers[id].chain.(statsReporter)
-		if !tells {
+		adapter, ok := m.service.workers[id].chain.(statsReporter)
+		if !ok {
 			continue
 		}
 		for _, e := range adapter.Stats() {
@@ -269,8 +269,8 @@ type aging interface {
 }
 
 func (m metrics) rates(out chan<- prometheus.Metric) {
-	source, tells := m.service.parts.Rates.(aging)
-	if !tells {
+	source, ok := m.service.parts.Rates.(aging)
+	if !ok {
 		return
 	}
 	for code, age := range source.Ages() {

@@ -127,7 +127,7 @@ func (s *Service) addNotifier() {
 		*s.Notifier = *s.parts.Notifier
 	}
 	s.Notifier.DB, s.Notifier.IDs, s.Notifier.Log = s.DB, s.IDs, s.log
-	s.Notifier.Solvency, s.Notifier.Spread = s.statement, s.parts.Seams.Spread
+	s.Notifier.Solvency, s.Notifier.Spread = s.statement, s.parts.TestHooks.Spread
 }
 
 // statement is the solvency verdict as a notice says it. Currencies that nobody has ever had are left out.

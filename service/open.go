@@ -55,7 +55,7 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 		return nil, err
 	}
 	parts, closers := Parts{Keys: keys, Signer: signs, Log: opts.Log, Ahead: opts.Ahead}, []func() error{}
-	parts.Seams.Clock, parts.KeysFromFile = opts.clock(), cfg.Signer.WatchOnly != ""
+	parts.TestHooks.Clock, parts.KeysFromFile = opts.clock(), cfg.Signer.WatchOnly != ""
 	if signs == nil && opts.WithoutSigner {
 		parts.Signer = noSigner{}
 	} else if signs == nil {
@@ -181,7 +181,7 @@ func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error 
 		if err := tx.Settings().Pin(ctx, "seed", keys.Fingerprint()); err != nil {
 			return err
 		}
-		if err := tx.Settings().Pin(ctx, "signer_desk", hex.EncodeToString(keys.Desk())); err != nil {
+		if err := tx.Settings().Pin(ctx, "signer_desk", hex.EncodeToString(keys.LogKey())); err != nil {
 			return err
 		}
 		if err := tx.Settings().Pin(ctx, "network", string(cfg.Network)); err != nil {

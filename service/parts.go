@@ -73,8 +73,8 @@ type Parts struct {
 
 	SynchronousFailover bool // property of the database: it loses no acknowledged commit
 
-	Ahead func() time.Duration // how far the database's clock is ahead of everybody else's; nil: not at all
-	Seams Seams                // the zero value: the system's clock, randomness and network
+	Ahead     func() time.Duration // how far the database's clock is ahead of everybody else's; nil: not at all
+	TestHooks TestHooks            // the zero value: the system's clock, randomness and network
 
 	// Approvers returns how many persons besides who proposes it must approve what moves an amount; nil: one.
 	Approvers func(currency bursar.CurrencyCode, amount bursar.Amount) int

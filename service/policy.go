@@ -12,7 +12,7 @@ import (
 // alarmLost is open while the signer signs nothing because the policy that people signed was lost with its state.
 const alarmLost = "signer_policy_lost"
 
-// notePolicy asks the signer for its policy, under which the orders are written, after it was told which one this
+// notePolicy asks the signer for its policy, under which the orders are written, after it was informed which one this
 // service or another has seen. A policy that is lost stays noted: its text is proven by its hash, and restores it.
 func (s *Service) notePolicy(ctx context.Context) error {
 	has, able := s.parts.Signer.(policed)
@@ -21,14 +21,14 @@ func (s *Service) notePolicy(ctx context.Context) error {
 	}
 	asking, cancel := context.WithTimeout(ctx, haltTime)
 	defer cancel()
-	if err := s.tellPolicy(asking, has, store.PolicyClaim{}); err != nil && s.policyAt.Load() == nil {
-		return err // nothing is asked before the signer was told
+	if err := s.sharePolicy(asking, has, store.PolicyClaim{}); err != nil && s.policyAt.Load() == nil {
+		return err // nothing is asked before the signer was informed
 	}
 	p, err := has.Policy(asking)
 	if err != nil {
 		return err
 	}
-	if err := s.tellPolicy(asking, has, claimed(p.Claim)); err != nil {
+	if err := s.sharePolicy(asking, has, claimed(p.Claim)); err != nil {
 		return err
 	}
 	if err := s.notePolicyLoss(ctx, p); err != nil || p.Lost != "" {
@@ -37,13 +37,13 @@ func (s *Service) notePolicy(ctx context.Context) error {
 	return s.Approvals.Note(ctx, store.PolicyText{Instance: p.Instance, Text: p.Text, Orders: p.Orders})
 }
 
-// tellPolicy notes in the database which policy the signer says is the newest, and tells the signer if another process,
-// or this one before its restart, has seen a newer one.
-func (s *Service) tellPolicy(ctx context.Context, has policed, seen store.PolicyClaim) error {
+// sharePolicy notes in the database which policy the signer says is the newest, and informs the signer if another
+// process, or this one before its restart, has seen a newer one.
+func (s *Service) sharePolicy(ctx context.Context, has policed, seen store.PolicyClaim) error {
 	if last := s.policyAt.Load(); last != nil && (seen == store.PolicyClaim{} || seen == *last) {
 		return nil
 	}
-	believed := func(c store.PolicyClaim) bool { return signer.VerifyPolicyClaim(s.Keys.Desk(), claim(c)) == nil }
+	believed := func(c store.PolicyClaim) bool { return signer.VerifyPolicyClaim(s.Keys.LogKey(), claim(c)) == nil }
 	if seen.Version > 0 && !believed(seen) {
 		return fmt.Errorf("note which policy is in force: %w", signer.ErrClaim)
 	}

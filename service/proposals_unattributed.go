@@ -114,5 +114,5 @@ func resolved(p store.Proposal, done proposal.Done) unattributed.Done {
 
 func unresolvable(err error) error {
 	return voided(err, unattributed.ErrNotUnattributed, unattributed.ErrNotFinal, unattributed.ErrTarget,
-		unattributed.ErrDestination, unattributed.ErrTooLate, unattributed.ErrNote, store.ErrDecided, store.ErrAltered)
+		unattributed.ErrDestination, unattributed.ErrTooLate, unattributed.ErrNote, store.ErrResolved, store.ErrAltered)
 }

@@ -106,7 +106,7 @@ func New(p Parts) (*Service, error) {
 		addresses: map[bursar.Family]*follow.Addresses{},
 		suspended: newSuspensions(),
 		guesses:   newGuesses(),
-		IDs:       bursar.NewIDs(p.DB.Now, p.Seams.Random),
+		IDs:       bursar.NewIDs(p.DB.Now, p.TestHooks.Random),
 		epochs:    heardEpochs{next: make(chan struct{})},
 	}
 	s.DB.InEpoch(uint32(s.Keys.Epoch()))
@@ -115,7 +115,7 @@ func New(p Parts) (*Service, error) {
 	}
 	s.newAuditor()
 	s.addRelay()
-	s.Deliverer = webhook.New(p.Seams.webhooks(webhook.Config{
+	s.Deliverer = webhook.New(p.TestHooks.webhooks(webhook.Config{
 		DB:            p.DB,
 		Secrets:       s.Keys,
 		AllowNetworks: p.Allowed,
@@ -127,8 +127,8 @@ func New(p Parts) (*Service, error) {
 			return nil, fmt.Errorf("prepare chain %s: %w", part.Chain.Capabilities().ID, err)
 		}
 	}
-	s.addKin()
-	s.addNouns()
+	s.linkSharedKeys()
+	s.addServices()
 	s.addDestinations()
 	s.addTreasury()
 	s.addScreenings()

@@ -21,8 +21,8 @@ type Keys interface {
 	WebhookSecret(account bursar.ID, generation uint32) []byte
 	BooksKey() []byte
 	Fingerprint() string
-	Epoch() chain.Epoch      // has the hot wallet and all new addresses
-	Desk() ed25519.PublicKey // verifies what the signer says of its log
+	Epoch() chain.Epoch        // has the hot wallet and all new addresses
+	LogKey() ed25519.PublicKey // verifies what the signer says of its log
 	Digests() map[bursar.Family]string
 }
 
@@ -38,7 +38,7 @@ func (p *Parts) signsHere() (err error) {
 	if p.Memory == nil {
 		p.Memory = memory.NewRAM()
 	}
-	allowed := p.Seams.policies(policies(p.Chains, p.Registry, p.Network))
+	allowed := p.TestHooks.policies(policies(p.Chains, p.Registry, p.Network))
 	signs, err := signer.Remembering(context.Background(), seed, allowed, p.Memory)
 	if err != nil {
 		return err

@@ -16,8 +16,8 @@ type remembering interface {
 	Know(seen memory.Checkpoint) error
 }
 
-// noteSignerLog notes in the database what was seen of the signer's log, and tells the signer what another process, or
-// this one before its restart, has seen. What is seen between two calls and lost with the process is not noticed.
+// noteSignerLog notes in the database what was seen of the signer's log, and informs the signer what another process,
+// or this one before its restart, has seen. What is seen between two calls and lost with the process is not noticed.
 func (s *Service) noteSignerLog(ctx context.Context) error {
 	keeps, able := s.parts.Signer.(remembering)
 	if !able {
@@ -53,7 +53,7 @@ func (s *Service) noteSignerLog(ctx context.Context) error {
 // signed returns signer.ErrClaim for an entry that the signer of this service's seed did not sign: the database is no
 // proof of what the signer said.
 func (s *Service) signed(l store.SignerLog) error {
-	return signer.VerifyCheckpoint(s.Keys.Desk(), memory.Checkpoint(l))
+	return signer.VerifyCheckpoint(s.Keys.LogKey(), memory.Checkpoint(l))
 }
 
 // startSignerLog is noteSignerLog before anything is signed. An unreachable database is waited for.

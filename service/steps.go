@@ -17,27 +17,27 @@ import (
 	"github.com/bursar/bursar/webhook"
 )
 
-// Seams are what a simulation replaces, so that the same seed gives the same history. In production each must keep its
-// default: with a known source of randomness, API keys and IDs can be guessed.
-type Seams struct {
+// TestHooks are what a simulation replaces, so that the same seed gives the same history. In production each must keep
+// its default: with a known source of randomness, API keys and IDs can be guessed.
+type TestHooks struct {
 	Random    io.Reader           // for IDs and API keys
 	Clock     func() time.Time    // clock of this process; the database has its own
 	Receivers webhook.Poster      // transport of webhooks
 	Spread    func(n int64) int64 // jitter of retries: a number in [0, n)
 }
 
-func (s Seams) webhooks(c webhook.Config) webhook.Config {
+func (s TestHooks) webhooks(c webhook.Config) webhook.Config {
 	c.Client, c.Clock, c.Rand = s.Receivers, s.Clock, s.Spread
 	return c
 }
 
-func (s Seams) accounts(a *account.Service) {
+func (s TestHooks) accounts(a *account.Service) {
 	if s.Random != nil {
 		a.DrawFrom(s.Random)
 	}
 }
 
-func (s Seams) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID]signer.Policy {
+func (s TestHooks) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID]signer.Policy {
 	for id, p := range all {
 		p.Now = s.Clock
 		all[id] = p

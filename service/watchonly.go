@@ -34,7 +34,7 @@ func openWatchOnly(ctx context.Context, cfg config.Config, log *slog.Logger) (Ke
 	}
 	client, err := remote.Dial(host.Address(cfg))
 	if err == nil {
-		err = client.Expect(keys.Desk())
+		err = client.Expect(keys.LogKey())
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("reach the signer: %w", err)

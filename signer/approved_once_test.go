@@ -15,7 +15,7 @@ const dan byte = 77
 // Four persons approved one order of which the policy needs two: the core shows two of them at a time.
 func TestSurplusApprovalsPayOnce(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(p *roster.Policy) {
+	d := newPolicyFixture(t, func(p *roster.Policy) {
 		key, err := sshsig.NewKey(personsKey(t, dan).PublicKey())
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestSurplusApprovalsPayOnce(t *testing.T) {
 // One approval in each of two roles: each rule takes its own, and the order is paid by both.
 func TestApprovalsInTwoRolesPayOnce(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(p *roster.Policy) {
+	d := newPolicyFixture(t, func(p *roster.Policy) {
 		p.Rules[1].Need = 1
 		more := p.Rules[1]
 		more.ID, more.Role = "second", roster.RoleAuthor
@@ -60,7 +60,7 @@ func TestApprovalsInTwoRolesPayOnce(t *testing.T) {
 // An order that no approval is needed for is paid as often as the window lets it.
 func TestAnOrderThatNobodyApprovesIsPaidOnce(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	d.list("alice", false)
 	d.clock.Advance(time.Hour)
 	r := d.ordered(1, 10)
@@ -73,7 +73,7 @@ func TestAnOrderThatNobodyApprovesIsPaidOnce(t *testing.T) {
 // A second payment of the same order, approved again, is held again.
 func TestASecondPaymentIsHeldAgain(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(p *roster.Policy) { p.Rules[1].Hold = 2 * time.Hour })
+	d := newPolicyFixture(t, func(p *roster.Policy) { p.Rules[1].Hold = 2 * time.Hour })
 	r := d.ordered(1, 11, ann, bob)
 	d.wantReason(r, ReasonHold)
 	d.clock.Advance(2 * time.Hour)
@@ -91,7 +91,7 @@ func TestASecondPaymentIsHeldAgain(t *testing.T) {
 // A policy that was tightened stays so when the clock is set back to before that.
 func TestAClockSetBackRevivesNoPolicy(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	d.wantReason(d.ordered(1, 11, ann, bob), "")
 	d.clock.Advance(30 * time.Minute)
 	stolen := d.ordered(2, 11, ann, bob)

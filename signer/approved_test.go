@@ -33,7 +33,7 @@ func TestWithoutAPolicyNothingIsAsked(t *testing.T) {
 // The attack: the state is removed, and with it the policy.
 func TestWithoutARequiredPolicyNothingIsSigned(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	d.signer.RequirePolicy()
 	d.wantReason(d.ordered(1, 11, ann, bob), "")
 	d.restart(memory.NewRAM())
@@ -45,7 +45,7 @@ func TestWithoutARequiredPolicyNothingIsSigned(t *testing.T) {
 // The attack: anyone who controls the service orders a payment that no person approved.
 func TestAPaymentNeedsPersons(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	d.wantReason(d.ordered(1, 11), ReasonApproved, "0 of 2 approvals by different persons of role approver")
 	d.wantReason(d.ordered(1, 11, ann), ReasonApproved, "1 of 2")
 	d.wantReason(d.ordered(1, 11, ann, ann), ReasonApproved, "1 of 2")
@@ -63,7 +63,7 @@ func TestAPaymentNeedsPersons(t *testing.T) {
 // The attack: approvals of one payment are shown for another, or another time, signer or version of the policy.
 func TestApprovalsAreOfOneOrder(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	of := func(n byte, change func(o *approval.Order)) request {
 		r := d.ordered(n, 11)
 		o := d.orderOf(n, nonceChain, token("alice", 11))
@@ -112,7 +112,7 @@ func TestApprovalsAreOfOneOrder(t *testing.T) {
 	d.wantReason(dear, ReasonFee, "allows a fee of 9")
 	late := d.ordered(6, 11, ann, bob)
 	d.clock.Advance(approval.Longest)
-	d.wantReason(late, ReasonApproved, "0 of 2", "it has expired")
+	d.wantReason(late, ReasonApproved, "0 of 2", "expired: the approval")
 	next := d.policy
 	next.Version, next.Previous, next.Rules = 2, d.policy.Hash(), d.policy.Rules[1:]
 	before := d.ordered(7, 11, ann, bob)
@@ -125,15 +125,15 @@ func TestApprovalsAreOfOneOrder(t *testing.T) {
 // The attack: one approved payment is made twice, by another transaction beside the first.
 func TestApprovalsServeOneTransaction(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	first := d.ordered(1, 11, ann, bob)
 	d.wantReason(first, "")
 	d.wantReason(first, "") // the same bytes
 	beside := first
 	beside.contents.Reservations = []string{"hot/7"}
-	d.wantReason(beside, ReasonApproved, "0 of 2", "it was used before")
+	d.wantReason(beside, ReasonApproved, "0 of 2", "used before: the approval")
 	d.file = d.reopen(d.path)
-	d.wantReason(beside, ReasonApproved, "it was used before")
+	d.wantReason(beside, ReasonApproved, "used before: the approval")
 	beside.unsigned.Orders = d.ordered(1, 11, ann, bob).unsigned.Orders
 	d.wantReason(beside, ReasonApproved, "0 of 2", "this would be payment 2 of the order", "of payment 1 of the order")
 	o := d.orderOf(1, nonceChain, token("alice", 11))
@@ -159,7 +159,7 @@ func TestApprovalsServeOneTransaction(t *testing.T) {
 // The attack: a destination that the service made up, or took off no list.
 func TestADestinationIsSignedAndHeld(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(p *roster.Policy) { p.Rules = p.Rules[:1] })
+	d := newPolicyFixture(t, func(p *roster.Policy) { p.Rules = p.Rules[:1] })
 	d.wantReason(d.ordered(1, 10), ReasonDestination, "alice is not a signed destination that is past its hold")
 	d.list("alice", false)
 	d.clock.Advance(time.Hour - time.Minute)
@@ -177,7 +177,7 @@ func TestADestinationIsSignedAndHeld(t *testing.T) {
 
 func TestSeveralPaymentsNeedEachTheirOrder(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	both := func() request {
 		r := d.withUTXOs()
 		r.unsigned.Orders = nil
@@ -201,7 +201,7 @@ func TestSeveralPaymentsNeedEachTheirOrder(t *testing.T) {
 // What no rule allows is refused: our own movements too.
 func TestOurOwnMovementsNeedARule(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	d.wantReason(costing(d.sweep(), 1, 1), "")
 	d.wantReason(costing(d.topUp(), 2, 1), ReasonPolicy, "no rule is about a gas_top_up")
 	d.wantReason(d.sweepOnEd25519(), "") // an asset without a price moves among our own addresses
@@ -209,7 +209,7 @@ func TestOurOwnMovementsNeedARule(t *testing.T) {
 
 func TestAPolicyThatHasNotBegunAllowsNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(p *roster.Policy) { p.NotBefore = p.NotBefore.Add(time.Hour) })
+	d := newPolicyFixture(t, func(p *roster.Policy) { p.NotBefore = p.NotBefore.Add(time.Hour) })
 	d.wantReason(d.ordered(1, 11, ann, bob), ReasonPolicy, "no policy is in force before")
 	d.clock.Advance(time.Hour)
 	d.wantReason(d.ordered(1, 11, ann, bob), "")
@@ -218,7 +218,7 @@ func TestAPolicyThatHasNotBegunAllowsNothing(t *testing.T) {
 // A state that was lost, or set back, is another instance: what was approved for the one before is approved again.
 func TestAfterAColdStartNothingOldCounts(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	old := d.ordered(1, 11, ann, bob)
 	d.list("alice", false)
 	d.close()
@@ -241,7 +241,7 @@ func TestAfterAColdStartNothingOldCounts(t *testing.T) {
 
 func TestTheLogSaysWhoApproved(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	d.wantReason(d.ordered(1, 11, cat, bob), "")
 	var last memory.Entry
 	d.must(d.file.Do(t.Context(), func(tx memory.Tx) (err error) {

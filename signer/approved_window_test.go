@@ -14,7 +14,7 @@ import (
 // The attack: many small payments in place of a large one.
 func TestWindowsOfThePolicyAreKept(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	d.list("alice", false)
 	d.clock.Advance(time.Hour)
 	d.wantReason(d.ordered(1, 10), "")
@@ -30,7 +30,7 @@ func TestWindowsOfThePolicyAreKept(t *testing.T) {
 
 func TestAHoldBeginsAtTheSigner(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(p *roster.Policy) { p.Rules[1].Hold = 2 * time.Hour })
+	d := newPolicyFixture(t, func(p *roster.Policy) { p.Rules[1].Hold = 2 * time.Hour })
 	r := d.ordered(1, 11, ann, bob)
 	d.clock.Advance(time.Hour) // while nobody shows the approvals to the signer
 	d.wantReason(d.ordered(1, 11, ann), ReasonApproved)
@@ -45,7 +45,7 @@ func TestAHoldBeginsAtTheSigner(t *testing.T) {
 
 func TestAHoldEnds(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(p *roster.Policy) { p.Rules[1].Hold, p.Rules[1].Hours = 2*time.Hour, "Mon-Sun 00-24" })
+	d := newPolicyFixture(t, func(p *roster.Policy) { p.Rules[1].Hold, p.Rules[1].Hours = 2*time.Hour, "Mon-Sun 00-24" })
 	r := d.ordered(1, 11, ann, bob)
 	d.wantReason(r, ReasonHold)
 	d.clock.Advance(2*time.Hour - time.Second)
@@ -60,7 +60,7 @@ func TestACrashTakesApprovalsOnceAtMost(t *testing.T) {
 	t.Parallel()
 	steps := 0
 	for n := 1; ; n++ {
-		d := newDesk(t, nil)
+		d := newPolicyFixture(t, nil)
 		r := d.ordered(1, 11, ann, bob)
 		left, step := "", 0
 		d.file.OnStep(func(string) error {
@@ -82,7 +82,7 @@ func TestACrashTakesApprovalsOnceAtMost(t *testing.T) {
 		d.wantReason(r, "")
 		beside := r
 		beside.contents.Reservations = []string{"hot/7"}
-		d.wantReason(beside, ReasonApproved, "it was used before")
+		d.wantReason(beside, ReasonApproved, "used before: the approval")
 	}
 	if steps < 9 {
 		t.Errorf("it was killed at %d steps, want more", steps)
@@ -92,7 +92,7 @@ func TestACrashTakesApprovalsOnceAtMost(t *testing.T) {
 // However many ask at once, no more leaves than the window holds.
 func TestManyOrdersAgainstOneWindow(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	d.list("alice", false)
 	d.clock.Advance(time.Hour)
 	var list []request

@@ -57,17 +57,17 @@ func (s *Signer) Begun(ctx context.Context) (b Begun, err error) {
 		one.Entry, one.At = e.Number, e.At
 		b.Epochs = append(b.Epochs, one)
 	}
-	b.Signature = ed25519.Sign(s.keys.secret.open().desk, b.text())
+	b.Signature = ed25519.Sign(s.keys.secret.open().logKey, b.text())
 	return b, nil
 }
 
-// By returns the epochs if the owner of desk signed them for a network and a signer's state; otherwise none.
+// By returns the epochs if the owner of logKey signed them for a network and a signer's state; otherwise none.
 //
 // The attack: somebody who answers in the signer's place says of an epoch that another person began it, and the log of
 // acts names that person for ever.
-func (b Begun) By(desk ed25519.PublicKey, network Network, instance string) []BegunEpoch {
-	if b.Network != network || b.Instance != instance || len(desk) != ed25519.PublicKeySize ||
-		!ed25519.Verify(desk, b.text(), b.Signature) {
+func (b Begun) By(logKey ed25519.PublicKey, network Network, instance string) []BegunEpoch {
+	if b.Network != network || b.Instance != instance || len(logKey) != ed25519.PublicKeySize ||
+		!ed25519.Verify(logKey, b.text(), b.Signature) {
 		return nil
 	}
 	return b.Epochs

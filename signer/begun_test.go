@@ -19,7 +19,7 @@ func TestWhoBeganAnEpochIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	none, err := s.Begun(t.Context())
-	if err != nil || len(none.By(keys.Desk(), Testnet, none.Instance)) != 0 {
+	if err != nil || len(none.By(keys.LogKey(), Testnet, none.Instance)) != 0 {
 		t.Errorf("before the first: got %v, %v; want none", none.Epochs, err)
 	}
 	var entry memory.Entry
@@ -36,11 +36,11 @@ func TestWhoBeganAnEpochIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := BegunEpoch{Epoch: 1, Entry: entry.Number, At: at, Who: "ann", Why: "the yearly rotation"}
-	if got := begun.By(keys.Desk(), Testnet, begun.Instance); len(got) != 1 || got[0] != want {
+	if got := begun.By(keys.LogKey(), Testnet, begun.Instance); len(got) != 1 || got[0] != want {
 		t.Errorf("got %+v, want %+v alone", got, want)
 	}
 	begun.Epochs[0].Who = "bob"
-	if got := begun.By(keys.Desk(), Testnet, begun.Instance); len(got) != 0 {
+	if got := begun.By(keys.LogKey(), Testnet, begun.Instance); len(got) != 0 {
 		t.Errorf("with another person: got %+v, want nothing", got)
 	}
 	begun.Epochs[0].Who = "ann"
@@ -77,15 +77,15 @@ func TestWhoBeganAnEpochIsOfOneLogAndNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk, instance := keys.Desk(), said["this"].Instance
-	if got := said["this"].By(desk, Mainnet, instance); len(got) != 1 || got[0].Who != "of this" {
+	logKey, instance := keys.LogKey(), said["this"].Instance
+	if got := said["this"].By(logKey, Mainnet, instance); len(got) != 1 || got[0].Who != "of this" {
 		t.Errorf("of this log: got %+v, want what it says", got)
 	}
 	for _, name := range []string{"another log", "another network"} {
 		relabelled := said[name]
 		relabelled.Network, relabelled.Instance = Mainnet, instance
 		for _, b := range []Begun{said[name], relabelled} {
-			if got := b.By(desk, Mainnet, instance); len(got) != 0 {
+			if got := b.By(logKey, Mainnet, instance); len(got) != 0 {
 				t.Errorf("of %s: got %+v, want nothing", name, got)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/signer/people"
 )
 
-// PolicyClaim says which policy was in force with a seed, signed with the key of Desk. A service keeps the newest and
+// PolicyClaim says which policy was in force with a seed, signed with the key of LogKey. A service keeps the newest and
 // shows it again, so that a signer whose state was lost, with the policy in it, knows that there was one.
 type PolicyClaim struct {
 	memory.KnownPolicy
@@ -25,9 +25,10 @@ func (c PolicyClaim) text() []byte {
 }
 
 // VerifyPolicyClaim returns ErrClaim unless the owner of the key signed the claim.
-func VerifyPolicyClaim(desk ed25519.PublicKey, c PolicyClaim) error {
+func VerifyPolicyClaim(logKey ed25519.PublicKey, c PolicyClaim) error {
 	signature, err := hex.DecodeString(c.Signature)
-	if err != nil || c.Version < 1 || len(desk) != ed25519.PublicKeySize || !ed25519.Verify(desk, c.text(), signature) {
+	if err != nil || c.Version < 1 || len(logKey) != ed25519.PublicKeySize ||
+		!ed25519.Verify(logKey, c.text(), signature) {
 		return ErrClaim
 	}
 	return nil
@@ -35,7 +36,7 @@ func VerifyPolicyClaim(desk ed25519.PublicKey, c PolicyClaim) error {
 
 func (k *Keys) claimPolicy(p memory.KnownPolicy) PolicyClaim {
 	c := PolicyClaim{KnownPolicy: p}
-	c.Signature = hex.EncodeToString(ed25519.Sign(k.secret.open().desk, c.text()))
+	c.Signature = hex.EncodeToString(ed25519.Sign(k.secret.open().logKey, c.text()))
 	return c
 }
 
@@ -49,7 +50,7 @@ func (s *Signer) KnowPolicy(ctx context.Context, claim PolicyClaim) error {
 	if claim.Version < known.Version || claim.KnownPolicy == known {
 		return nil
 	}
-	if err := VerifyPolicyClaim(s.keys.Desk(), claim); err != nil {
+	if err := VerifyPolicyClaim(s.keys.LogKey(), claim); err != nil {
 		return err
 	}
 	if _, err := people.KnowPolicy(ctx, s.judge.keeper, claim.KnownPolicy, s.now()); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // saying adds what a person says about a request's order.
-func (d *desk) saying(r request, o approval.Order, seed byte, decision approval.Decision) request {
+func (d *policyFixture) saying(r request, o approval.Order, seed byte, decision approval.Decision) request {
 	d.t.Helper()
 	a := d.approvalOf(o)
 	a.Decision = decision
@@ -25,7 +25,7 @@ func (d *desk) saying(r request, o approval.Order, seed byte, decision approval.
 // The attack: a no is shown to the signer until a day has passed, or not a second time.
 func TestANoIsRemembered(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	o := d.orderOf(1, nonceChain, token("alice", 11))
 	plain := d.ordered(1, 11)
 	d.wantReason(d.saying(plain, o, cat, approval.No), ReasonApproved, "cat said no")
@@ -45,7 +45,7 @@ func TestANoIsRemembered(t *testing.T) {
 // A no ends with the person.
 func TestTheNoOfWhoeverIsGoneEnds(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	o := d.orderOf(1, nonceChain, token("alice", 11))
 	plain := d.ordered(1, 11)
 	d.wantReason(d.saying(plain, o, cat, approval.No), ReasonApproved, "cat said no")
@@ -59,7 +59,7 @@ func TestTheNoOfWhoeverIsGoneEnds(t *testing.T) {
 // that began with it begins again.
 func TestWhoeverIsRemovedHasApprovedNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(p *roster.Policy) { p.Rules[1].Hold = time.Hour })
+	d := newPolicyFixture(t, func(p *roster.Policy) { p.Rules[1].Hold = time.Hour })
 	r := d.ordered(1, 11, ann, cat)
 	d.wantReason(r, ReasonHold, "held for 1h from now on")
 	next := d.policy
@@ -81,7 +81,7 @@ func TestWhoeverIsRemovedHasApprovedNothing(t *testing.T) {
 // The attack: the service makes up the signature of a person.
 func TestAForgedSignatureFreezes(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	froze := []memory.Freeze{}
 	d.arm(&froze)
 	d.wantReason(d.ordered(1, 11, ann, outsider), ReasonApproved) // which no key of the policy is said to have made

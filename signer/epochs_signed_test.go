@@ -41,9 +41,9 @@ func TestTheEpochsOfAnExportAreSigned(t *testing.T) {
 		"another hot key":   func(h *KeyExport) { h.Hot[chain.FamilySolana] = other.Hot[chain.FamilySolana] },
 		"another later hot": func(h *KeyExport) { h.Public.Later[0].Hot[chain.FamilySolana] = other.Hot[chain.FamilySolana] },
 		"another network":   func(h *KeyExport) { h.Public.Network = Mainnet },
-		"another log's key": func(h *KeyExport) { h.Desk = other.Desk },
+		"another log's key": func(h *KeyExport) { h.LogKey = other.LogKey },
 		"no signature":      func(h *KeyExport) { h.Epochs = nil },
-		"no key of a log":   func(h *KeyExport) { h.Desk = nil },
+		"no key of a log":   func(h *KeyExport) { h.LogKey = nil },
 		"another signature": func(h *KeyExport) { h.Epochs = other.Epochs },
 	} {
 		h := export()

@@ -33,7 +33,7 @@ type material struct {
 	private map[bursar.Family]*[branches]btcec.ModNScalar // secp256k1: the branch keys
 	trees   map[bursar.Family]*slip10                     // ed25519: purpose'/coin'
 	webhook [sha256.Size]byte                             // the root of the webhook secrets
-	desk    ed25519.PrivateKey                            // signs entries of the signer's log
+	logKey  ed25519.PrivateKey                            // signs entries of the signer's log
 }
 
 // NewKeys derives the keys of a mnemonic without a BIP 39 passphrase.
@@ -65,7 +65,7 @@ func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
 	if m.webhook, err = webhookRoot(seed); err != nil {
 		return nil, err
 	}
-	if m.desk, err = deskKey(seed); err != nil {
+	if m.logKey, err = logKeyOf(seed); err != nil {
 		return nil, err
 	}
 	k := &Keys{public: newDeriver(network, hex.EncodeToString(fingerprint)), secret: conceal(m)}
@@ -246,5 +246,5 @@ func (k *Keys) Wipe() {
 		tree.wipe()
 	}
 	clear(m.webhook[:])
-	clear(m.desk)
+	clear(m.logKey)
 }

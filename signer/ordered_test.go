@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// clients gives the account of all orders of a desk a client's key, and returns what signs with it.
-func (d *desk) clients() func(text string) string {
+// clients gives the account of all orders of a policy fixture a client's key, and returns what signs with it.
+func (d *policyFixture) clients() func(text string) string {
 	d.t.Helper()
 	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))
 	public, err := orderkey.New(private.Public())
@@ -30,7 +30,7 @@ func (d *desk) clients() func(text string) string {
 }
 
 // brief is a payment that persons approved, by an order that its client signed for an hour.
-func (d *desk) brief(n byte, signs func(text string) string) request {
+func (d *policyFixture) brief(n byte, signs func(text string) string) request {
 	d.t.Helper()
 	r := d.ordered(n, 11)
 	o := d.orderOf(n, r.chain, r.contents.Payments[0])
@@ -44,7 +44,7 @@ func (d *desk) brief(n byte, signs func(text string) string) request {
 // that use a later nonce wait for it, and the client chose when the order ends.
 func TestAReplacementIsSignedAfterTheEndOfItsOrder(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	r := d.brief(1, d.clients())
 	d.wantReason(r, "")
 	d.clock.Advance(2 * time.Hour)
@@ -60,7 +60,7 @@ func TestAReplacementIsSignedAfterTheEndOfItsOrder(t *testing.T) {
 // included: after the state began again the order is still one that was signed.
 func TestAnOrderThatWasSignedIsNeverOnlyLate(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	signs := d.clients()
 	r := d.brief(1, signs)
 	d.wantReason(r, "")
@@ -83,7 +83,7 @@ func TestAnOrderThatWasSignedIsNeverOnlyLate(t *testing.T) {
 // A transaction that excludes each one before need not belong to the flow in which the order was approved.
 func TestAnOrderOfTwoFlowsIsNeverOnlyLate(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil)
+	d := newPolicyFixture(t, nil)
 	signs := d.clients()
 	d.wantReason(d.brief(1, signs), "") // the flow that both share: hot/1
 	r := d.brief(2, signs)

@@ -11,10 +11,10 @@ import (
 	"github.com/bursar/bursar/roster"
 )
 
-// newPasskeyDesk is a desk whose people have passkeys too, which count for large payments.
-func newPasskeyDesk(t *testing.T, keys ...roster.KeyKind) *desk {
+// newPasskeyFixture is a policy fixture whose people have passkeys too, which count for large payments.
+func newPasskeyFixture(t *testing.T, keys ...roster.KeyKind) *policyFixture {
 	t.Helper()
-	return newDesk(t, func(p *roster.Policy) {
+	return newPolicyFixture(t, func(p *roster.Policy) {
 		var err error
 		if p.Site, err = passkey.ParseOrigin(passkeytest.Origin); err != nil {
 			t.Fatal(err)
@@ -27,7 +27,7 @@ func newPasskeyDesk(t *testing.T, keys ...roster.KeyKind) *desk {
 }
 
 // touched adds an approval by a passkey to a request.
-func (d *desk) touched(
+func (d *policyFixture) touched(
 	r request, seed byte, change func(a *approval.Approval), touch ...func(*passkeytest.Touch),
 ) request {
 	d.t.Helper()
@@ -49,7 +49,7 @@ func counting(n uint32) func(*passkeytest.Touch) { return func(o *passkeytest.To
 
 func TestPasskeysApproveWhereTheyCount(t *testing.T) {
 	t.Parallel()
-	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
+	d := newPasskeyFixture(t, roster.KeySSH, roster.KeyPasskey)
 	d.wantReason(d.touched(d.ordered(1, 11), ann, nil), ReasonApproved, "1 of 2")
 	d.wantReason(d.touched(d.ordered(1, 11, ann), ann, nil), ReasonApproved, "1 of 2") // one person with two keys
 	d.wantReason(d.touched(d.touched(d.ordered(1, 11), ann, nil), outsider, nil), ReasonApproved, "1 of 2",
@@ -59,10 +59,10 @@ func TestPasskeysApproveWhereTheyCount(t *testing.T) {
 	d.wantReason(d.touched(d.ordered(2, 11, ann), cat, nil), "") // with an SSH key beside it
 	beside := both
 	beside.contents.Reservations = []string{"hot/7"}
-	d.wantReason(beside, ReasonApproved, "it was used before")
+	d.wantReason(beside, ReasonApproved, "used before: the approval")
 	d.wantReason(d.touched(d.ordered(3, 11, ann, bob), cat, saysNo), ReasonApproved, "cat said no")
 
-	usual := newPasskeyDesk(t)
+	usual := newPasskeyFixture(t)
 	r := usual.touched(usual.ordered(1, 11, ann), bob, nil)
 	usual.wantReason(r, ReasonApproved, "1 of 2",
 		"1 more with keys of a kind that does not count here, which are sk and ssh")
@@ -73,7 +73,7 @@ func TestPasskeysApproveWhereTheyCount(t *testing.T) {
 // The attack: an assertion that was made elsewhere, without its owner, or for something else.
 func TestWhatAPasskeyDidNotApprove(t *testing.T) {
 	t.Parallel()
-	d := newPasskeyDesk(t, roster.KeyPasskey)
+	d := newPasskeyFixture(t, roster.KeyPasskey)
 	type touch = passkeytest.Touch
 	for says, change := range map[string]func(o *touch){
 		"nobody was present":                  func(o *touch) { o.Flags = passkeytest.Verified },
@@ -99,7 +99,7 @@ func TestWhatAPasskeyDidNotApprove(t *testing.T) {
 // The attack: the secret of a passkey is copied, and the copy signs beside it.
 func TestACopiedPasskeyIsSeenByItsCounter(t *testing.T) {
 	t.Parallel()
-	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
+	d := newPasskeyFixture(t, roster.KeySSH, roster.KeyPasskey)
 	by := func(n byte, counter uint32) request {
 		return d.touched(d.ordered(n, 11, ann), bob, nil, counting(counter))
 	}
@@ -129,7 +129,7 @@ func TestACopiedPasskeyIsSeenByItsCounter(t *testing.T) {
 // The attack: the no of somebody who has nothing but a passkey is not shown a second time.
 func TestANoByAPasskeyAloneIsRemembered(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(p *roster.Policy) {
+	d := newPolicyFixture(t, func(p *roster.Policy) {
 		var err error
 		if p.Site, err = passkey.ParseOrigin(passkeytest.Origin); err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestANoByAPasskeyAloneIsRemembered(t *testing.T) {
 // The attack: a copy of a passkey says yes after its owner said no, so that the no is not the last word.
 func TestACopiedPasskeyDoesNotTakeBackANo(t *testing.T) {
 	t.Parallel()
-	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
+	d := newPasskeyFixture(t, roster.KeySSH, roster.KeyPasskey)
 	d.wantReason(d.touched(d.ordered(1, 11, ann), bob, nil, counting(5)), "")
 	r := d.touched(d.ordered(2, 11, ann, cat), bob, saysNo, counting(6))
 	d.clock.Advance(time.Second)

@@ -87,11 +87,11 @@ func FromPublic(exported PublicKeys) (*Deriver, error) {
 func parseAccount(text string, network Network) (*hdkeychain.ExtendedKey, error) {
 	account, err := hdkeychain.NewKeyFromString(text)
 	if err != nil {
-		return nil, errors.New("it is not an extended key")
+		return nil, errors.New("not an extended key")
 	}
 	if account.IsPrivate() {
 		account.Zero()
-		return nil, errors.New("it is a private key, which must not be here")
+		return nil, errors.New("the key is private and must not be here")
 	}
 	params, err := network.params()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 const (
 	refusedPace  = time.Minute
 	refusedAgain = time.Hour
-	maxRefused   = 4096 // outgoing transactions whose refusals are told from new ones
+	maxRefused   = 4096 // outgoing transactions whose refusals are distinguished from new ones
 )
 
 // refusals is what was refused since the last entry of the log.

@@ -18,18 +18,18 @@ func screeningKey(n byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, ed25519.SeedSize))
 }
 
-// screenedDesk is a desk whose policy lets nothing leave that the service did not pass within an hour, unless two
-// persons approve it.
-func screenedDesk(t *testing.T) *desk {
+// screenedFixture is a policy fixture whose policy lets nothing leave that the service did not pass within an hour,
+// unless two persons approve it.
+func screenedFixture(t *testing.T) *policyFixture {
 	t.Helper()
-	return newDesk(t, func(p *roster.Policy) {
+	return newPolicyFixture(t, func(p *roster.Policy) {
 		p.Screeners = []ed25519.PublicKey{screeningKey(1).Public().(ed25519.PublicKey)}
 		p.Rules[0].To, p.Rules[0].Screened = roster.ToAny, time.Hour
 	})
 }
 
 // screened is a withdrawal of a token with the answer of the screening service to what is asked about it.
-func (d *desk) screened(n byte, key byte, change func(q *verdict.Request, a *verdict.Answer)) request {
+func (d *policyFixture) screened(n byte, key byte, change func(q *verdict.Request, a *verdict.Answer)) request {
 	d.t.Helper()
 	r := d.ordered(n, 5)
 	o := d.orderOf(n, r.chain, r.contents.Payments[0])
@@ -51,7 +51,7 @@ func (d *desk) screened(n byte, key byte, change func(q *verdict.Request, a *ver
 
 func TestAPaymentNeedsAPass(t *testing.T) {
 	t.Parallel()
-	d := screenedDesk(t)
+	d := screenedFixture(t)
 	d.wantReason(d.ordered(1, 5), ReasonScreened,
 		"rule small: the screening service has not passed it: there is no answer")
 	for say, change := range map[string]func(q *verdict.Request, a *verdict.Answer){
@@ -95,7 +95,7 @@ func TestAPaymentNeedsAPass(t *testing.T) {
 // demands no pass.
 func TestPersonsAllowWhatIsNotPassed(t *testing.T) {
 	t.Parallel()
-	d := screenedDesk(t)
+	d := screenedFixture(t)
 	review := d.screened(1, 1, func(_ *verdict.Request, a *verdict.Answer) { a.Verdict = verdict.Review })
 	d.wantReason(review, ReasonScreened)
 	o := d.orderOf(1, review.chain, review.contents.Payments[0])
@@ -108,7 +108,7 @@ func TestPersonsAllowWhatIsNotPassed(t *testing.T) {
 // What was signed is signed again, also once its pass has expired: its replacement excludes it.
 func TestAReplacementNeedsNoNewPass(t *testing.T) {
 	t.Parallel()
-	d := screenedDesk(t)
+	d := screenedFixture(t)
 	first := d.screened(1, 1, nil)
 	d.wantReason(first, "")
 	d.clock.Advance(3 * time.Hour)
@@ -122,7 +122,7 @@ func TestAReplacementNeedsNoNewPass(t *testing.T) {
 // A screening key that a later version takes away does not count for the day in which that version waits.
 func TestALostScreeningKeyEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	d := screenedDesk(t)
+	d := screenedFixture(t)
 	before := d.policy
 	next := before
 	next.Version, next.Previous = 2, before.Hash()

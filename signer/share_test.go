@@ -34,7 +34,7 @@ func TestAFeeIsAShareOfThePayment(t *testing.T) {
 // What is paid in tokens is compared by the prices of the policy.
 func TestAFeeIsAShareOfThePaymentInTokens(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, nil) // in which a unit of either asset is worth the same
+	d := newPolicyFixture(t, nil) // in which a unit of either asset is worth the same
 	p := d.policies[nonceChain]
 	p.MaxFeePercent = 50
 	d.policies[nonceChain] = p

@@ -17,7 +17,7 @@ func saysNo(a *approval.Approval) { a.Decision = approval.No }
 // bursar-approve, which showed what it signed, ends.
 func TestAPasskeyLiftsNoNoBySSH(t *testing.T) {
 	t.Parallel()
-	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
+	d := newPasskeyFixture(t, roster.KeySSH, roster.KeyPasskey)
 	o := d.orderOf(1, nonceChain, token("alice", 11))
 	plain := d.ordered(1, 11, ann, cat)
 	both := d.saying(plain, o, bob, approval.No)
@@ -34,7 +34,7 @@ func TestAPasskeyLiftsNoNoBySSH(t *testing.T) {
 // A no by SSH lifts nothing of one by a passkey, and each is lifted by itself.
 func TestANoOfEachKindIsLiftedByItself(t *testing.T) {
 	t.Parallel()
-	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
+	d := newPasskeyFixture(t, roster.KeySSH, roster.KeyPasskey)
 	o := d.orderOf(1, nonceChain, token("alice", 11))
 	plain := d.ordered(1, 11, ann, cat)
 	d.wantReason(d.saying(plain, o, bob, approval.No), ReasonApproved, "bob said no")
@@ -51,7 +51,7 @@ func TestANoOfEachKindIsLiftedByItself(t *testing.T) {
 // A no that a release noted without its kind is of the strongest that its person has.
 func TestANoOfAnUnknownKindIsOfTheStrongest(t *testing.T) {
 	t.Parallel()
-	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
+	d := newPasskeyFixture(t, roster.KeySSH, roster.KeyPasskey)
 	o := d.orderOf(1, nonceChain, token("alice", 11))
 	plain := d.ordered(1, 11, ann, cat)
 	d.must(d.file.Do(t.Context(), func(tx memory.Tx) error {
@@ -66,7 +66,7 @@ func TestANoOfAnUnknownKindIsOfTheStrongest(t *testing.T) {
 // A yes by SSH lifts what a passkey said.
 func TestSSHLiftsTheNoOfAPasskey(t *testing.T) {
 	t.Parallel()
-	d := newPasskeyDesk(t, roster.KeySSH, roster.KeyPasskey)
+	d := newPasskeyFixture(t, roster.KeySSH, roster.KeyPasskey)
 	o := d.orderOf(1, nonceChain, token("alice", 11))
 	plain := d.ordered(1, 11, ann, cat)
 	d.wantReason(d.touched(plain, bob, saysNo), ReasonApproved, "bob said no")
@@ -79,7 +79,7 @@ func TestSSHLiftsTheNoOfAPasskey(t *testing.T) {
 func TestANoCountsWhileAnotherSiteWaits(t *testing.T) {
 	t.Parallel()
 	const site = "https://next.example.com"
-	d := newDesk(t, func(p *roster.Policy) {
+	d := newPolicyFixture(t, func(p *roster.Policy) {
 		var err error
 		if p.Site, err = passkey.ParseOrigin(passkeytest.Origin); err != nil {
 			t.Fatal(err)

@@ -26,10 +26,10 @@ const (
 	suspectTime = 10 * time.Minute
 )
 
-// telling are the reasons of refusals that neither a customer nor a limit nor a configuration causes: only a service
-// that is broken, or in other hands, has such a transaction signed.
-var telling = []Reason{ReasonUnreadable, ReasonTooLarge, ReasonUnpaid, ReasonExternal, ReasonChange, ReasonSource,
-	ReasonDigest, ReasonReservations, ReasonProof}
+// suspiciousReasons are the reasons of refusals that neither a customer nor a limit nor a configuration causes: only a
+// service that is broken, or in other hands, has such a transaction signed.
+var suspiciousReasons = []Reason{ReasonUnreadable, ReasonTooLarge, ReasonUnpaid, ReasonExternal, ReasonChange,
+	ReasonSource, ReasonDigest, ReasonReservations, ReasonProof}
 
 // itself is the name of the signer where it freezes by itself.
 const itself = "the signer itself"
@@ -42,7 +42,7 @@ type suspicion struct {
 	recent []suspect
 }
 
-// suspect is a transaction that was refused for a telling reason.
+// suspect is a transaction that was refused for a suspicious reason.
 type suspect struct {
 	at       time.Time
 	outgoing bursar.ID
@@ -69,7 +69,7 @@ func (s *Signer) consider(ctx context.Context, c *check, err error) {
 	switch {
 	case refused.Reason == ReasonOutpoint, refused.Reason == ReasonSetBack, refused.Reason == ReasonForged:
 		why = fmt.Sprintf("%s: %s", refused.Reason, refused.Detail)
-	case slices.Contains(telling, refused.Reason):
+	case slices.Contains(suspiciousReasons, refused.Reason):
 		why = s.suspicion.add(c, refused)
 	}
 	if why == "" {
@@ -83,7 +83,7 @@ func (s *Signer) consider(ctx context.Context, c *check, err error) {
 func (s *suspicion) add(c *check, refused *RefusalError) string {
 	now := c.policy.Now()
 	asked := c.unsigned
-	asked.Orders = nil // approvals come one by one, and nothing about them is telling
+	asked.Orders = nil // approvals come one by one, and nothing about them is suspicious
 	text, err := json.Marshal([]any{c.request, asked})
 	if err != nil {
 		text = []byte(c.request.ID.String())

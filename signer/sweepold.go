@@ -77,12 +77,12 @@ func (c *check) goesHome() bool {
 }
 
 // sweepOld refuses what a key of an earlier epoch must not sign: anything but a payment of all to the hot wallet of the
-// epoch in force, or to a cold wallet. One more thing is allowed: to replace a transaction that was signed before, by
-// one that uses up the same, pays the same to the same, and spends no output of a later epoch.
+// epoch in force, or to a cold wallet. The only other transaction allowed is a replacement of an earlier one: same
+// inputs, same payments, and no output of a later epoch.
 //
-// The attack: a seed is replaced because somebody else may have a copy of it, or may get at its keys later. Anyone who
-// controls the core would have customers paid, or themselves, by keys that nobody watches any more; and would have
-// money brought to the address that the rotation was to empty.
+// It prevents an attack after a rotation: a seed is replaced because somebody else may have a copy of it, or may get
+// its keys later. Anyone who controls the service could otherwise pay customers, or themselves, with keys that nobody
+// watches any more, or move money to the addresses that the rotation was to empty.
 func (c *check) sweepOld(sharing []memory.Flow, whole bool) error {
 	if !c.usesOld() || c.goesHome() {
 		return nil

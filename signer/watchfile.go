@@ -64,7 +64,7 @@ func (k *Keys) ExportWatchOnly(count int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the watch-only file: %w", err)
 	}
-	signature := ed25519.Sign(k.secret.open().desk, watchOnlyText(text))
+	signature := ed25519.Sign(k.secret.open().logKey, watchOnlyText(text))
 	return json.Marshal(watchOnlyFile{watchOnlyVersion, text, signature})
 }
 
@@ -113,8 +113,8 @@ func ReadWatchOnly(r io.Reader) (*WatchOnly, error) {
 	if err := json.Unmarshal(compact.Bytes(), &content); err != nil {
 		return nil, fmt.Errorf("%w: its content cannot be read", ErrBadPublicKeys)
 	}
-	desk := content.Keys.Desk
-	if len(desk) != ed25519.PublicKeySize || !ed25519.Verify(desk, watchOnlyText(compact.Bytes()), file.Signature) {
+	logKey := content.Keys.LogKey
+	if len(logKey) != ed25519.PublicKeySize || !ed25519.Verify(logKey, watchOnlyText(compact.Bytes()), file.Signature) {
 		return nil, fmt.Errorf("%w: it was changed after it was signed", ErrBadPublicKeys)
 	}
 	keys, err := FromKeyExport(content.Keys)

@@ -107,8 +107,8 @@ func TestAChangedWatchOnlyFileIsRefused(t *testing.T) {
 			c.Keys.Public.Accounts["bitcoin"] = thief.ExportPublic().Accounts["bitcoin"]
 		}),
 		"the hot wallet":     of(func(c *watchOnlyContent) { c.Keys.Hot[chain.FamilySolana] = stolen }),
-		"another log's key":  of(func(c *watchOnlyContent) { c.Keys.Desk = thief.Desk() }),
-		"no log's key":       of(func(c *watchOnlyContent) { c.Keys.Desk = nil }),
+		"another log's key":  of(func(c *watchOnlyContent) { c.Keys.LogKey = thief.LogKey() }),
+		"no log's key":       of(func(c *watchOnlyContent) { c.Keys.LogKey = nil }),
 		"a longer list":      of(func(c *watchOnlyContent) { c.Pool[bursar.Family("bitcoin")] = []chain.PublicKey{stolen} }),
 		"not a file":         []byte("{}"),
 		"the public keys":    []byte(`{"version":1,"network":"testnet"}`),
@@ -141,7 +141,7 @@ func TestAListOfAWatchOnlyFileIsChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := json.Marshal(watchOnlyFile{watchOnlyVersion, content,
-			ed25519.Sign(keys.secret.open().desk, watchOnlyText(content))})
+			ed25519.Sign(keys.secret.open().logKey, watchOnlyText(content))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,16 +18,16 @@ type KeyExport struct {
 	Public      PublicKeys                        `json:"public"`
 	Hot         map[bursar.Family]chain.PublicKey `json:"hot"` // of families whose public keys need the seed
 	WebhookRoot []byte                            `json:"webhookRoot"`
-	Desk        []byte                            `json:"desk"` // the ed25519 key that signs entries of the signer's log
+	LogKey      []byte                            `json:"desk"` // the ed25519 key that signs entries of the signer's log
 
-	// Epochs is the signature with Desk over the public keys of all epochs and over which one is in force; see
+	// Epochs is the signature with LogKey over the public keys of all epochs and over which one is in force; see
 	// VerifyEpochs.
 	Epochs []byte `json:"epochs,omitempty"`
 }
 
 // Export returns what a service without the seed needs.
 func (k *Keys) Export() (KeyExport, error) {
-	h := KeyExport{Public: k.ExportPublic(), Hot: map[bursar.Family]chain.PublicKey{}, Desk: k.Desk()}
+	h := KeyExport{Public: k.ExportPublic(), Hot: map[bursar.Family]chain.PublicKey{}, LogKey: k.LogKey()}
 	h.Public.Hot = nil // it is beside it here
 	root := k.secret.open().webhook
 	h.WebhookRoot = root[:]
@@ -38,13 +38,13 @@ func (k *Keys) Export() (KeyExport, error) {
 		}
 		h.Hot[family] = pub
 	}
-	h.Epochs = ed25519.Sign(k.secret.open().desk, h.epochsText())
+	h.Epochs = ed25519.Sign(k.secret.open().logKey, h.epochsText())
 	return h, nil
 }
 
-// VerifyEpochs returns ErrBadPublicKeys unless the owner of Desk, which the caller compares with the key that it knows,
-// said which epoch is in force and what the public keys are. The keys of the first seed alone need no signature: who
-// knows Desk from a database knows them from there too.
+// VerifyEpochs returns ErrBadPublicKeys unless the owner of LogKey, which the caller compares with the key that it
+// knows, said which epoch is in force and what the public keys are. The keys of the first seed alone need no signature:
+// who knows LogKey from a database knows them from there too.
 //
 // The attack: somebody who answers in the signer's place says that an epoch has begun, of a seed of his own, and from
 // then on all customers pay to him.
@@ -52,7 +52,7 @@ func (h KeyExport) VerifyEpochs() error {
 	if h.Public.Epoch == 0 && len(h.Public.Later) == 0 {
 		return nil
 	}
-	if len(h.Desk) != ed25519.PublicKeySize || !ed25519.Verify(h.Desk, h.epochsText(), h.Epochs) {
+	if len(h.LogKey) != ed25519.PublicKeySize || !ed25519.Verify(h.LogKey, h.epochsText(), h.Epochs) {
 		return fmt.Errorf("%w: the key of the signer's log did not sign the epochs", ErrBadPublicKeys)
 	}
 	return nil
@@ -75,7 +75,7 @@ type WatchOnly struct {
 	public *Deriver
 	hot    map[bursar.Family]chain.PublicKey
 	root   vault[[sha256.Size]byte]
-	desk   ed25519.PublicKey
+	logKey ed25519.PublicKey
 
 	digests map[bursar.Family]string
 	// deposit keys of families whose public keys need the seed, from index 0 on
@@ -93,11 +93,12 @@ func FromKeyExport(h KeyExport) (*WatchOnly, error) {
 	if len(h.WebhookRoot) != sha256.Size {
 		return nil, fmt.Errorf("%w: a webhook root of %d bytes", ErrBadPublicKeys, len(h.WebhookRoot))
 	}
-	if len(h.Desk) != 0 && len(h.Desk) != ed25519.PublicKeySize {
-		return nil, fmt.Errorf("%w: a key of the signer's log of %d bytes", ErrBadPublicKeys, len(h.Desk))
+	if len(h.LogKey) != 0 && len(h.LogKey) != ed25519.PublicKeySize {
+		return nil, fmt.Errorf("%w: a key of the signer's log of %d bytes", ErrBadPublicKeys, len(h.LogKey))
 	}
 	root := [sha256.Size]byte(h.WebhookRoot)
-	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root), desk: bytes.Clone(h.Desk), digests: h.Digests()},
+	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root), logKey: bytes.Clone(h.LogKey),
+			digests: h.Digests()},
 		nil
 }
 

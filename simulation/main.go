@@ -1,6 +1,7 @@
 // Simulation runs random histories of a whole Bursar: the actions of customers, payers, an operator, nodes and
-// receivers, and faults, in memory and on a virtual clock. It judges each history. The same seed gives the same
-// history, byte for byte.
+// receivers, and faults, in memory and on a virtual clock. It checks each history. The same seed gives the same
+// history, byte for byte. It owns the plans, the actions and the checks, and never uses a network, a file or the
+// system's clock while a history runs.
 //
 //	go run ./simulation -n 1000000            run seeds 0 to 999999 and list those that fail
 //	go run ./simulation -seed 7               run one seed and print its log

@@ -3,7 +3,7 @@
 // It owns the format (PROTOCOL.sshsig of OpenSSH) and which keys count: ssh-ed25519, and sk-ssh-ed25519@openssh.com of
 // a security key, which must have been touched and have verified its owner, by a PIN or otherwise. Its invariants: a
 // signature belongs to one namespace, so that what was signed for one purpose is never taken for another; it has one
-// spelling, except for line ends of the armor; everything else than what `ssh-keygen -Y sign` makes of such a key is
+// spelling, except for line ends of the armor; anything other than what `ssh-keygen -Y sign` makes with such a key is
 // refused. It decides nothing about whose key it is.
 package sshsig
 

@@ -63,7 +63,7 @@ func awaySQLite(err error) bool {
 	return false
 }
 
-// closed tells the error of a closed database, which database/sql has no name for.
+// closed recognises the error of a closed database, which database/sql has no name for.
 func closed(err error) bool {
 	return err != nil && strings.HasSuffix(err.Error(), "sql: database is closed")
 }

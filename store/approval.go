@@ -105,7 +105,7 @@ func (tx Settings) NotePolicy(ctx context.Context, p PolicyText) error {
 }
 
 // PolicyClaim says which policy of the signer is the newest that was in force, as the signer signed it. It outlives the
-// service, so that a signer whose state was lost is told that there was one.
+// service, so that a signer whose state was lost is informed that there was one.
 type PolicyClaim struct {
 	Version   int64 // 0: none was
 	Hash      string

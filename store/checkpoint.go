@@ -25,7 +25,7 @@ type Checkpoint struct {
 	File      string // the SHA-256 of the archive's lines, in hexadecimal
 	RemovedAt time.Time
 	Altered   bool // somebody else than this service wrote it, or the one before it
-	Unsure    bool // it was written under a key that is not here: nobody without that key can tell
+	Unsure    bool // it was written under a key that is not here: nobody without that key can verify it
 	seal      []byte
 }
 
@@ -110,7 +110,7 @@ func (tx Checkpoints) After(ctx context.Context, link int64, limit int) ([]Check
 
 // Holds reports whether what stays of a checkpoint's links is what it was when their postings were removed: no entry
 // was changed, added or removed, no order, and no posting is back. The error is ErrOtherKey where this process cannot
-// tell.
+// verify.
 func (tx Checkpoints) Holds(ctx context.Context, c Checkpoint) (bool, error) {
 	if c.Altered {
 		return false, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/ledger"
 )
 
-// Contents are what a copy of a database holds, as far as tells one copy from another.
+// Contents are what a copy of a database holds, as far as it distinguishes one copy from another.
 type Contents struct {
 	Schema   int64  // the last migration that it has had
 	Seed     string // the fingerprint of the seed that its keys come from
@@ -36,15 +36,15 @@ type Contents struct {
 var (
 	// ErrDamaged is returned for a database whose pages, references or books are not whole.
 	ErrDamaged = errors.New("the database is damaged")
-	// ErrForeign is returned for what is no database of this service.
-	ErrForeign = errors.New("this is no database of Bursar")
+	// ErrNotBursar is returned for what is no database of this service.
+	ErrNotBursar = errors.New("this is no database of Bursar")
 	// ErrNewer is returned for a database that a later version of the service has written.
 	ErrNewer = errors.New("a newer version of Bursar has written this database")
 )
 
 // CheckHealth reads the whole database and returns what it holds: on SQLite every page and reference is checked, on
 // both the books are drawn up again from the postings and held against the balances. It works on every schema up to
-// today's, in one consistent state. Errors: ErrDamaged, ErrForeign, ErrNewer.
+// today's, in one consistent state. Errors: ErrDamaged, ErrNotBursar, ErrNewer.
 func (db *DB) CheckHealth(ctx context.Context) (c Contents, err error) {
 	if !db.postgres {
 		if err := db.checkPages(ctx); err != nil {
@@ -86,7 +86,7 @@ func (tx *Tx) contents(ctx context.Context) (c Contents, err error) {
 	// Databases of others have no such tables.
 	if err := tx.row(ctx, "read the schema's version",
 		`SELECT COALESCE(max(version_id), 0) FROM goose_db_version`, nil, &c.Schema); err != nil {
-		return c, fmt.Errorf("%w: %w", ErrForeign, err)
+		return c, fmt.Errorf("%w: %w", ErrNotBursar, err)
 	}
 	known, err := newestMigration()
 	switch {
@@ -95,7 +95,7 @@ func (tx *Tx) contents(ctx context.Context) (c Contents, err error) {
 	case c.Schema > known:
 		return c, fmt.Errorf("%w: its schema is %d, this version's %d", ErrNewer, c.Schema, known)
 	case c.Schema == 0:
-		return c, ErrForeign
+		return c, ErrNotBursar
 	}
 	for name, to := range map[string]*string{
 		"seed":          &c.Seed,
@@ -197,7 +197,7 @@ func (tx *Tx) archivedBalances(ctx context.Context, newest Checkpoint) (map[ledg
 	if err != nil {
 		return nil, err
 	}
-	if !hold && (newest.Link == 0 || newest.writer() == tx.seal.id) { // anyone who has another key, or none, cannot tell
+	if !hold && (newest.Link == 0 || newest.writer() == tx.seal.id) { // no other key verifies it
 		return nil, fmt.Errorf("%w: the sums of the archived postings are not those of the checkpoint at link %d", ErrDamaged,
 			newest.Link)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// DeliveryLease is what a deliverer keeps others from sending. It is one row for all events of a deliverer, so that a
-// lease writes nothing into the events themselves.
+// DeliveryLease is a deliverer's lease of the events that it is sending. It is one row for all of them, so that a lease
+// writes nothing into the events themselves.
 type DeliveryLease struct {
 	Number int64 // 0: it is not in the database
 	Until  time.Time

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// sealDeposit returns the code of an arrival: it covers what came, in which block, whose it is, and how often it was
+// sealDeposit returns the code of a deposit: it covers what came, in which block, whose it is, and how often it was
 // reversed. A deposit is credited once for each count, and one that left its chain has another code than one that
 // stands.
 func (k sealKey) sealDeposit(d bursar.Deposit, wallet int64) []byte {

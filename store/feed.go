@@ -92,7 +92,7 @@ func (tx Feed) Newest(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]
 // all that it draws. The locks that are held say below which number all is settled: nobody waits for anybody. Such a
 // lock is released once the transaction is visible to others (PostgreSQL 15, CommitTransaction in xact.c).
 const (
-	numberingLock int64 = 0x6576 << numberBits // its upper 16 bits tell these locks from all others
+	numberingLock int64 = 0x6576 << numberBits // its upper 16 bits distinguish these locks from all others
 	numberBits          = 48
 )
 

@@ -75,7 +75,7 @@ type Halt struct {
 	Number int64
 	Scope  HaltScope
 	Kind   HaltKind
-	Ref    string // tells two halts of one kind and scope apart; that of an operator's is made by Put
+	Ref    string // distinguishes two halts of one kind and scope apart; that of an operator's is made by Put
 	Reason string // for people
 	Actor  string // who halted, where a person did
 	At     time.Time

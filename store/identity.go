@@ -12,7 +12,7 @@ import (
 // Identity says which copy of a database this is. A promoted PostgreSQL standby keeps the system identifier of its
 // primary and begins a new timeline; a cluster that was restored to a point in time begins one too; one that was
 // loaded from a dump has another system identifier. A copied SQLite file looks like its original: only its counters
-// tell them apart.
+// distinguish them.
 type Identity struct {
 	System   string `json:"system,omitempty"`   // of a PostgreSQL cluster; empty on SQLite
 	Timeline string `json:"timeline,omitempty"` // eight hexadecimal digits; empty on SQLite

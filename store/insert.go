@@ -29,7 +29,7 @@ func (in *insertion) add(row values) {
 		in.width = len(row)
 		in.args = make([]any, 0, len(row)*max(in.rows, 1))
 		var b strings.Builder
-		b.Grow(row.room() + len(in.table) + len("INSERT INTO () "))
+		b.Grow(row.sizeHint() + len(in.table) + len("INSERT INTO () "))
 		row.writeInto(&b, in.table)
 		in.into = b.String()
 	}

@@ -52,7 +52,7 @@ func (k sealKey) hash(before []byte, l Link) []byte {
 }
 
 // Verify reports whether a link follows from the one before it and from what the database says that it covers. The
-// error is ErrOtherKey where this process cannot tell.
+// error is ErrOtherKey where this process cannot verify it.
 func (tx Links) Verify(before, l Link) (bool, error) {
 	switch {
 	case l.KeyID == "" && before.KeyID != "", l.Number != before.Number+1:

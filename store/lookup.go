@@ -9,9 +9,9 @@ import (
 // the columns that name it is therefore written such that there is only one way to do it, by the index: a plan that
 // reads a small table as a whole would still do so when the table has grown, until PostgreSQL next analyses it.
 
-// sought returns a source of rows for FROM, and a condition for WHERE: the rows of a table whose columns, which name
-// each of them uniquely, have one of some lists of values. The lists are all different, and stand one behind the other;
-// args are the arguments of the statement before them.
+// sought returns a source of rows for FROM and a condition for WHERE that match the rows of a table by a unique key
+// against a list of key tuples. The tuples are distinct, and flattened in lists; args are the arguments of the
+// statement before them.
 func sought(tx *Tx, table, alias string, columns []string, lists []any, args ...any) (source, condition string, _ []any,
 	err error) {
 	if !tx.postgres {

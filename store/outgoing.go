@@ -263,7 +263,7 @@ func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uin
 }
 
 // SettleDue returns outgoing transactions that are in a block at or below final and not yet settled, oldest first;
-// sweeps, for which nobody waits, behind all others. One that was adopted and of which nobody can tell yet what it
+// sweeps, for which nobody waits, behind all others. One that was adopted and of which is not known yet what it
 // paid waits.
 func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64,
 	limit int) ([]bursar.OutgoingTx, error) {

@@ -25,9 +25,9 @@ func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited 
 	if err != nil {
 		return nil, err
 	}
-	doubtful := func(holdOf) string { return "" }
+	unverified := func(holdOf) string { return "" }
 	if onlyAudited {
-		if doubtful, err = tx.doubts(ctx, holds); err != nil {
+		if unverified, err = tx.doubts(ctx, holds); err != nil {
 			return nil, err
 		}
 	}
@@ -40,8 +40,8 @@ func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited 
 			why[id] = "its hold is in an archive of the books, so it had ended: cancel it, and have it requested again"
 		case !hold.link.Valid:
 			why[id] = "its hold is under no link of the books"
-		case doubtful(hold) != "":
-			why[id] = doubtful(hold)
+		case unverified(hold) != "":
+			why[id] = unverified(hold)
 		}
 		if kind := again[id]; ended[id] && kind != "" {
 			if ended[id], err = tx.endedAgain(ctx, id, kind); err != nil {

@@ -191,9 +191,9 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 			return false, err
 		}
 	}
-	arrivals, err := tx.sealOldDeposits(ctx, limit)
+	deposits, err := tx.sealOldDeposits(ctx, limit)
 	if err != nil {
 		return false, err
 	}
-	return arrivals == limit || len(keys) == limit || len(old) == limit || len(refunds) == limit, nil
+	return deposits == limit || len(keys) == limit || len(old) == limit || len(refunds) == limit, nil
 }

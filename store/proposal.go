@@ -46,8 +46,8 @@ type Proposal struct {
 	CreatedAt, ExpiresAt, EndedAt time.Time
 }
 
-// ProposalVote is what a person said about a proposal.
-type ProposalVote struct {
+// ProposalDecision is one person's decision about a proposal.
+type ProposalDecision struct {
 	Proposal bursar.ID
 	PersonID bursar.ID
 	Person   string
@@ -59,10 +59,10 @@ type ProposalVote struct {
 
 // Errors of a proposal that is added.
 var (
-	ErrProposed = errors.New("the form has proposed something already")
-	ErrOpen     = errors.New("the same is proposed already, and open")
-	ErrVoted    = errors.New("the person has voted already")
-	ErrTooMany  = errors.New("too much was proposed today to be summed: wait, or use the commands on the host")
+	ErrProposed       = errors.New("the form has proposed something already")
+	ErrOpen           = errors.New("the same is proposed already, and open")
+	ErrAlreadyDecided = errors.New("the person has approved or rejected the proposal already")
+	ErrTooMany        = errors.New("too much was proposed today to be summed: wait, or use the commands on the host")
 )
 
 var proposedColumns = columnsOf([]column[Proposal]{
@@ -87,14 +87,14 @@ var proposedColumns = columnsOf([]column[Proposal]{
 	{"ended_at", func(p *Proposal) any { return instant{&p.EndedAt} }},
 })
 
-var voteColumns = columnsOf([]column[ProposalVote]{
-	{"proposal", func(v *ProposalVote) any { return &v.Proposal }},
-	{"person_id", func(v *ProposalVote) any { return &v.PersonID }},
-	{"person", func(v *ProposalVote) any { return &v.Person }},
-	{"approves", func(v *ProposalVote) any { return &v.Approves }},
-	{"reason", func(v *ProposalVote) any { return &v.Reason }},
-	{"evidence", func(v *ProposalVote) any { return &v.Evidence }},
-	{"at", func(v *ProposalVote) any { return instant{&v.At} }},
+var decisionColumns = columnsOf([]column[ProposalDecision]{
+	{"proposal", func(d *ProposalDecision) any { return &d.Proposal }},
+	{"person_id", func(d *ProposalDecision) any { return &d.PersonID }},
+	{"person", func(d *ProposalDecision) any { return &d.Person }},
+	{"approves", func(d *ProposalDecision) any { return &d.Approves }},
+	{"reason", func(d *ProposalDecision) any { return &d.Reason }},
+	{"evidence", func(d *ProposalDecision) any { return &d.Evidence }},
+	{"at", func(d *ProposalDecision) any { return instant{&d.At} }},
 })
 
 // Insert adds a pending proposal. Errors: ErrProposed where its token is taken, ErrOpen where the same verb is proposed
@@ -172,7 +172,7 @@ func (tx Proposals) ByToken(ctx context.Context, token bursar.ID) (Proposal, err
 	return proposedColumns.one(ctx, tx.Tx, "read a proposal by its form", `FROM proposals WHERE token = $1`, token)
 }
 
-// Lock returns a proposal and keeps it and its votes unchanged until the transaction ends.
+// Lock returns a proposal and keeps it and its decisions unchanged until the transaction ends.
 func (tx Proposals) Lock(ctx context.Context, id bursar.ID) (Proposal, error) {
 	return proposedColumns.one(ctx, tx.Tx, "lock a proposal", `FROM proposals WHERE id = $1`+tx.forUpdate(), id)
 }
@@ -223,8 +223,9 @@ func (tx Proposals) Page(
 		`FROM proposals WHERE (created_at, id) < ($2, $3)`+q.text+order, q.args...)
 }
 
-// Vote adds what a person says about a locked proposal. The error is ErrVoted where they have said something before.
-func (tx Proposals) Vote(ctx context.Context, v ProposalVote) error {
+// Decide records a person's decision about a locked proposal. The error is ErrAlreadyDecided if they have decided
+// before.
+func (tx Proposals) Decide(ctx context.Context, v ProposalDecision) error {
 	query, args := values{
 		{"proposal", v.Proposal},
 		{"person_id", v.PersonID},
@@ -234,12 +235,12 @@ func (tx Proposals) Vote(ctx context.Context, v ProposalVote) error {
 		{"evidence", v.Evidence},
 		{"at", micros(tx.now)},
 	}.insertInto("proposal_votes")
-	return tx.changeOr(ctx, "vote about a proposal", ErrVoted, query+` ON CONFLICT (proposal, person_id) DO NOTHING`,
-		args...)
+	return tx.changeOr(ctx, "record a decision about a proposal", ErrAlreadyDecided,
+		query+` ON CONFLICT (proposal, person_id) DO NOTHING`, args...)
 }
 
-// Votes returns what persons said about a proposal, oldest first.
-func (tx Proposals) Votes(ctx context.Context, id bursar.ID) ([]ProposalVote, error) {
-	return voteColumns.rows(ctx, tx.Tx, "list votes about a proposal",
+// Decisions returns the decisions about a proposal, oldest first.
+func (tx Proposals) Decisions(ctx context.Context, id bursar.ID) ([]ProposalDecision, error) {
+	return decisionColumns.rows(ctx, tx.Tx, "list decisions about a proposal",
 		`FROM proposal_votes WHERE proposal = $1 ORDER BY at, person_id`, id)
 }

@@ -123,11 +123,11 @@ func (tx Custody) LiabilitySum(ctx context.Context, code bursar.CurrencyCode) (b
 // EachExpected calls f with what the books expect of a currency at addresses of ours as of a final block, an address
 // maybe several times: UTXOs where the chain has UTXOs, else what addresses hold and what waits there to be booked.
 // The hot address of a chain without UTXOs is left out: it holds whatever else custody is.
-func (tx Custody) EachExpected(ctx context.Context, c bursar.Currency, byCoins bool, height uint64,
+func (tx Custody) EachExpected(ctx context.Context, c bursar.Currency, byUTXO bool, height uint64,
 	f func(base string, amount bursar.Amount)) error {
 	query, args := `SELECT base, amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`,
 		[]any{string(c.Chain), int64(height)}
-	if !byCoins {
+	if !byUTXO {
 		query = `SELECT base, amount FROM holdings WHERE chain = $1 AND contract = $3
 			UNION ALL SELECT base, amount FROM deposits WHERE chain = $1 AND contract = $3 AND status = 'pending'
 			AND height <= $2`

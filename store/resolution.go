@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// ErrDecided is returned when a deposit has a resolution that stands.
-var ErrDecided = errors.New("it is decided already")
+// ErrResolved is returned when a deposit has a resolution that stands.
+var ErrResolved = errors.New("the deposit is resolved already")
 
 var resolutionColumns = columnsOf([]column[bursar.Resolution]{
 	{"number", func(n *bursar.Resolution) any { return &n.Number }},
@@ -30,11 +30,11 @@ var resolutionColumns = columnsOf([]column[bursar.Resolution]{
 	{"outgoing_id", func(n *bursar.Resolution) any { return &n.OutgoingID }},
 	{"tx_id", func(n *bursar.Resolution) any { return &n.TxID }},
 	{"error", func(n *bursar.Resolution) any { return &n.Error }},
-	{"decided_at", func(n *bursar.Resolution) any { return instant{&n.DecidedAt} }},
+	{"decided_at", func(n *bursar.Resolution) any { return instant{&n.ResolvedAt} }},
 	{"completed_at", func(n *bursar.Resolution) any { return instant{&n.CompletedAt} }},
 })
 
-// Insert records a resolution, or returns ErrDecided when one of the same deposit stands. Anyone who decides, or
+// Insert records a resolution, or returns ErrResolved when one of the same deposit stands. Anyone who decides, or
 // changes a resolution, has locked the deposit's chain in the same transaction: by Chains.Lock, or by Leases.Fence.
 func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 	order := refundFacts(n)
@@ -54,11 +54,11 @@ func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 		{"memo", memoValue(n.Address)},
 		{"amount", n.Amount},
 		{"fee", n.Fee},
-		{"decided_at", micros(n.DecidedAt)},
+		{"decided_at", micros(n.ResolvedAt)},
 		{"completed_at", micros(n.CompletedAt)},
 		{"seal", tx.seal.sealOrder(order)},
 	}.insertInto("resolutions")
-	return tx.changeOr(ctx, "insert resolution", ErrDecided,
+	return tx.changeOr(ctx, "insert resolution", ErrResolved,
 		query+` ON CONFLICT (deposit_id) WHERE status <> 'failed' DO NOTHING`, args...)
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrAltered is returned for an order whose facts are not those that the service once took.
-var ErrAltered = errors.New("it was changed in the database after it was taken")
+var ErrAltered = errors.New("the row was changed in the database after it was recorded")
 
 // sealKey is what the books are sealed with. The empty key still finds an edit, but not one by somebody who also
 // makes the hashes again.
@@ -35,29 +35,29 @@ func (db *DB) SealWith(key []byte) {
 // facts are hashed one behind the other, each with its length, so that no two lists of facts look alike.
 type facts struct {
 	hash.Hash
-	room *[]byte // for one fact: each transaction and each audit hashes many
+	buffer *[]byte // for one fact: each transaction and each audit hashes many
 }
 
 func (k sealKey) sum(purpose string) facts {
-	room := make([]byte, 0, 128)
-	f := facts{hmac.New(sha256.New, k.key), &room}
+	buffer := make([]byte, 0, 128)
+	f := facts{hmac.New(sha256.New, k.key), &buffer}
 	f.text(purpose)
 	return f
 }
 
 func (f facts) bytes(b []byte) {
-	*f.room = append(binary.BigEndian.AppendUint32((*f.room)[:0], uint32(len(b))), b...)
-	f.Write(*f.room) // a hash takes everything
+	*f.buffer = append(binary.BigEndian.AppendUint32((*f.buffer)[:0], uint32(len(b))), b...)
+	f.Write(*f.buffer) // a hash takes everything
 }
 
 func (f facts) text(s string) {
-	*f.room = append(binary.BigEndian.AppendUint32((*f.room)[:0], uint32(len(s))), s...)
-	f.Write(*f.room)
+	*f.buffer = append(binary.BigEndian.AppendUint32((*f.buffer)[:0], uint32(len(s))), s...)
+	f.Write(*f.buffer)
 }
 
 func (f facts) number(n int64) {
-	*f.room = binary.BigEndian.AppendUint64((*f.room)[:0], uint64(n))
-	f.Write(*f.room)
+	*f.buffer = binary.BigEndian.AppendUint64((*f.buffer)[:0], uint64(n))
+	f.Write(*f.buffer)
 }
 
 // entry adds an entry with its postings.
@@ -99,7 +99,7 @@ func withdrawalFacts(chain bursar.ChainID, w bursar.Withdrawal) orderFacts {
 }
 
 func refundFacts(n bursar.Resolution) orderFacts {
-	return orderFacts{orderRefund, n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.DecidedAt}
+	return orderFacts{orderRefund, n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.ResolvedAt}
 }
 
 // order adds an order.

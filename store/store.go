@@ -1,11 +1,11 @@
-// Package store is the only place with SQL: it keeps the service's objects in SQLite or PostgreSQL under one text and
-// one behaviour, which storetest holds both databases to. Where a query has more than a few columns,
-// each is named beside the field that it is read into (columns) or the value that is written into it (values).
+// Package store keeps the service's objects in SQLite or PostgreSQL, and is the only place with SQL: both databases run
+// the same statements and behave alike, which storetest checks. In most queries of more than a few columns each is
+// named beside the field that it is read into (columns) or the value that is written into it (values).
 //
-// It owns transactions, their retries and the gathering of small writes into one. It never talks to a node or a
-// receiver and decides nothing about money beyond what ledger allows. Its invariants: every change happens inside a
-// transaction handed out by Do; an entry is posted once; a reservation has one owner; a status only changes along its
-// transition table.
+// It owns transactions, their retries and the batching of small writes. It never talks to a node or a receiver and
+// decides nothing about money beyond what ledger allows. Its invariants: every change happens inside a transaction
+// handed out by Do; an entry is posted once; a reservation has one owner; a status only changes along its transition
+// table.
 package store
 
 import (

@@ -36,8 +36,7 @@ func (tx Ledger) TrialBalance(ctx context.Context) (map[bursar.CurrencyCode]ledg
 	}
 }
 
-// BelowZero returns the customers' balances below zero that no entry took there which may: nothing but a chain that
-// took something back can.
+// BelowZero returns the customers' negative balances that are not explained by a reversal after a reorg.
 func (tx Ledger) BelowZero(ctx context.Context) ([]ledger.Key, error) {
 	return rows(ctx, tx.Tx, "look for balances below zero", func(s scanner) (k ledger.Key, err error) {
 		return k, s.Scan(&k.Account, &k.Asset)

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Tx is one database transaction. Its methods stand in one file for each noun.
+// Tx is one database transaction. Its handles (handles.go) give access to each kind of object.
 type Tx struct {
 	session  session
 	postgres bool

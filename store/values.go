@@ -21,7 +21,7 @@ type expression string
 func (v values) insertInto(table string) (query string, args []any) {
 	args = make([]any, 0, len(v))
 	var b strings.Builder
-	b.Grow(v.room() + len(table) + len("INSERT INTO () VALUES ()"))
+	b.Grow(v.sizeHint() + len(table) + len("INSERT INTO () VALUES ()"))
 	v.writeInto(&b, table)
 	b.WriteString("VALUES ")
 	for i, value := range v {
@@ -39,7 +39,7 @@ func (v values) insertInto(table string) (query string, args []any) {
 func (v values) update(table, where string, of ...any) (query string, args []any) {
 	args = append(make([]any, 0, len(of)+len(v)), of...)
 	var b strings.Builder
-	b.Grow(v.room() + len(table) + len("UPDATE  SET  ") + len(where))
+	b.Grow(v.sizeHint() + len(table) + len("UPDATE  SET  ") + len(where))
 	b.WriteString("UPDATE ")
 	b.WriteString(table)
 	b.WriteString(" SET ")
@@ -69,8 +69,8 @@ func (v values) writeInto(b *strings.Builder, table string) {
 	b.WriteString(") ")
 }
 
-// room is at least how long the columns and their values are in a statement.
-func (v values) room() (n int) {
+// sizeHint is at least how long the columns and their values are in a statement.
+func (v values) sizeHint() (n int) {
 	for _, value := range v {
 		n += len(value.column) + len(" = $000, , ")
 		if text, is := value.is.(expression); is {

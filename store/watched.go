@@ -20,8 +20,8 @@ func WatchedHash(lower []byte) uint64 { return xxhash.Sum64(lower) }
 
 // FoldedHash is WatchedHash of a text whose ASCII capital letters count as small ones.
 func FoldedHash(s string) uint64 {
-	var room [128]byte
-	lower := append(room[:0], s...)
+	var buffer [128]byte
+	lower := append(buffer[:0], s...)
 	for i, c := range lower {
 		if 'A' <= c && c <= 'Z' {
 			lower[i] = c + 'a' - 'A'

@@ -1,8 +1,9 @@
-// Package sweep decides what to collect: it requests outgoing transactions that bring deposits from their addresses to
-// the hot wallet, on chains that use the account model. Package outgoing carries them out.
+// Package sweep requests sweeps: outgoing transactions that bring deposits from their addresses to the hot wallet, on
+// chains that use the account model. Package outgoing carries them out.
 //
-// It never signs or sends, and it books nothing: moving money between addresses of ours changes no ledger account
-// except that of network fees.
+// It owns the decision what to sweep and when. It never signs or sends, and books nothing: moving money between
+// addresses of ours changes no ledger account except that of network fees. Its invariant: an amount is swept only if it
+// is worth the fee, by rates or by what the operator configured, or if payments wait for its token.
 package sweep
 
 import (

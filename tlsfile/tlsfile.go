@@ -66,7 +66,7 @@ func (s *Source) Config() *tls.Config {
 	}
 }
 
-// State reads the files again if they have changed, and tells the result.
+// State reads the files again if they have changed, and returns the result.
 func (s *Source) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,8 +92,7 @@ func (s *Service) Withdraw(ctx context.Context, o Request) (bursar.Withdrawal, e
 		})
 }
 
-// Address returns the address that a payment to a label goes to now; what is no label is returned as it is, and judged
-// by Withdraw.
+// Address returns the address that a label names now. Any other text is returned unchanged; Withdraw validates it.
 func (s *Service) Address(ctx context.Context, to string) (address string, err error) {
 	address = to
 	err = s.DB.View(ctx, func(tx *store.Tx) error {

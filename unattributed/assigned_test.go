@@ -110,8 +110,8 @@ func TestADepositIsResolvedOnce(t *testing.T) {
 			"assign": second(operator.AssignToWallet(ctx, d.ID, w.ID, "")),
 			"return": second(operator.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.Chain.Named("outside")})),
 		} {
-			if !errors.Is(err, store.ErrDecided) {
-				t.Errorf("%s a second time: %v, want %v", name, err, store.ErrDecided)
+			if !errors.Is(err, store.ErrResolved) {
+				t.Errorf("%s a second time: %v, want %v", name, err, store.ErrResolved)
 			}
 		}
 		if r.Available(0) != before || r.Book(ledger.Capital) != "80000000" || r.Book(ledger.Unattributed) != "0" {
@@ -149,7 +149,7 @@ func TestReplicasResolveADepositOnce(t *testing.T) {
 					}
 					if err == nil {
 						won.Add(1)
-					} else if !errors.Is(err, store.ErrDecided) {
+					} else if !errors.Is(err, store.ErrResolved) {
 						t.Error(err)
 					}
 				})

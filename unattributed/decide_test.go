@@ -41,8 +41,8 @@ func TestAKeptDepositBecomesOperatorFunds(t *testing.T) {
 		"assigned":   second(r.service.AssignToWallet(ctx, d.ID, r.anns.ID, "")),
 		"returned":   second(r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender")})),
 	} {
-		if !errors.Is(err, store.ErrDecided) {
-			t.Errorf("%s: %v, want %v", name, err, store.ErrDecided)
+		if !errors.Is(err, store.ErrResolved) {
+			t.Errorf("%s: %v, want %v", name, err, store.ErrResolved)
 		}
 	}
 	r.service.Resolved = nil

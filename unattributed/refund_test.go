@@ -260,8 +260,8 @@ func TestNoNodeIsAskedAboutAResolvedDeposit(t *testing.T) {
 		t.Error("the node is asked")
 		return bursar.Amount{}, nil
 	}
-	if _, err := r.back(d); !errors.Is(err, store.ErrDecided) {
-		t.Errorf("it gave %v, want %v", err, store.ErrDecided)
+	if _, err := r.back(d); !errors.Is(err, store.ErrResolved) {
+		t.Errorf("it gave %v, want %v", err, store.ErrResolved)
 	}
 	if _, err := r.back(bursar.Deposit{ID: bursar.ID{15: 9}}); !errors.Is(err, bursar.ErrNotFound) {
 		t.Errorf("of one that is not there: %v, want %v", err, bursar.ErrNotFound)

@@ -54,8 +54,8 @@ func TestARefundIsPaidOnce(t *testing.T) {
 		if got := r.Available(0); got != before {
 			t.Errorf("a customer's balance went from %s to %s", before, got)
 		}
-		if _, err := r.Unattributed().Keep(ctx, d.ID, ""); !errors.Is(err, store.ErrDecided) {
-			t.Errorf("keeping what is paid back gave %v, want %v", err, store.ErrDecided)
+		if _, err := r.Unattributed().Keep(ctx, d.ID, ""); !errors.Is(err, store.ErrResolved) {
+			t.Errorf("keeping what is paid back gave %v, want %v", err, store.ErrResolved)
 		}
 		r.WantAlarms()
 		r.Must(r.Audit())

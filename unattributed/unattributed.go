@@ -25,11 +25,11 @@ import (
 
 // The reasons why a resolution is refused. Nothing has changed then.
 var (
-	ErrNotUnattributed = errors.New("it is not unattributed")
-	ErrNotFinal        = errors.New("it can be resolved once it is final")
-	ErrTarget          = errors.New("it cannot be credited there")
-	ErrDestination     = errors.New("it cannot be paid back there")
-	ErrTooLate         = errors.New("its status does not allow this")
+	ErrNotUnattributed = errors.New("the deposit is not unattributed")
+	ErrNotFinal        = errors.New("the deposit can be resolved once it is final")
+	ErrTarget          = errors.New("the deposit cannot be assigned to that wallet or account")
+	ErrDestination     = errors.New("the deposit cannot be refunded to that address")
+	ErrTooLate         = errors.New("the status of the deposit does not allow this")
 	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
 )
 
@@ -140,12 +140,12 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, done []
 			return cmp.Or(err, fmt.Errorf("deposit %s: %w", id, store.ErrAltered))
 		}
 		n, err = f(tx, d, bursar.Resolution{
-			ID:        s.IDs.Next(),
-			DepositID: id,
-			Chain:     d.Chain,
-			Currency:  d.Currency,
-			Note:      note,
-			DecidedAt: tx.Now(),
+			ID:         s.IDs.Next(),
+			DepositID:  id,
+			Chain:      d.Chain,
+			Currency:   d.Currency,
+			Note:       note,
+			ResolvedAt: tx.Now(),
 		})
 		if err != nil {
 			return err
@@ -203,7 +203,7 @@ func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	n, err := tx.Resolutions().Standing(ctx, d.ID)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%w: %s", store.ErrDecided, Describe(n))
+		return fmt.Errorf("%w: %s", store.ErrResolved, Describe(n))
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	case d.Purpose != bursar.ForUnattributed:

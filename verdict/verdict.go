@@ -1,8 +1,9 @@
-// Package verdict is what is asked of a screening service about a payment, and what it signs.
+// Package verdict defines the request to a screening service about a payment, and the answer that the service signs.
 //
-// It owns two texts of the family of package approval, and when an answer counts. The service that asks, the signer and
-// screening services share it. Its invariants: one spelling; an answer is bound, by the hash of the request, to the
-// very payment, and counts for a time that it names.
+// It owns these two texts, in the form of package approval, and when an answer counts. It never asks anybody, and
+// decides nothing about a payment. The service that asks, the signer and screening services share it. Its invariants: a
+// text has one canonical form; an answer is bound to one payment by the hash of the request, and counts until the time
+// that it names.
 package verdict
 
 import (
@@ -23,7 +24,7 @@ const (
 	firstOfAnswer  = "bursar-screening/1"
 )
 
-// The kinds of what is asked about.
+// The kinds of requests.
 const (
 	OfDeposit = "deposit"
 	OfPayout  = "payout"
@@ -32,8 +33,7 @@ const (
 // none is what stands for a value that is not there.
 const none = "-"
 
-// Request is the whole of what is asked about: a deposit that is final and not yet credited, or a payout that is not
-// yet signed.
+// Request describes what is screened: a deposit that is final and not yet credited, or a payout that is not yet signed.
 type Request struct {
 	Instance string    // of the database; "-" where it has no name
 	Subject  bursar.ID // of the deposit or the withdrawal
@@ -107,13 +107,13 @@ func optionalWord(r *approval.Reader, name string) string {
 	return ""
 }
 
-// Same reports whether two requests are about the very same payment, whenever they were asked.
+// Same reports whether two requests are for the same payment, whenever they were made.
 func (q Request) Same(other Request) bool {
 	q.Asking, q.Created, q.Instance = other.Asking, other.Created, other.Instance
 	return q == other
 }
 
-// Verdict is what the screening service says.
+// Verdict is the decision of the screening service.
 type Verdict string
 
 // The verdicts.
@@ -123,7 +123,7 @@ const (
 	Reject Verdict = "reject"
 )
 
-// Answer is what the screening service signs.
+// Answer is the text that the screening service signs.
 type Answer struct {
 	Instance string
 	Subject  bursar.ID
@@ -161,10 +161,10 @@ func ParseAnswer(text string) (a Answer, err error) {
 	return approval.Canonical(r, a, text)
 }
 
-// ErrAnswer is returned for an answer that counts as none, with the reason.
+// ErrAnswer is returned for an answer that is not valid, with the reason.
 var ErrAnswer = errors.New("the answer does not count")
 
-// clocksDiffer is by how much the clock of the screening service may be ahead.
+// clocksDiffer is how far the clock of the screening service may be ahead.
 const clocksDiffer = time.Minute
 
 // Verify returns the answer in a signed text if it is by the key, to this request, and has not expired. The signature

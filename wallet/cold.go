@@ -15,8 +15,8 @@ const AlarmColdAddress = "cold_address_is_ours"
 // another.
 var errCold = bursar.Refuse(bursar.CodeUnavailable, "this address cannot be given out: repeat the request")
 
-// alarmCold says that the signer has the key of what is listed as cold: what arrives there would be no customer's, and
-// what is moved there is not out of a thief's reach.
+// alarmCold reports a cold address whose key the signer holds: deposits there would be treated as operator funds, and
+// money there would not be cold.
 func alarmCold(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {
 	return tx.Alarms().Raise(ctx, store.Alarm{
 		Kind: AlarmColdAddress,

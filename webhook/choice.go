@@ -9,12 +9,12 @@ import (
 
 // choice is a look for due events that may be sent now. It writes nothing.
 type choice struct {
-	d      *Deliverer
-	tx     *store.Tx
-	now    time.Time // by this process's clock
-	leased []int64   // what is being sent already, by anybody
-	rooms  map[queueKey]*room
-	paced  int // how many attempts may be skipped
+	d          *Deliverer
+	tx         *store.Tx
+	now        time.Time // by this process's clock
+	leased     []int64   // what is being sent already, by anybody
+	capacities map[queueKey]*capacity
+	paced      int // how many attempts may be skipped
 
 	send, skip []store.Delivery
 	seen       map[store.Receiver]bool
@@ -25,15 +25,15 @@ type choice struct {
 	turned     bool // it looked by accounts
 }
 
-// room is what may be taken for a destination queue.
-type room struct {
+// capacity is what may be taken for a destination queue.
+type capacity struct {
 	send int // events
 
 	// While nothing is sent, what is due until then moves along its schedule, as every attempt would have failed.
 	skipUntil time.Time // by the database's clock
 	reach     bool      // the last attempt of the schedule may be made all the same
 
-	shut time.Duration // for how long nothing is sent; 0: something is, as soon as there is room
+	shut time.Duration // for how long nothing is sent; 0: something is, as soon as there is capacity
 }
 
 // costOfReaching is how many skipped attempts one attempt counts for that is made in vain.
@@ -77,23 +77,23 @@ func (c *choice) byTime(ctx context.Context, limit int) (found int, err error) {
 	return len(due), err
 }
 
-// add takes an event if its queue has room, and reports whether it did.
+// add takes an event if its queue has capacity, and reports whether it did.
 func (c *choice) add(delivery store.Delivery) bool {
-	room := c.room(store.ReceiverOf(delivery.Event))
+	free := c.capacityOf(store.ReceiverOf(delivery.Event))
 	last := lastAttempt(delivery)
-	hopeless := !delivery.NextAt.After(room.skipUntil)
+	hopeless := !delivery.NextAt.After(free.skipUntil)
 	switch {
-	case room.send > 0:
-		room.send--
+	case free.send > 0:
+		free.send--
 		c.send = append(c.send, delivery)
 	case hopeless && !last && c.paced >= 1:
 		c.paced--
 		c.skip = append(c.skip, delivery)
-	case hopeless && last && room.reach && c.paced >= costOfReaching:
+	case hopeless && last && free.reach && c.paced >= costOfReaching:
 		c.paced -= costOfReaching
 		c.send = append(c.send, delivery)
 	default:
-		c.deny(room, hopeless)
+		c.deny(free, hopeless)
 		return false
 	}
 	c.leased = append(c.leased, delivery.Number)
@@ -101,10 +101,10 @@ func (c *choice) add(delivery store.Delivery) bool {
 }
 
 // deny notes that an event has to wait, and for how long at least: what is skipped waits for the pace of skipping, what
-// its receiver has to be called for, until it is called next, and the rest for room.
-func (c *choice) deny(room *room, hopeless bool) {
+// its receiver has to be called for, until it is called next, and the rest for capacity.
+func (c *choice) deny(free *capacity, hopeless bool) {
 	c.denied = true
-	waits := max(room.shut, deniedWait)
+	waits := max(free.shut, deniedWait)
 	if hopeless {
 		waits = pacedWait
 	}
@@ -121,12 +121,12 @@ func (c *choice) patience() time.Duration {
 	return c.waits
 }
 
-func (c *choice) room(r store.Receiver) *room {
+func (c *choice) capacityOf(r store.Receiver) *capacity {
 	key := queueKey{r.Account, c.d.hosts.of(r.URL)}
-	found := c.rooms[key]
+	found := c.capacities[key]
 	if found == nil {
-		found = c.d.queues.room(key, c.now)
-		c.rooms[key] = found
+		found = c.d.queues.capacityOf(key, c.now)
+		c.capacities[key] = found
 	}
 	return found
 }

@@ -15,8 +15,8 @@
 // a row that did not reach the receiver, it is probed every few seconds. What was due when a probe failed moves along
 // its schedule too, since its own attempt would have failed as well; what is due since then waits for the next probe.
 //
-// Only as much is leased as a queue has room for. A lease is one row for all that a deliverer is sending. An event is
-// written once the outcome of an attempt is known, so what was leased and not sent is due as it was before.
+// Only as much is leased as a queue has capacity for. A lease is one row for all that a deliverer is sending. An event
+// is written once the outcome of an attempt is known, so what was leased and not sent is due as it was before.
 package webhook
 
 import (
@@ -95,7 +95,7 @@ type times struct {
 
 const (
 	recordTimeout = 10 * time.Second
-	deniedWait    = 100 * time.Millisecond // while events are due for which there is no room
+	deniedWait    = 100 * time.Millisecond // while events are due for which there is no capacity
 
 	// pacedWait is the time in which as many attempts may be skipped as one lease skips.
 	pacedWait = skippedAtOnce * time.Second / skippedASecond
@@ -161,11 +161,11 @@ func (d *Deliverer) Wake() {
 // receiver, and waits a moment where the receiver has as much to do as it may have: the look for due events would pass
 // over the receiver's backlog again, and leave the event there.
 func (d *Deliverer) WakeFor(e bursar.Event) {
-	room := d.queues.room(queueKey{e.AccountID, d.hosts.of(e.URL)}, d.clock())
+	free := d.queues.capacityOf(queueKey{e.AccountID, d.hosts.of(e.URL)}, d.clock())
 	switch {
-	case room.send > 0:
+	case free.send > 0:
 		d.Wake()
-	case room.shut == 0 && d.soon.CompareAndSwap(false, true):
+	case free.shut == 0 && d.soon.CompareAndSwap(false, true):
 		time.AfterFunc(deniedWait, func() {
 			d.soon.Store(false)
 			d.Wake()

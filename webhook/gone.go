@@ -21,7 +21,7 @@ func (d *Deliverer) disable(r store.Receiver) {
 		for !d.queues.isClosed() {
 			n, err := d.disableSome(r)
 			if err != nil {
-				d.log.Error("events to a webhook that is gone could not be disabled yet", "error", err)
+				d.log.Error("failed to disable events of a webhook that answered 410", "error", err)
 			}
 			if err != nil || n < disabledAtOnce {
 				return

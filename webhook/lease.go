@@ -42,8 +42,8 @@ type lease struct {
 	paced      int // used of the pace
 }
 
-// lease takes due events: up to limit of those that have waited longest, as far as their queues have room, and where
-// one receiver has a backlog, up to as many of others.
+// lease takes due events: up to limit of those that have waited longest, as far as their queues have capacity, and
+// where one receiver has a backlog, up to as many of others.
 func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err error) {
 	now := d.clock()
 	leased, paced := d.queues.leasedNow(now), d.pace.left(now)
@@ -52,7 +52,7 @@ func (d *Deliverer) lease(ctx context.Context, limit int) (taken lease, err erro
 		if err != nil {
 			return err
 		}
-		c := &choice{d: d, tx: tx, now: now, leased: slices.Concat(leased, others), rooms: map[queueKey]*room{},
+		c := &choice{d: d, tx: tx, now: now, leased: slices.Concat(leased, others), capacities: map[queueKey]*capacity{},
 			paced: paced, turn: d.turn}
 		if err := c.choose(ctx, limit); err != nil {
 			return err

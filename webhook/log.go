@@ -12,7 +12,8 @@ func (d *Deliverer) logAttempt(r result) {
 	if !d.log.Enabled(context.Background(), slog.LevelInfo) && r.Status == store.DeliveryDelivered {
 		return
 	}
-	attrs := []any{r.of.Noun(), r.of.Subject, "event", r.of.ID, "kind", r.of.Kind, "account", r.of.AccountID, "attempt",
+	attrs := []any{r.of.SubjectKey(), r.of.Subject, "event", r.of.ID, "kind", r.of.Kind, "account", r.of.AccountID,
+		"attempt",
 		r.Number,
 		"code", r.Code, "took", r.Duration}
 	level, message := slog.LevelWarn, "webhook failed"

@@ -45,18 +45,18 @@ func newQueues(l limits) *destinationQueues {
 	}
 }
 
-// room returns what may be taken for a queue now.
-func (q *destinationQueues) room(key queueKey, now time.Time) *room {
+// capacityOf returns what may be taken for a queue now.
+func (q *destinationQueues) capacityOf(key queueKey, now time.Time) *capacity {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.queue(key, now)
 	switch {
 	case now.Before(l.shutUntil):
-		return &room{skipUntil: endOfTime, shut: l.shutUntil.Sub(now)}
+		return &capacity{skipUntil: endOfTime, shut: l.shutUntil.Sub(now)}
 	case now.Before(l.probeAt):
-		return &room{skipUntil: l.missAt, reach: true, shut: l.probeAt.Sub(now)}
+		return &capacity{skipUntil: l.missAt, reach: true, shut: l.probeAt.Sub(now)}
 	}
-	return &room{send: max(q.capacity(l, now)-len(l.waiting), 0)}
+	return &capacity{send: max(q.capacity(l, now)-len(l.waiting), 0)}
 }
 
 // endOfTime is later than anything is due.
@@ -154,8 +154,8 @@ func (q *destinationQueues) start(l *destinationQueue, now time.Time) *job {
 	return j
 }
 
-// ended records that an attempt is over. It returns the waiting events if that shut their queue because the receiver
-// hangs; those of a receiver that is not to be reached are given back.
+// ended records that an attempt is over. It returns the queued events if the queue was shut because the receiver hangs;
+// events for an unreachable receiver are released.
 func (q *destinationQueues) ended(j *job, now time.Time, e end) []*job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -196,7 +196,8 @@ func (q *destinationQueues) hint() {
 const leastOfBatch = 8
 
 // awaitCapacity waits until there is capacity for a batch and returns how much; 0 when ctx has ended. After a moment a
-// part of a batch is enough. Where slow queues leave no room for that either, their events are given back: see trim.
+// part of a batch is enough. Where slow queues leave no capacity for that either, their events are given back: see
+// trim.
 func (q *destinationQueues) awaitCapacity(ctx context.Context, batch int) int {
 	var tick *time.Ticker
 	for {

@@ -50,10 +50,10 @@ const (
 
 // enqueue adds an event now.
 func (k *track) enqueue(j *job) verdict {
-	switch room := k.room(j.queue, k.now); {
-	case !room.skipUntil.IsZero():
+	switch free := k.capacityOf(j.queue, k.now); {
+	case !free.skipUntil.IsZero():
 		return shut
-	case room.send == 0 || k.closed:
+	case free.send == 0 || k.closed:
 		return full
 	}
 	k.put(j, k.now)

@@ -93,15 +93,15 @@ func (c *choice) share(ctx context.Context, of []store.Receiver, limit int) (too
 	err error) {
 	open := map[bursar.ID]int{} // receivers of each account that something may be sent to
 	for _, r := range of {
-		if c.room(r).send > 0 {
+		if c.capacityOf(r).send > 0 {
 			open[r.Account]++
 		}
 	}
 	shares := make([]store.Share, len(of))
 	for i, r := range of {
-		room := c.room(r)
-		most := room.send
-		if most == 0 && !room.skipUntil.IsZero() {
+		free := c.capacityOf(r)
+		most := free.send
+		if most == 0 && !free.skipUntil.IsZero() {
 			most = c.paced
 		}
 		each := limit / max(len(open), 1) / max(open[r.Account], 1)

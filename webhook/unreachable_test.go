@@ -55,22 +55,22 @@ func TestAReceiverThatIsNotReachedIsProbed(t *testing.T) {
 	k := newTrack(t)
 	key := k.job(1, "a").queue
 	k.miss(missedInARow-1, k.now)
-	if r := k.room(key, k.now); r.send == 0 {
+	if r := k.capacityOf(key, k.now); r.send == 0 {
 		t.Fatalf("after %d attempts there is no room", missedInARow-1)
 	}
 	at := k.now.Add(time.Hour) // by the database's clock
 	k.miss(1, at)
 	between := firstProbe
 	for range 5 {
-		if r := k.room(key, k.now); r.send != 0 || !r.skipUntil.Equal(at) || !r.reach {
+		if r := k.capacityOf(key, k.now); r.send != 0 || !r.skipUntil.Equal(at) || !r.reach {
 			t.Fatalf("after a failed probe there is %+v, want no room, and what was due then moves on", r)
 		}
 		k.pass(between - 1)
-		if r := k.room(key, k.now); r.send != 0 {
+		if r := k.capacityOf(key, k.now); r.send != 0 {
 			t.Fatalf("there is room for %d before the next probe, want 0", r.send)
 		}
 		k.pass(1)
-		if r := k.room(key, k.now); r.send != firstWindow {
+		if r := k.capacityOf(key, k.now); r.send != firstWindow {
 			t.Fatalf("after %s there is room for %d probes, want %d", between, r.send, firstWindow)
 		}
 		at = at.Add(between)
@@ -83,7 +83,7 @@ func TestAReceiverThatIsNotReachedIsProbed(t *testing.T) {
 		k.ended(j, k.now, end{at: at}) // it answers, if only with an error
 		k.recorded(result{of: j}, true)
 	}
-	if r := k.room(key, k.now); r.send <= firstWindow || !r.skipUntil.IsZero() {
+	if r := k.capacityOf(key, k.now); r.send <= firstWindow || !r.skipUntil.IsZero() {
 		t.Errorf("of a receiver that is reached again there is %+v", r)
 	}
 }

@@ -155,7 +155,7 @@ func (v *Invoice) addOptions(
 	}
 }
 
-// link adds how a payer's wallet is told what to pay, where something is due at an address.
+// link adds what a payer's wallet reads to pay, where something is due at an address.
 func (o *ChargeOption) link(at bursar.InvoiceOption, c bursar.Currency, due bursar.Amount, shop, page string) {
 	if at.Wallet == 0 || due.IsZero() {
 		return

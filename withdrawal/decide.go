@@ -11,7 +11,7 @@ import (
 )
 
 // ErrTooLate is returned when the status of a withdrawal no longer allows the operation.
-var ErrTooLate = errors.New("its status does not allow this")
+var ErrTooLate = errors.New("the status does not allow this")
 
 // Done runs in the transaction of a decision, after it; an error of it undoes the decision.
 type Done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error

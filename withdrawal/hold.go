@@ -70,8 +70,8 @@ func (s *Service) holdAll(
 }
 
 // unlessRecorded takes back refusals of withdrawals that are recorded: the answer to their commit was lost, and an
-// account was frozen since, or a list or a fee changed, which is no reason to tell that nothing was done. The accounts
-// are locked, so that a commit which was still under way is over.
+// account was frozen since, or a list or a fee changed, which is no reason to answer that nothing was done. The
+// accounts are locked, so that a commit which was still under way is over.
 func unlessRecorded(
 	ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
 ) error {

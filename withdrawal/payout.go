@@ -252,7 +252,8 @@ func (p Payouts) notifyAll(ctx context.Context, tx *store.Tx, list []bursar.With
 }
 
 func (p Payouts) logEvent(e bursar.Event, due bool) {
-	p.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
+	p.Log.Info("event recorded", e.SubjectKey(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID,
+		"sent", due)
 }
 
 // log logs a change of a withdrawal once it is committed.

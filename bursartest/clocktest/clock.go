@@ -1,5 +1,5 @@
-// Package clocktest is the clock of every test that needs one. It imports nothing of the service, so that the tests
-// inside any package can use it.
+// Package clocktest provides the clock of every test that needs one. It owns the time of a test and never reads the
+// system's. It imports nothing of the service, so that the tests inside any package can use it.
 package clocktest
 
 import (

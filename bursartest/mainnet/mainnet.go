@@ -1,9 +1,9 @@
-// Package mainnet is a node of mainnet for each chain, made of answers that real nodes gave: nodes.json has them, each
-// with its source and with what is not as it was recorded.
+// Package mainnet simulates a node of mainnet for each chain from answers that real nodes gave: nodes.json has them,
+// each with its source and with what is not as it was recorded.
 //
-// It owns those answers and nothing else. Its invariant: an answer depends only on the request and the time, so a test
-// that reads a node twice reads the same. Times of new blocks are those of the test, since a node whose newest block is
-// old is behind.
+// It owns those answers, and never asks a real node. Its invariant: an answer depends only on the request and the time,
+// so a test that reads a node twice reads the same. Times of new blocks are those of the test, since a node whose
+// newest block is old is behind.
 package mainnet
 
 import (

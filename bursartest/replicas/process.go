@@ -58,7 +58,7 @@ func (w *Harness) Start(name string) (*Process, error) {
 
 		SoleSigner: w.Rotates,
 		Screening:  w.screening(),
-		Seams: service.Seams{
+		TestHooks: service.TestHooks{
 			Random:    w.random,
 			Clock:     p.now,
 			Receivers: w.Receivers,

@@ -39,8 +39,8 @@ func (e *baseEncoder) size() int { return len(e.zero) }
 
 // encode returns the address of a key hash.
 func (e *baseEncoder) encode(hash [sizeKeyHash]byte) string {
-	var room [maxAddress]byte
-	return string(e.append(room[:0], &hash))
+	var buffer [maxAddress]byte
+	return string(e.append(buffer[:0], &hash))
 }
 
 // append appends the address of a key hash. The checksum is linear (a BCH code): it is that of a hash of zeros, and

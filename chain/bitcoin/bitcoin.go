@@ -1,4 +1,4 @@
-// Package bitcoin is the adapter for Bitcoin, and for chains with the same transaction format such as Litecoin, over
+// Package bitcoin reads and pays on Bitcoin, and on chains with the same transaction format such as Litecoin, over
 // bitcoind's JSON-RPC.
 //
 // It owns addresses and scripts, the parsing of raw blocks, coin selection, fee rates and the interpretation of a
@@ -143,7 +143,7 @@ func (c *Chain) Capabilities() chain.Capabilities {
 }
 
 // Expired is always false: a Bitcoin transaction may be mined at any time until another transaction spends one of its
-// inputs, and the core reads that from the blocks (chain.Block.Funding, Spent and Foreign).
+// inputs, and the core reads that from the blocks (chain.Block.Funding, Spent and ExternalSpends).
 func (c *Chain) Expired(context.Context, chain.UnsignedTx, string) (bool, error) { return false, nil }
 
 // Stats returns the state of every node, in configured order.

@@ -97,8 +97,8 @@ func coldSize(d *descriptor.Descriptor, inputs, outputs int, outputBytes uint64)
 	return (weight + 3) / 4
 }
 
-// coldCoin is an output of a cold wallet.
-type coldCoin struct {
+// coldUTXO is an output of a cold wallet.
+type coldUTXO struct {
 	from   outpoint
 	value  uint64
 	height uint64
@@ -122,25 +122,25 @@ func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (_ []b
 	if err != nil {
 		return nil, err
 	}
-	coins, err := c.coldCoins(ctx, request.Wallet, d)
+	utxos, err := c.coldUTXOs(ctx, request.Wallet, d)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(coins, func(a, b coldCoin) int { // what is to be used up comes first
+	slices.SortStableFunc(utxos, func(a, b coldUTXO) int { // what is to be used up comes first
 		return cmp.Compare(named(b, request.Uses), named(a, request.Uses))
 	})
-	tx, chosen, err := c.chooseCold(d, coins, to, now.market, request.MaxFee)
+	tx, chosen, err := c.chooseCold(d, utxos, to, now.market, request.MaxFee)
 	if err != nil {
 		return nil, err
 	}
 	p := psbt.New(tx)
-	for i, coin := range chosen {
-		previous, err := c.Previous(ctx, coin.from.tx.String(), coin.height)
+	for i, utxo := range chosen {
+		previous, err := c.Previous(ctx, utxo.from.tx.String(), utxo.height)
 		if err != nil {
 			return nil, err
 		}
 		p.Inputs[i].Set([]byte{psbt.InPrevious}, previous)
-		describe(&p.Inputs[i], psbt.InWitnessScript, psbt.InDerivation, coin.output)
+		describe(&p.Inputs[i], psbt.InWitnessScript, psbt.InDerivation, utxo.output)
 	}
 	if len(tx.TxOut) > 1 {
 		describe(&p.Outputs[1], psbt.OutWitnessScript, psbt.OutDerivation, chosen[0].output)
@@ -154,8 +154,8 @@ func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (_ []b
 }
 
 // named returns 1 for an output that is among reservations, and 0 for another.
-func named(coin coldCoin, reservations []string) int {
-	if slices.Contains(reservations, utxoOf(coin.from.tx, coin.from.index)) {
+func named(utxo coldUTXO, reservations []string) int {
+	if slices.Contains(reservations, utxoOf(utxo.from.tx, utxo.from.index)) {
 		return 1
 	}
 	return 0
@@ -171,8 +171,8 @@ func describe(m *psbt.Map, script, derivation byte, out descriptor.Output) {
 	}
 }
 
-// coldCoins returns the unspent outputs at the wallet's addresses, the largest first.
-func (c *Chain) coldCoins(ctx context.Context, wallet bursar.ColdWallet, d *descriptor.Descriptor) ([]coldCoin, error) {
+// coldUTXOs returns the unspent outputs at the wallet's addresses, the largest first.
+func (c *Chain) coldUTXOs(ctx context.Context, wallet bursar.ColdWallet, d *descriptor.Descriptor) ([]coldUTXO, error) {
 	var asked []string
 	for _, base := range wallet.Addresses {
 		asked = append(asked, "addr("+base+")")
@@ -203,7 +203,7 @@ func (c *Chain) coldCoins(ctx context.Context, wallet bursar.ColdWallet, d *desc
 	if err != nil {
 		return nil, err
 	}
-	var coins []coldCoin
+	var utxos []coldUTXO
 	for _, o := range scan.Outputs {
 		if o.Coinbase && o.Height+coinbaseMatures > scan.Height || o.Height+uint64(c.cfg.Confirmations) > scan.Height+1 {
 			continue
@@ -217,29 +217,29 @@ func (c *Chain) coldCoins(ctx context.Context, wallet bursar.ColdWallet, d *desc
 		if err != nil {
 			return nil, err
 		}
-		coins = append(coins, coldCoin{outpoint{*id, o.Output}, uint64(o.Amount), o.Height, out})
+		utxos = append(utxos, coldUTXO{outpoint{*id, o.Output}, uint64(o.Amount), o.Height, out})
 	}
-	slices.SortFunc(coins, func(a, b coldCoin) int {
+	slices.SortFunc(utxos, func(a, b coldUTXO) int {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.from.String(), b.from.String()))
 	})
-	return coins, nil
+	return utxos, nil
 }
 
 // chooseCold takes outputs until they pay the payment and the fee, and returns the transaction with them.
 func (c *Chain) chooseCold(
-	d *descriptor.Descriptor, coins []coldCoin, to output, market rate, limit bursar.Amount,
-) (*wire.MsgTx, []coldCoin, error) {
+	d *descriptor.Descriptor, utxos []coldUTXO, to output, market rate, limit bursar.Amount,
+) (*wire.MsgTx, []coldUTXO, error) {
 	tx := wire.NewMsgTx(txVersion)
 	tx.AddTxOut(wire.NewTxOut(int64(to.value), to.script))
 	var sum, fee uint64
-	for i, coin := range coins {
+	for i, utxo := range utxos {
 		if i == maxColdInputs {
 			return nil, nil, &chain.TooManyInputsError{Limit: maxColdInputs}
 		}
-		sum += coin.value
-		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: coin.from.tx, Index: coin.from.index},
+		sum += utxo.value
+		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: utxo.from.tx, Index: utxo.from.index},
 			Sequence: txSequence})
-		change := coins[0].output.Script
+		change := utxos[0].output.Script
 		fee = market.fee(coldSize(d, i+1, 2, outputSize(to.script)+outputSize(change)))
 		if bare := market.fee(coldSize(d, i+1, 1, outputSize(to.script))); sum < to.value+fee+c.network.dust(change) {
 			if sum < to.value+bare {
@@ -252,7 +252,7 @@ func (c *Chain) chooseCold(
 		if limit.Less(bursar.Units(fee)) {
 			return nil, nil, &chain.FeeLimitError{Fee: bursar.Units(fee), Limit: limit}
 		}
-		return tx, coins[:i+1], nil
+		return tx, utxos[:i+1], nil
 	}
 	return nil, nil, &chain.NeedsFundsError{Missing: bursar.Units(to.value + fee).SubOrZero(bursar.Units(sum))}
 }

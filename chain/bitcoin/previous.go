@@ -83,7 +83,7 @@ func (c *Chain) PreviousOf(raw []byte) ([]byte, error) {
 	return tx.body, nil
 }
 
-// Previous reads a transaction that made a UTXO of ours. A node gives one in a block whose hash it is told from the
+// Previous reads a transaction that made a UTXO of ours. A node gives one in a block whose hash it is given from the
 // block itself, without an index, and one in its mempool. Where the block's bytes are gone it answers "Block not
 // available" (Bitcoin Core 30, rpc/rawtransaction.cpp, getrawtransaction; node/transaction.cpp, GetTransaction). Every
 // endpoint is asked until one has it.

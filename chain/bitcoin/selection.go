@@ -84,9 +84,9 @@ func (n need) withChange() int64 {
 // are too little; and a *chain.TooManyInputsError if all of them would be enough but exceed the limit of inputs.
 func (n need) enough(required, usable []candidate) error {
 	all := slices.Clone(usable)
-	if room := maxInputs - len(required); len(all) > room {
+	if left := maxInputs - len(required); len(all) > left {
 		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.value, a.value) })
-		all = all[:max(room, 0)]
+		all = all[:max(left, 0)]
 	}
 	var needs *chain.NeedsFundsError
 	if _, err := n.close(append(slices.Clone(required), all...)); errors.As(err, &needs) {

@@ -1,5 +1,5 @@
-// Package chaintest is the conformance suite of package chain's interface: what every adapter, and the chain in
-// memory, must do alike. It has no chain of its own: a Harness brings an adapter and a node that the suite moves.
+// Package chaintest tests conformance to package chain's interface. It owns the tests of what every adapter, and the
+// chain in memory, must do alike, and never a chain: a Harness brings an adapter and a node that the suite moves.
 package chaintest
 
 import (

@@ -1,5 +1,5 @@
-// Package ethkey has what Ethereum and its relatives, Tron among them, do with secp256k1 keys: the hash, the 20 bytes
-// of an address, and who made a signature.
+// Package ethkey implements what Ethereum, Tron and related chains do with secp256k1 keys. It owns the hash, the 20
+// bytes of an address and the recovery of a signature's key. It never sees a private key.
 //
 // It is pure Go, so that the service and the signer need no C compiler and can be linked statically. Its tests compare
 // it with go-ethereum's package crypto, which calls libsecp256k1.

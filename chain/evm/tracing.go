@@ -25,7 +25,7 @@ func (d *delivered) mayPay(i int) bool {
 	return r.GasUsed != plainGas
 }
 
-// source is an endpoint that a block is read through, with a flag that no other endpoint may help.
+// source is the endpoint from which a block is read; alone forbids to ask others instead.
 type source struct {
 	*rpc.Session
 	alone bool
@@ -84,7 +84,7 @@ func (c *Chain) traced(ctx context.Context, s source, d *delivered) error {
 		if also == nil {
 			return nil
 		}
-		err = weightier(err, also)
+		err = moreSpecific(err, also)
 	}
 	return errors.Join(err, ctx.Err())
 }
@@ -95,8 +95,8 @@ var errUntraceable = errors.New("the trace does not match the block")
 // declined reports whether an error concerns one trace and not the endpoint.
 func declined(err error) bool { return rpc.Declined(err) || errors.Is(err, errUntraceable) }
 
-// weightier prefers a failure at this block to a missing method.
-func weightier(a, b error) error {
+// moreSpecific prefers a failure at this block to a missing method.
+func moreSpecific(a, b error) error {
 	if errors.Is(a, rpc.ErrNotOffered) {
 		return b
 	}
@@ -139,7 +139,7 @@ func (c *Chain) trace(ctx context.Context, s *rpc.Session, d *delivered) error {
 		if !declined(failed) {
 			return failed
 		}
-		err = weightier(err, failed)
+		err = moreSpecific(err, failed)
 	}
 	return err
 }

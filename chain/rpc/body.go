@@ -64,8 +64,8 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.failed
 	}
 	n, err := b.src.Read(p)
-	if room := excerptLength - len(b.excerpt); room > 0 {
-		b.excerpt = append(b.excerpt, p[:min(n, room)]...)
+	if left := excerptLength - len(b.excerpt); left > 0 {
+		b.excerpt = append(b.excerpt, p[:min(n, left)]...)
 	}
 	b.length += int64(n)
 	switch {

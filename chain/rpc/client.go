@@ -1,6 +1,6 @@
-// Package rpc is the client that all chain adapters use to query nodes: JSON-RPC over HTTP and plain HTTP APIs.
+// Package rpc queries nodes for all chain adapters: JSON-RPC over HTTP and plain HTTP APIs.
 //
-// It manages the endpoints of one chain: their order, health, bounds, quotas, credentials and the decoding of the
+// It owns the endpoints of one chain: their order, health, bounds, quotas, credentials and the decoding of the
 // envelope. It does not know what a call means and never polls by itself. No goroutine outlives a call, except the
 // probe of an endpoint that could not be reached: one for each such endpoint, for at most four seconds, while other
 // endpoints serve calls.
@@ -151,13 +151,13 @@ func (c *Client) each(ctx context.Context, op string, f func(e *endpoint, unsure
 	failed := &unavailableError{op: op}
 	unsure := false
 	for {
-		usable, parked := c.pool.candidates()
-		if len(tried) == 0 && len(parked) > 0 {
+		usable, coolingDown := c.pool.candidates()
+		if len(tried) == 0 && len(coolingDown) > 0 {
 			c.probe()
 		}
 		left := slices.DeleteFunc(usable, func(e *endpoint) bool { return slices.Contains(tried, e) })
 		if len(left) == 0 {
-			failed.add(parked)
+			failed.add(coolingDown)
 			return failed
 		}
 		for _, e := range left {

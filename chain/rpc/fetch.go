@@ -206,7 +206,7 @@ func (f *fetching) choose(ownOnly bool) *source {
 		return nil
 	}
 	own := f.sources[0]
-	if own.flow.room(f.client) {
+	if own.flow.hasCapacity(f.client) {
 		return own
 	}
 	if ownOnly {
@@ -216,7 +216,7 @@ func (f *fetching) choose(ownOnly bool) *source {
 	patience := own.flow.backlog(f.end - f.next)
 	for _, s := range f.sources[1:] {
 		expected := s.flow.expected()
-		if expected < patience && s.flow.room(f.client) {
+		if expected < patience && s.flow.hasCapacity(f.client) {
 			best, patience = s, expected
 		}
 	}

@@ -92,8 +92,8 @@ func (f *flow) adapt(bound int) {
 	f.limit = min(f.limit, float64(bound))
 }
 
-// room reports whether one more item may be requested.
-func (f *flow) room(c *Client) bool {
+// hasCapacity reports whether one more item may be requested.
+func (f *flow) hasCapacity(c *Client) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.limit == 0 {

@@ -19,9 +19,9 @@ type pool struct {
 func newPool(cfg Config, endpoints []*endpoint) *pool { return &pool{cfg: cfg, endpoints: endpoints} }
 
 // candidates lists the endpoints to try: in configured order those that are up or whose cool-down is over, then those
-// that are being checked by another caller, then the lagging ones as a last resort. parked are the faults of the
+// that are being checked by another caller, then the lagging ones as a last resort. coolingDown are the faults of the
 // others.
-func (p *pool) candidates() (usable []*endpoint, parked []endpointFault) {
+func (p *pool) candidates() (usable []*endpoint, coolingDown []endpointFault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.cfg.Now()
@@ -35,10 +35,10 @@ func (p *pool) candidates() (usable []*endpoint, parked []endpointFault) {
 		case s.state == StateLagging:
 			lagging = append(lagging, e)
 		default:
-			parked = append(parked, endpointFault{e.name, p.parkedFault(e, now)})
+			coolingDown = append(coolingDown, endpointFault{e.name, p.coolDownFault(e, now)})
 		}
 	}
-	return append(append(usable, busy...), lagging...), parked
+	return append(append(usable, busy...), lagging...), coolingDown
 }
 
 // checkedSince reports whether the endpoint may be used because it passed its check since a time, and its epoch.
@@ -58,12 +58,12 @@ func (p *pool) epoch(e *endpoint) uint64 {
 	return e.standing.epoch
 }
 
-// parked returns the fault of an endpoint that may not be used now, even as a last resort.
-func (p *pool) parked(e *endpoint) *fault {
+// coolingDown returns the fault of an endpoint that may not be used now, even as a last resort.
+func (p *pool) coolingDown(e *endpoint) *fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := p.cfg.Now(); p.paused(e, now) && e.standing.state != StateLagging {
-		return p.parkedFault(e, now)
+		return p.coolDownFault(e, now)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (c *Client) Pin(ctx context.Context) (*Session, error) {
 // cool-down. Otherwise a poller that uses only the first endpoint would not notice that its node has stopped. The
 // error is ErrUnavailable when no endpoint returned its height.
 func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *Session) (uint64, error)) error {
-	usable, parked := c.pool.candidates()
+	usable, coolingDown := c.pool.candidates()
 	c.probe()
 	sessions := make([]*Session, len(usable))
 	errs := make([]error, len(usable))
@@ -55,7 +55,7 @@ func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *S
 		})
 	}
 	wg.Wait()
-	failed := &unavailableError{op: "survey", faults: parked}
+	failed := &unavailableError{op: "survey", faults: coolingDown}
 	notified := 0
 	for i, e := range usable {
 		if errs[i] != nil {

@@ -88,8 +88,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// parkedFault returns the last fault as the reason of the cool-down: nothing was sent this time.
-func (p *pool) parkedFault(e *endpoint, now time.Time) *fault {
+// coolDownFault returns the last fault as the reason of the cool-down: nothing was sent this time.
+func (p *pool) coolDownFault(e *endpoint, now time.Time) *fault {
 	wait := max(p.end(e, now).Sub(now).Round(time.Millisecond), time.Millisecond)
 	last := e.standing.last
 	return &fault{text: fmt.Sprintf("in a cool-down for %v more: %s", wait, last.text), wrong: last.wrong}

@@ -45,8 +45,8 @@ func (c *Client) verify(ctx context.Context, e *endpoint, since time.Time) (uint
 	if ok {
 		return epoch, nil
 	}
-	if parked := c.pool.parked(e); parked != nil {
-		return 0, parked
+	if fault := c.pool.coolingDown(e); fault != nil {
+		return 0, fault
 	}
 	err := c.check(ctx, e, epoch)
 	if err == nil {

@@ -1,10 +1,11 @@
-// Package sim is a chain in memory, for tests and simulations: it keeps every guarantee of package chain's interface,
-// and does on request what real chains do once in years. It simulates blocks, reorgs, a mempool with replacement,
-// expiry, failing transactions, external spends with our keys and faults of the node.
+// Package sim simulates a chain in memory, for tests and simulations: it keeps every guarantee of package chain's
+// interface, and does on request what real chains do once in years. It simulates blocks, reorgs, a mempool with
+// replacement, expiry, failing transactions, external spends with our keys and faults of the node.
 //
-// It uses no network, clock or source of randomness: the same calls give the same blocks. Its invariants: the balances
-// of an asset always add up to the initial supply (Check proves it); no UTXO and no nonce is used twice on one chain;
-// a transaction is included only with signatures by the keys of the addresses that it spends from.
+// It owns the chain's state. It never uses a network, a clock or a source of randomness: the same calls give the same
+// blocks. Its invariants: the balances of an asset always add up to the initial supply (Check proves it); no UTXO and
+// no nonce is used twice on one chain; a transaction is included only with signatures by the keys of the addresses that
+// it spends from.
 //
 // Methods that control the chain panic on a request that makes no sense, such as a reorg deeper than the chain.
 package sim

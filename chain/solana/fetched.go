@@ -66,7 +66,7 @@ func (f *fetched) compare(ctx context.Context, s *node, i int) error {
 	var none *absentError
 	switch {
 	case errors.As(err, &none):
-		return errNotSame // the node cannot tell, which is not the other endpoint's fault
+		return errNotSame // the node does not know, which is not the other endpoint's fault
 	case err != nil || b.Hash == f.blocks[i].Hash:
 		return err
 	}

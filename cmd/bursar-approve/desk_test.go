@@ -123,10 +123,10 @@ func (d *desk) keyed(answers string, args ...string) int {
 }
 
 // votes returns what the signer would count.
-func (d *desk) votes(o approval.Order) (votes []roster.Vote) {
+func (d *desk) votes(o approval.Order) (votes []roster.VerifiedApproval) {
 	d.t.Helper()
 	for _, s := range d.taken {
-		v, _ := policy(d.t).Votes(o, []roster.Signed{{Text: s.Text, Signature: s.Signature}}, noon.Add(2*time.Hour))
+		v, _ := policy(d.t).Approvals(o, []roster.Signed{{Text: s.Text, Signature: s.Signature}}, noon.Add(2*time.Hour))
 		votes = append(votes, v...)
 	}
 	return votes

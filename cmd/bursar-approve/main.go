@@ -1,4 +1,4 @@
-// Command bursar-approve is the approver's program: it shows what waits for approval, and signs.
+// Command bursar-approve shows an approver what waits for approval, and signs it.
 //
 // It owns the dialogue with the person who signs. Its invariants: it shows only what it parsed from the very bytes that
 // it signs afterwards; it signs a payment only after the person has typed its amount and the end of its address; it

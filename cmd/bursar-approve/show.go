@@ -65,25 +65,25 @@ func accountText(id bursar.ID) string {
 	return id.String()
 }
 
-// told is text of the service as it is shown: quoted, so that it makes no lines of its own, and short.
-func told(text string) string {
-	if len(text) > mostTold {
-		text = text[:mostTold] + "..."
+// quoted is text of the service as it is shown: quoted, so that it makes no lines of its own, and short.
+func quoted(text string) string {
+	if len(text) > maxQuoted {
+		text = text[:maxQuoted] + "..."
 	}
 	return strconv.Quote(text)
 }
 
-const mostTold = 200
+const maxQuoted = 200
 
 // history shows what was signed for an order before: by others as the service says, checked, and by this person. It
 // comes before what is parsed, so that nothing of the service stands between that and the question.
 func (s *session) history(policy roster.Policy, one asked) error {
 	s.say("")
 	if one.Reason != "" {
-		s.say("The service says: %s", told(one.Reason))
+		s.say("The service says: %s", quoted(one.Reason))
 	}
 	if one.TxID != "" {
-		s.say("WARNING    a transaction that pays this was signed before: %s", told(one.TxID))
+		s.say("WARNING    a transaction that pays this was signed before: %s", quoted(one.TxID))
 		s.say("           \"It failed, please sign again\" is how people are robbed: find out why it failed first.")
 	}
 	for _, signed := range one.Approvals {

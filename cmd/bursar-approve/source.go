@@ -117,7 +117,7 @@ func (s *session) request(ctx context.Context, method, url string, body []byte) 
 	case len(text) > maxList:
 		return nil, errors.New("the answer is too long")
 	case answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusNoContent:
-		return nil, fmt.Errorf("HTTP %d: %s", answer.StatusCode, told(string(bytes.TrimSpace(text))))
+		return nil, fmt.Errorf("HTTP %d: %s", answer.StatusCode, quoted(string(bytes.TrimSpace(text))))
 	}
 	return text, nil
 }

@@ -1,4 +1,4 @@
-// Command bursar-signer is the signer alone: the process with the seed, and the commands for it.
+// Command bursar-signer runs the signer alone: the process with the seed, and the commands for it.
 //
 // It owns the names under which package command's commands are typed here. Its invariant is what it does not contain:
 // the API, the database of the service, the follower, webhooks and metrics. It reads the configuration of bursar.

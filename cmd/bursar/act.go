@@ -54,14 +54,14 @@ func actorHere() string {
 // final holds the flags of a command that changes the database, and nothing else, in a way that cannot be undone.
 type final struct {
 	confirmed
-	DryRun bool `help:"Check and record everything as if it were done, then change nothing."`
+	DryRun bool `help:"Check and execute everything in a transaction that is rolled back, so that nothing changes."`
 }
 
 // onlyRehearses reports whether nothing may be changed.
 func (f final) onlyRehearses() bool { return f.DryRun }
 
 // errRehearsed ends the transaction of a command that only rehearses.
-var errRehearsed = errors.New("it would be done: every check passed, and nothing was changed")
+var errRehearsed = errors.New("dry run: every check passed, and nothing was changed")
 
 // foreseen is errRehearsed of a command that knows what would come of it.
 type foreseen struct{ outcome string }
@@ -82,7 +82,7 @@ type auditCommands struct {
 	Acts actsCommands    `cmd:"" help:"List and verify what people did."`
 	Tail actsTailCommand `cmd:"" help:"Print what people did, and follow it."`
 
-	Witness witnessCommands `cmd:"" help:"Cosign the signer's log on a machine of somebody else."`
+	Witness witnessCommands `cmd:"" help:"Cosign the signer's log on a third party's machine."`
 }
 
 type actsCommands struct {

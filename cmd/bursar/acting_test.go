@@ -227,7 +227,7 @@ func TestARehearsalSaysItsOutcome(t *testing.T) {
 	t.Parallel()
 	const outcome = "paid by transaction ab in block 7, as the chain shows"
 	for asJSON, want := range map[bool]string{
-		false: outcome + ": it would be done: every check passed, and nothing was changed\n",
+		false: outcome + ": dry run: every check passed, and nothing was changed\n",
 		true:  `"outcome":"` + outcome + `"`,
 	} {
 		var out bytes.Buffer

@@ -68,8 +68,8 @@ type camtAmount struct {
 	Text string              `xml:",chardata"`
 }
 
-func (w *camtWriter) amount(coins *big.Int) camtAmount {
-	text, err := w.x.fiat(coins)
+func (w *camtWriter) amount(minorUnits *big.Int) camtAmount {
+	text, err := w.x.fiat(minorUnits)
 	if err != nil && w.err == nil {
 		w.err = err
 	}
@@ -77,20 +77,20 @@ func (w *camtWriter) amount(coins *big.Int) camtAmount {
 }
 
 // side is CRDT for what the account has gained.
-func side(coins *big.Int) string {
-	if coins.Sign() < 0 {
+func side(minorUnits *big.Int) string {
+	if minorUnits.Sign() < 0 {
 		return "DBIT"
 	}
 	return "CRDT"
 }
 
-func (w *camtWriter) balance(code string, coins *big.Int, at time.Time) {
+func (w *camtWriter) balance(code string, minorUnits *big.Int, at time.Time) {
 	w.put("Bal", struct {
 		Code      string `xml:"Tp>CdOrPrtry>Cd"`
 		Amt       camtAmount
 		CdtDbtInd string
 		At        string `xml:"Dt>DtTm"`
-	}{code, w.amount(coins), side(coins), instant(at)})
+	}{code, w.amount(minorUnits), side(minorUnits), instant(at)})
 }
 
 type camtEntry struct {

@@ -188,7 +188,7 @@ func TestWithdrawalsAreListedApprovedAndRejected(t *testing.T) {
 	if len(some) != 1 || some[0].WithdrawalID != orders[1].ID {
 		t.Errorf("the rejected are %+v, want 1 of them and %v", some, orders[1].ID)
 	}
-	d.fails(exitFailed, "its status does not allow this: the withdrawal is queued", "withdrawal", "approve",
+	d.fails(exitFailed, "the status does not allow this: the withdrawal is queued", "withdrawal", "approve",
 		orders[0].ID.String())
 	d.fails(exitFailed, "there is no withdrawal", "withdrawal", "cancel", id.String())
 	unconfigured := newHarness(t)

@@ -24,7 +24,7 @@ type coldCommands struct {
 	Read      command.OfflineRead  `cmd:"" help:"Join frames that a scanner of QR codes read from standard input."`
 	Broadcast coldBroadcastCommand `cmd:"" help:"Judge a signed bundle again and broadcast its transaction."`
 	List      coldListCommand      `cmd:"" help:"List refills, newest first."`
-	Revoke    coldRevokeCommand    `cmd:"" help:"Build a refill that makes an abandoned or stuck one impossible, and write its bundle."`
+	Revoke    coldRevokeCommand    `cmd:"" help:"Build a refill that conflicts with an abandoned or stuck one, and write its bundle."`
 	Abandon   coldAbandonCommand   `cmd:"" help:"Abandon an open refill, and print how it is revoked on its chain."`
 }
 

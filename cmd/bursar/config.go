@@ -9,7 +9,7 @@ import (
 )
 
 type configCommands struct {
-	Check configCheckCommand `cmd:"" help:"Check every key, and print the effective settings and where each comes from."`
+	Check configCheckCommand `cmd:"" help:"Validate every key, and print the effective settings with the source of each."`
 }
 
 type configCheckCommand struct {

@@ -135,7 +135,7 @@ func familyList() string {
 // Help returns an example.
 func (destinationAddCommand) Help() string {
 	return "The address becomes usable after withdrawals.destination_hold of the configuration. An address that is " +
-		"listed already keeps its hold.\n\nExample:\n\n    bursar destination add --account " + exampleAccount +
+		"listed already keeps its waiting period.\n\nExample:\n\n    bursar destination add --account " + exampleAccount +
 		" --currency XRP --address rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe:7 --label exchange"
 }
 

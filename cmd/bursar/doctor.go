@@ -129,7 +129,7 @@ func (e *healthCheck) configuration() {
 		}
 	}
 	e.limits()
-	e.feeRoom()
+	e.feesWithinLimits()
 }
 
 // limits records the currencies that the signer pays out nothing of. A remote signer has a file of its own, which

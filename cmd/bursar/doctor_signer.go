@@ -73,13 +73,13 @@ func (e *healthCheck) copies(ctx context.Context, file *memory.File) {
 // service that is hardly used.
 var fewFees = map[string]int64{"hourly_fees": 5, "daily_fees": 24, "weekly_fees": 24}
 
-// feeRoom compares each chain's limits of fees with max_fee: every transaction counts the most that it can cost, which
-// on Tron is its fee limit, and one that expired and was built again counts twice, since the first may have been
-// included.
-func (e *healthCheck) feeRoom() {
+// feesWithinLimits compares each chain's limits of fees with max_fee: every transaction counts the most that it can
+// cost, which on Tron is its fee limit, and one that expired and was built again counts twice, since the first may have
+// been included.
+func (e *healthCheck) feesWithinLimits() {
 	for _, id := range host.ChainOrder(e.cfg) {
 		of := e.cfg.Chains[id]
-		var rooms []string
+		var counts []string
 		few := ""
 		for _, limit := range []struct {
 			key  string
@@ -88,18 +88,18 @@ func (e *healthCheck) feeRoom() {
 			if limit.most.IsZero() || of.MaxFee.IsZero() {
 				continue
 			}
-			room := new(big.Int).Div(limit.most.Big(), of.MaxFee.Big())
-			rooms = append(rooms, fmt.Sprintf("%s %s", limit.key, room))
-			if few == "" && room.Cmp(big.NewInt(fewFees[limit.key])) < 0 {
+			count := new(big.Int).Div(limit.most.Big(), of.MaxFee.Big())
+			counts = append(counts, fmt.Sprintf("%s %s", limit.key, count))
+			if few == "" && count.Cmp(big.NewInt(fewFees[limit.key])) < 0 {
 				few = limit.key
 			}
 		}
-		check, says := "fees "+string(id), "transactions that cost max_fee: "+strings.Join(rooms, ", ")
+		check, says := "fees "+string(id), "transactions that cost max_fee: "+strings.Join(counts, ", ")
 		switch {
 		case few != "":
 			e.advise(check, resultWarning, "raise `"+few+"` under `chains."+string(id)+"`, or lower `max_fee` to what a "+
 				"transaction really costs", "%s", says)
-		case len(rooms) > 0:
+		case len(counts) > 0:
 			e.note(check, resultOK, "%s", says)
 		}
 	}

@@ -182,7 +182,7 @@ func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) erro
 	if len(left) == 0 {
 		return c.Say("%s are resumed", scope)
 	}
-	return errors.New("it is still halted")
+	return errors.New("the scope is still halted")
 }
 
 // haltSigner notifies a remote signer directly, so that it need not wait up to half a second for a replica to do so.

@@ -14,7 +14,7 @@ type haltStatusCommand struct {
 type listedHalt struct {
 	Scope  string    `json:"scope"` // all, chain:<chain>, currency:<code>, account:<id>
 	Kind   string    `json:"kind"`
-	Ref    string    `json:"ref"` // tells several of one scope and kind apart
+	Ref    string    `json:"ref"` // distinguishes several of one scope and kind
 	Reason string    `json:"reason"`
 	Actor  *string   `json:"actor"`
 	Since  time.Time `json:"since"`

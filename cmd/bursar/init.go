@@ -26,8 +26,8 @@ type initCommand struct {
 	NoSeed      bool     `help:"Make no seed: the signer is a process of its own, or a seed is restored later."`
 	Passphrase  string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of the seed. If it does not exist, it is made with a random one. Default: passphrase beside the configuration, unless the environment has one."`
 	Operator    string   `placeholder:"NAME" help:"Invite this person to the console as admin, and print the link."`
-	Owner       string   `placeholder:"USER" help:"Give what is made to this user, whom the service runs as. Needs root."`
-	Yes         bool     `help:"Ask nothing: what no flag says is the default."`
+	Owner       string   `placeholder:"USER" help:"Make this user, as whom the service runs, the owner of the created files. Requires root."`
+	Yes         bool     `help:"Do not prompt; use the defaults of flags that are not set."`
 	JSON        bool     `name:"json" help:"Print one JSON object."`
 }
 

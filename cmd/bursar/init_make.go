@@ -234,8 +234,8 @@ func (s *setup) open(ctx context.Context, cfg config.Config, done *made) error {
 	return err
 }
 
-func openOnce(ctx context.Context, c *call, cfg config.Config, seedless bool, done *made) error {
-	if seedless {
+func openOnce(ctx context.Context, c *call, cfg config.Config, watchOnly bool, done *made) error {
+	if watchOnly {
 		db, err := store.Open(ctx, store.Config{URL: cfg.Database.Reveal()})
 		if err != nil {
 			return err

@@ -23,7 +23,7 @@ const (
 // camtStatement is the part of a statement before its entries.
 type camtStatement struct {
 	number  int
-	opening *big.Int // in the smallest coins
+	opening *big.Int // in the minor units
 	closing *big.Int
 	left    int // movements before the period without a value
 }
@@ -96,7 +96,7 @@ func (x *export) ownsAll(ctx context.Context) error {
 	return err
 }
 
-// worthOfPeriod returns what the movements of the period come to, in the smallest coins, and how many they are. It
+// worthOfPeriod returns what the movements of the period come to, in the minor units, and how many they are. It
 // fails where one of them has no value, since what leaves some out does not add up.
 func (x *export) worthOfPeriod(ctx context.Context) (sum *big.Int, number int, err error) {
 	sum = new(big.Int)
@@ -126,7 +126,7 @@ type camtMovement struct {
 	store.Line
 	ledger.Movement
 	detail
-	value *big.Int // with its sign, in the smallest coins; nil: not known
+	value *big.Int // with its sign, in the minor units; nil: not known
 	text  string   // the amount with its currency
 }
 

@@ -121,7 +121,7 @@ func (x *export) detail(l store.Line, k facts) (d detail, err error) {
 	return d, err
 }
 
-// worth returns what a line's amount was worth when it was posted, in the smallest coins of the fiat currency and
+// worth returns what a line's amount was worth when it was posted, in the minor units of the fiat currency and
 // rounded to the nearest; nil where that is not known.
 func (x *export) worth(l store.Line, k facts) (*big.Int, bursar.Rate, error) {
 	rate := k.rates[store.EntryAsset{Entry: l.Entry, Asset: l.Asset}].Rate
@@ -136,14 +136,14 @@ func (x *export) worth(l store.Line, k facts) (*big.Int, bursar.Rate, error) {
 	if err != nil {
 		return nil, rate, fmt.Errorf("the value of entry %d: %w", l.Entry, err)
 	}
-	coin := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(x.value.Decimals-x.value.Places)), nil)
-	value := new(big.Int).Add(exact.Big(), new(big.Int).Rsh(coin, 1)) // half a coin is rounded up
-	return value.Quo(value, coin), rate, nil
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(x.value.Decimals-x.value.Places)), nil)
+	value := new(big.Int).Add(exact.Big(), new(big.Int).Rsh(unit, 1)) // half of one is rounded up
+	return value.Quo(value, unit), rate, nil
 }
 
-// fiat writes a number of the smallest coins, without its sign.
-func (x *export) fiat(coins *big.Int) (string, error) {
-	amount, err := bursar.AmountFromBig(new(big.Int).Abs(coins))
+// fiat writes a number of the minor units, without its sign.
+func (x *export) fiat(minorUnits *big.Int) (string, error) {
+	amount, err := bursar.AmountFromBig(new(big.Int).Abs(minorUnits))
 	if err != nil {
 		return "", err
 	}

@@ -41,7 +41,7 @@ type depositShowCommand struct {
 
 // Help returns an example.
 func (depositShowCommand) Help() string {
-	return "By the hash of its transaction it is found with `bursar find`.\n\nExample:\n\n    " +
+	return "Use `bursar find` to search by the hash of its transaction.\n\nExample:\n\n    " +
 		"bursar deposit show 0193a6a0-0000-7000-8000-000000000000"
 }
 
@@ -76,7 +76,7 @@ type walletShowCommand struct {
 
 // Help returns an example.
 func (walletShowCommand) Help() string {
-	return "By its address it is found with `bursar find`.\n\nExample:\n\n    " +
+	return "Use `bursar find` to search by address.\n\nExample:\n\n    " +
 		"bursar wallet show 0193a6a0-0000-7000-8000-000000000000"
 }
 
@@ -116,7 +116,7 @@ type chargeShowCommand struct {
 
 // Help returns an example.
 func (chargeShowCommand) Help() string {
-	return "By its reference or an address it is found with `bursar find`.\n\nExample:\n\n    " +
+	return "Use `bursar find` to search by reference or address.\n\nExample:\n\n    " +
 		"bursar charge show 0193a6a0-0000-7000-8000-000000000000"
 }
 
@@ -132,7 +132,7 @@ type withdrawalShowCommand struct {
 
 // Help returns an example.
 func (withdrawalShowCommand) Help() string {
-	return "By the hash of its transaction it is found with `bursar find`.\n\nExample:\n\n    " +
+	return "Use `bursar find` to search by the hash of its transaction.\n\nExample:\n\n    " +
 		"bursar withdrawal show 0193a6a0-0000-7000-8000-000000000000"
 }
 

@@ -43,7 +43,7 @@ type commands struct {
 	Config  string           `placeholder:"FILE" help:"Configuration file. Default: bursar.yaml, or the environment alone if that does not exist."`
 
 	Init         initCommand          `cmd:"" help:"Make a configuration, a seed and a database, step by step or by flags."`
-	Settings     configCommands       `cmd:"" name:"config" help:"Judge the configuration."`
+	Settings     configCommands       `cmd:"" name:"config" help:"Validate the configuration."`
 	Serve        serveCommand         `cmd:"" help:"Run the service."`
 	Migrate      migrateCommand       `cmd:"" help:"Create the database or migrate its schema."`
 	Database     databaseCommands     `cmd:"" help:"Give roles of PostgreSQL their rights."`
@@ -83,7 +83,7 @@ type commands struct {
 	API          apiCommand           `cmd:"" name:"api" help:"Call the HTTP API with an API key."`
 	Listen       listenCommand        `cmd:"" help:"Print an account's events as they come, and forward them to a receiver of yours."`
 	Logs         logsCommands         `cmd:"" help:"Show what was asked of the API, and what became of it."`
-	Trigger      triggerCommand       `cmd:"" help:"Have an event happen in a sandbox, by what causes it."`
+	Trigger      triggerCommand       `cmd:"" help:"Trigger an event in a sandbox by performing its cause."`
 	Profile      profileCommands      `cmd:"" help:"Name services and their API keys, for the commands that call them."`
 	Whoami       whoamiCommand        `cmd:"" help:"Show which account an API key is of."`
 	Status       statusCommand        `cmd:"" help:"Show whether a service is ready and takes an API key."`

@@ -33,7 +33,8 @@ func TestNoticesAreTestedAndListed(t *testing.T) {
 	}
 	d.fails(exitUsage, "notices.receivers has no ops", "notice", "test", "ops")
 	status = http.StatusForbidden
-	if o := d.run("", "notice", "test"); o.code != 1 || !strings.Contains(o.out, "it answered with status 403") ||
+	if o := d.run("", "notice", "test"); o.code != 1 ||
+		!strings.Contains(o.out, "the receiver answered with status 403") ||
 		strings.Contains(o.out+o.err, "s3cret") {
 		t.Errorf("a test that fails exits with %d, prints %q and says %q, want 1, the status and no secret", o.code, o.out,
 			o.err)

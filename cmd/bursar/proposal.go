@@ -107,8 +107,8 @@ func listProposal(ctx context.Context, tx *store.Tx, cfg config.Config, p store.
 	if currency, err := cfg.Registry.Get(p.Currency); err == nil {
 		l.Amount = optional(currency.Exact(p.Amount))
 	}
-	votes, err := tx.Proposals().Votes(ctx, p.ID)
-	for _, v := range votes {
+	decisions, err := tx.Proposals().Decisions(ctx, p.ID)
+	for _, v := range decisions {
 		l.Approved = append(l.Approved, v.Person)
 	}
 	return l, err

@@ -13,7 +13,7 @@ import (
 
 type screeningCommands struct {
 	List    screeningListCommand    `cmd:"" help:"List what waits for the screening service or for a decision."`
-	Release screeningReleaseCommand `cmd:"" help:"Let a deposit or a withdrawal go on that waits for screening."`
+	Release screeningReleaseCommand `cmd:"" help:"Release a deposit or withdrawal that is held for screening."`
 	Reject  screeningRejectCommand  `cmd:"" help:"Reject a deposit or a withdrawal that waits for screening."`
 	End     screeningEndCommand     `cmd:"" help:"Let the service run without screening from now on."`
 }

@@ -134,7 +134,7 @@ func listResolution(c bursar.Currency, n bursar.Resolution) *listedResolution {
 		HashID:      optional(n.TxID),
 		Error:       optional(n.Error),
 		Note:        n.Note,
-		DecidedAt:   n.DecidedAt,
+		DecidedAt:   n.ResolvedAt,
 		CompletedAt: optional(n.CompletedAt),
 	}
 	if n.Kind == bursar.ResolutionRefund {

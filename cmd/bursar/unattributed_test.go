@@ -67,17 +67,21 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 		!strings.Contains(open[0].Why, "difference of balances") {
 		t.Fatalf("listed %+v", open)
 	}
-	d.fails(exitFailed, "it can be resolved once it is final: it is pending", "unattributed", "keep", ids[0].String())
+	d.fails(exitFailed, "the deposit can be resolved once it is final: it is pending", "unattributed", "keep",
+		ids[0].String())
 	d.fails(exitFailed, "there is no deposit", "unattributed", "keep", account.String())
-	d.fails(exitFailed, "it can be resolved once it is final", "unattributed", "keep", ids[0].String(), "--dry-run")
+	d.fails(exitFailed, "the deposit can be resolved once it is final", "unattributed", "keep", ids[0].String(),
+		"--dry-run")
 	d.rehearses("unattributed", "keep", ids[1].String())
 	d.rehearses("unattributed", "assign", ids[1].String(), "--wallet", wallet.ID.String())
-	d.fails(exitFailed, "it cannot be credited there: there is no wallet", "unattributed", "assign", ids[1].String(),
+	d.fails(exitFailed, "the deposit cannot be assigned to that wallet or account: there is no wallet",
+		"unattributed", "assign", ids[1].String(),
 		"--wallet", account.String())
-	d.fails(exitFailed, "it cannot be paid back there", "unattributed", "refund", ids[1].String(), "--to", "nowhere")
+	d.fails(exitFailed, "the deposit cannot be refunded to that address", "unattributed", "refund",
+		ids[1].String(), "--to", "nowhere")
 	d.fails(exitFailed, "the chain cannot be asked what it costs", "unattributed", "refund", ids[1].String(), "--to",
 		"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080")
-	d.fails(exitFailed, "no return of it is under way", "unattributed", "cancel", ids[1].String())
+	d.fails(exitFailed, "no refund to the sender is in progress", "unattributed", "cancel", ids[1].String())
 	for i, c := range []struct{ line, want string }{
 		{fmt.Sprintf("assign %s --wallet %s --note ticket", ids[1], wallet.ID),
 			fmt.Sprintf("deposit %s: assigned to wallet %s\n", ids[1], wallet.ID)},
@@ -89,7 +93,7 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 		if got := d.ok(args...); got != c.want {
 			t.Errorf("bursar %s says %q, want %v", c.line, got, c.want)
 		}
-		d.fails(exitFailed, "it is decided already", args...)
+		d.fails(exitFailed, "the deposit is resolved already", args...)
 		if left := parse[[]listedUnattributed](d, "unattributed", "list", "--json"); len(left) != 3-i {
 			t.Errorf("%d are left after %s, want %v of them", len(left), c.line, 3-i)
 		}

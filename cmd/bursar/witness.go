@@ -172,7 +172,7 @@ func readSeen(path string) (seen proof.Seen, err error) {
 		err = json.Unmarshal(text, &seen)
 	}
 	if err == nil && seen.Size < 1 {
-		err = errors.New("it names no size")
+		err = errors.New("no size is named")
 	}
 	if err != nil {
 		return seen, fmt.Errorf("read %s, which says what was cosigned: %w", path, err)

@@ -1,6 +1,6 @@
-// Package consoletest is a console for tests of its pages: somebody has signed in, and there is enough to look at.
+// Package consoletest provides a console for tests of its pages: a person has signed in, and every page has content.
 //
-// It owns what is shown, the same at each run: its clock stands.
+// It owns that content, which is the same in each run, and never reads a clock: its own stands still.
 package consoletest
 
 import (

@@ -1,7 +1,7 @@
 // Package man writes manual pages of programs whose command lines are models of kong.
 //
-// It owns their form. Its invariants: a page is ASCII; every command that is not hidden is in it, with every argument
-// and flag; no text becomes a request of the formatter.
+// It owns their form and never their text, which is the command line's. Its invariants: a page is ASCII; every command
+// that is not hidden is in it, with every argument and flag; no text becomes a request of the formatter.
 package man
 
 import (

@@ -1,4 +1,5 @@
-// Command wallet-go creates a wallet, waits for what is paid to it, and shows the balance.
+// Command wallet-go creates a wallet, waits for a deposit to it, and shows the balance. It owns no state, and never
+// does more than the few calls that an integration begins with.
 //
 //	BURSAR_URL=http://127.0.0.1:8080 BURSAR_KEY=… go run ./examples/wallet-go BTC https://shop.example/hook
 package main

@@ -1,4 +1,5 @@
-// Package followtest follows an in-memory chain step by step, for the tests of packages that handle its blocks.
+// Package followtest follows an in-memory chain step by step, for the tests of packages that handle its blocks. It owns
+// the chain, the follower and the order of their steps, and never runs anything in the background.
 package followtest
 
 import (

@@ -18,9 +18,8 @@ type Approval struct {
 	Evidence string // the assertion of their passkey over it
 }
 
-// Approve adds a person's approval, and carries the proposal out once it has enough. The status that it returns says
-// what came of it: one that is still approved is carried out as soon as that is possible. The same approval again
-// changes nothing.
+// Approve adds a person's approval, and carries the proposal out once it has enough. It returns the resulting status: a
+// proposal that is still approved is carried out as soon as possible. Repeating an approval changes nothing.
 func (s *Service) Approve(ctx context.Context, by Person, a Approval) (p store.Proposal, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		if p, err = tx.Proposals().Lock(ctx, a.Proposal); err != nil {
@@ -32,14 +31,14 @@ func (s *Service) Approve(ctx context.Context, by Person, a Approval) (p store.P
 		if err := s.mayApprove(ctx, tx, by.ID, p); err != nil {
 			return err
 		}
-		votes, err := tx.Proposals().Votes(ctx, p.ID)
-		if err != nil || approvedBy(votes, by.ID) {
+		decisions, err := tx.Proposals().Decisions(ctx, p.ID)
+		if err != nil || approvedBy(decisions, by.ID) {
 			return err
 		}
 		if p.Status != store.ProposalPending || !tx.Now().Before(p.ExpiresAt) {
 			return s.ended(p)
 		}
-		return s.add(ctx, tx, by, &p, a.Evidence, len(votes)+1)
+		return s.add(ctx, tx, by, &p, a.Evidence, len(decisions)+1)
 	})
 	if err != nil || p.Status != store.ProposalApproved {
 		return p, err
@@ -47,8 +46,8 @@ func (s *Service) Approve(ctx context.Context, by Person, a Approval) (p store.P
 	return s.carryOut(ctx, p.ID)
 }
 
-// add records an approval, the count-th. The last one that is needed makes the proposal approved: that is the record
-// that it is to be carried out, whatever happens to this process.
+// add records an approval, the count-th. The last one that is needed sets the status approved, so that the proposal is
+// carried out even if this process ends now.
 func (s *Service) add(
 	ctx context.Context, tx *store.Tx, by Person, p *store.Proposal, evidence string, count int,
 ) error {
@@ -57,7 +56,7 @@ func (s *Service) add(
 			return err
 		}
 	}
-	err := tx.Proposals().Vote(ctx, store.ProposalVote{
+	err := tx.Proposals().Decide(ctx, store.ProposalDecision{
 		Proposal: p.ID,
 		PersonID: by.ID,
 		Person:   by.Name,
@@ -77,8 +76,8 @@ func (s *Service) add(
 	return s.record(ctx, tx, Change{Proposal: before, By: by, Next: p.Status, Evidence: evidence})
 }
 
-// Reject ends a proposal that is not carried out yet, also one that has its approvals. Who proposed it may take it back
-// so.
+// Reject ends a proposal that is not carried out yet, even if it has enough approvals. Its proposer may withdraw it
+// this way.
 func (s *Service) Reject(ctx context.Context, by Person, id bursar.ID, reason string) (p store.Proposal, err error) {
 	if reason, err = plain(reason); err != nil {
 		return p, err
@@ -100,8 +99,8 @@ func (s *Service) Reject(ctx context.Context, by Person, id bursar.ID, reason st
 	return p, err
 }
 
-// Stop ends a proposal that is not carried out yet, for somebody who has access to the host and need be nobody of the
-// console: stopping takes one person, and lets nothing move.
+// Stop ends a proposal that is not carried out yet, for a person with access to the host, who need not be known to the
+// console: stopping takes one person, because nothing moves by it.
 func (s *Service) Stop(ctx context.Context, actor string, id bursar.ID, reason string) (p store.Proposal, err error) {
 	if reason, err = plain(reason); err != nil {
 		return p, err
@@ -142,7 +141,7 @@ func (s *Service) mayApprove(ctx context.Context, tx *store.Tx, person bursar.ID
 
 func (s *Service) ended(p store.Proposal) error {
 	if !p.Status.Ended() {
-		return fmt.Errorf("%w: its time was over at %s", ErrEnded, moment(p.ExpiresAt))
+		return fmt.Errorf("%w: it expired at %s", ErrEnded, moment(p.ExpiresAt))
 	}
 	return fmt.Errorf("%w: it is %s: %s", ErrEnded, p.Status, p.Outcome)
 }
@@ -158,8 +157,8 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, c Change) error {
 	return s.Record(ctx, tx, c)
 }
 
-func approvedBy(votes []store.ProposalVote, person bursar.ID) bool {
-	for _, v := range votes {
+func approvedBy(decisions []store.ProposalDecision, person bursar.ID) bool {
+	for _, v := range decisions {
 		if v.PersonID == person {
 			return true
 		}

@@ -12,20 +12,20 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// pause is how long after one round the next one looks for what could not be carried out.
+// pause is the time between two rounds that carry out what could not be carried out before.
 const pause = 10 * time.Second
 
 // most bounds how many proposals a round carries out.
 const most = 100
 
-// Run carries out, until ctx ends, what was approved and is not done yet: because a process ended in between, or the
-// act was not possible at that time.
+// Run carries out approved proposals until ctx ends: those whose process ended in between, and those whose act was not
+// possible at that time.
 func (s *Service) Run(ctx context.Context) error {
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
 	for {
 		if err := s.CarryOut(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("approved proposals were not carried out", "error", err)
+			s.Log.Warn("failed to carry out approved proposals", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -35,8 +35,8 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// CarryOut carries out every proposal that is approved and not done yet, and ends those whose time is over. The error
-// joins those of all proposals.
+// CarryOut carries out every approved proposal that is not done yet, and ends those that have expired. The error joins
+// the errors of all proposals.
 func (s *Service) CarryOut(ctx context.Context) error {
 	var open []store.Proposal
 	late := false
@@ -67,7 +67,7 @@ func (s *Service) carryOut(ctx context.Context, id bursar.ID) (store.Proposal, e
 		return p, err
 	}
 	if !s.DB.Now().Before(p.ExpiresAt) { // whatever its act waits for: the same may be proposed again
-		if err := s.void(ctx, id, fmt.Sprintf("%v: its time was over at %s", ErrVoid, moment(p.ExpiresAt))); err != nil {
+		if err := s.void(ctx, id, fmt.Sprintf("%v: it expired at %s", ErrVoid, moment(p.ExpiresAt))); err != nil {
 			return p, err
 		}
 		return s.Get(ctx, id)
@@ -107,7 +107,7 @@ func (s *Service) execute(ctx context.Context, tx *store.Tx, id bursar.ID, outco
 		return fmt.Errorf("%w: its content was altered after it was proposed", ErrVoid)
 	}
 	if !tx.Now().Before(p.ExpiresAt) {
-		return fmt.Errorf("%w: its time was over at %s", ErrVoid, moment(p.ExpiresAt))
+		return fmt.Errorf("%w: it expired at %s", ErrVoid, moment(p.ExpiresAt))
 	}
 	if err := s.stillApproved(ctx, tx, p); err != nil {
 		return err
@@ -120,11 +120,11 @@ func (s *Service) stillApproved(ctx context.Context, tx *store.Tx, p store.Propo
 	if err := s.May(ctx, tx, p.PersonID, s.Kinds[p.Verb].Propose, p.AccountID); err != nil {
 		return lost(err, "who proposed it, "+p.Person)
 	}
-	votes, err := tx.Proposals().Votes(ctx, p.ID)
+	decisions, err := tx.Proposals().Decisions(ctx, p.ID)
 	if err != nil {
 		return err
 	}
-	for _, v := range votes {
+	for _, v := range decisions {
 		err := s.mayApprove(ctx, tx, v.PersonID, p)
 		if err == nil && s.Verify != nil {
 			err = s.Verify(ctx, tx, v.PersonID, p, v.Evidence)
@@ -133,14 +133,14 @@ func (s *Service) stillApproved(ctx context.Context, tx *store.Tx, p store.Propo
 			return lost(err, "who approved it, "+v.Person)
 		}
 	}
-	if len(votes) < p.Need {
-		return fmt.Errorf("%w: it has %d approvals, want %d", ErrVoid, len(votes), p.Need)
+	if len(decisions) < p.Need {
+		return fmt.Errorf("%w: %d approvals count, want %d", ErrVoid, len(decisions), p.Need)
 	}
 	return nil
 }
 
-// lost says that somebody counts no more, and whatever else is wrong as it is: a database that does not answer ends
-// nothing.
+// lost maps a revoked right to ErrVoid and returns other errors unchanged, so that a database error does not end the
+// proposal.
 func lost(err error, who string) error {
 	if _, denied := errors.AsType[*Denied](err); denied || errors.Is(err, ErrOwn) || errors.Is(err, ErrEvidence) {
 		return fmt.Errorf("%w: %s, does not count any more: %w", ErrVoid, who, err)

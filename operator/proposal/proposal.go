@@ -1,7 +1,8 @@
-// Package proposal has acts that move or free money done by several persons: one proposes, others approve.
+// Package proposal implements four-eyes approval: an act that moves or releases money is proposed by one person and
+// approved by others.
 //
-// It owns the life of a proposal: who may propose, approve and reject, how many must, and until when. It does nothing
-// itself: what a verb does is in the package of its object, which the wiring hands in as a Kind. Its invariants: who
+// It owns the life of a proposal: who may propose, approve and reject, how many must, and until when. It never carries
+// out an act itself: that is the package of its object, which the wiring hands in as a Kind. Its invariants: who
 // proposed never approves, and each person counts once; a proposal is carried out once, in the transaction of the act
 // itself, which also checks once more that those who approved may still do so; what was approved is what is done, by
 // the hash of its text; what is not carried out before its end is never carried out.
@@ -18,7 +19,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Day is how long what was proposed counts with what is proposed then.
+// Day is the window over which proposed amounts are summed.
 const Day = 24 * time.Hour
 
 // Life is how long after it was made a proposal may be approved and carried out.
@@ -34,7 +35,7 @@ var (
 	// ErrEvidence is what Verify returns for an assertion that does not count.
 	ErrEvidence = errors.New("the passkey's assertion does not count")
 	// ErrVoid is what an act returns that is not possible any more: its proposal ends void.
-	ErrVoid = errors.New("it cannot be carried out any more")
+	ErrVoid = errors.New("the proposal cannot be carried out any more")
 )
 
 // Denied says that a person lacks the right to a verb, for the account that is concerned.

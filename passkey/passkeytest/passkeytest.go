@@ -1,6 +1,6 @@
-// Package passkeytest is an authenticator for tests, which signs whatever it is asked to.
+// Package passkeytest simulates an authenticator for tests, which signs whatever it is asked to.
 //
-// It owns nothing but keys that are the same for the same seed.
+// It owns its keys, which are the same for the same seed, and never refuses.
 package passkeytest
 
 import (

@@ -1,7 +1,7 @@
-// Package paytest has a charge in every state that a payer's page can show, in memory, for tests of the page.
+// Package paytest builds a charge in every state that a payer's page can show, in memory, for tests of the page.
 //
-// It owns the charges and what is done to them. Its invariant: what a charge has become is judged by the same code as
-// of every charge, so that a fixture cannot be in a state that there is not.
+// It owns the charges and what is done to them, and never sets a state itself. Its invariant: the state is computed by
+// the same code as of every charge, so that a fixture cannot be in a state that does not exist.
 package paytest
 
 import (

@@ -54,9 +54,10 @@ func runUnattributed(w *harness) {
 	w.refused("is of XRP and the deposit of USDT-MATIC", "assign", token.DepositID, "--wallet", xrp.WalletID)
 	w.refused("is an address of this service", "refund", unknown.DepositID, "--to", xrp.Address)
 	w.refused("not a payable address", "refund", unknown.DepositID, "--to", matic.Address)
-	w.refused("cannot be paid back there", "refund", little.DepositID, "--to",
+	w.refused("cannot be refunded to that address", "refund", little.DepositID, "--to",
 		w.external(xrp.currency)) // less than a new account's reserve
-	w.refused("cannot be paid back there", "refund", spare.DepositID, "--to", "0x0000000000000000000000000000000000000000")
+	w.refused("cannot be refunded to that address", "refund", spare.DepositID, "--to",
+		"0x0000000000000000000000000000000000000000")
 	w.run("unattributed", "keep", little.DepositID)
 	w.run("unattributed", "assign", untagged.DepositID, "--wallet", xrp.WalletID, "--note", "forgot the tag")
 	w.run("unattributed", "assign", token.DepositID, "--wallet", usdt.WalletID)
@@ -68,9 +69,9 @@ func runUnattributed(w *harness) {
 	w.sandbox.kill() // while it pays
 	w.restart()
 	for _, id := range []string{untagged.DepositID, unknown.DepositID} {
-		w.refused("it is decided already", "assign", id, "--account", w.b.AccountID)
-		w.refused("it is decided already", "refund", id, "--to", toXRP)
-		w.refused("it is decided already", "keep", id)
+		w.refused("the deposit is resolved already", "assign", id, "--account", w.b.AccountID)
+		w.refused("the deposit is resolved already", "refund", id, "--to", toXRP)
+		w.refused("the deposit is resolved already", "keep", id)
 	}
 	w.wantRefunded(xrp.currency, unknown, toXRP+":77", "31.25")
 	w.wantRefunded(usdt.currency, spare, toUSDT, "7.25")

@@ -1,8 +1,8 @@
 // Package loopback finds addresses for servers that cannot listen on port 0 and whose address others must know before
 // they listen.
 //
-// It owns no connection. Its invariant: an address that it returned is returned to no other caller in this process,
-// and the system gives it to no server that asks for any port.
+// It owns the addresses that it has returned, and never a connection. Its invariant: an address that it returned is
+// returned to no other caller in this process, and the system gives it to no server that asks for any port.
 package loopback
 
 import (

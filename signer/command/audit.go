@@ -45,7 +45,7 @@ func (cmd *signerCheckpointCommand) Run(ctx context.Context, c *Call) error {
 	}
 	defer keys.Wipe()
 	name := proof.Name(keys.Fingerprint())
-	key, err := proof.Key(name, keys.Desk())
+	key, err := proof.Key(name, keys.LogKey())
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-// Package command is the commands of the person who holds the seed, shared by the programs bursar and bursar-signer.
+// Package command implements the commands of the person who holds the seed, shared by the programs bursar and
+// bursar-signer.
 //
 // It owns their names, flags and texts, and decides nothing. Its invariants: results go to standard output and
 // everything else to standard error; a secret is printed only by the command that makes it; it links neither the API

@@ -101,7 +101,7 @@ func (n epochsNote) signed(by *signer.Keys) (bool, error) {
 		return len(n.Epochs) == 0, nil
 	}
 	signature, err := hex.DecodeString(n.Signature)
-	if err != nil || !ed25519.Verify(by.Desk(), n.text(), signature) {
+	if err != nil || !ed25519.Verify(by.LogKey(), n.text(), signature) {
 		return false, ErrEpochForged
 	}
 	return true, nil

@@ -74,7 +74,7 @@ func NotedPolicy(cfg config.Config) (p memory.KnownPolicy, err error) {
 		err = json.Unmarshal(text, &p)
 	}
 	if err == nil && p.Version < 1 {
-		err = errors.New("it names no version")
+		err = errors.New("no version is named")
 	}
 	if err != nil {
 		return p, fmt.Errorf("read %s, which says what policy was in force: %w", PolicyFile(cfg), err)

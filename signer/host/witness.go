@@ -30,7 +30,7 @@ func AgreeWitness(
 	if err != nil {
 		return fmt.Errorf("read what the witness cosigned (signer.witnessed): %w", err)
 	}
-	key, err := proof.Key(proof.Name(keys.Fingerprint()), keys.Desk())
+	key, err := proof.Key(proof.Name(keys.Fingerprint()), keys.LogKey())
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func Create(ctx context.Context, path string, begin Init) (err error) {
 const lockSuffix = ".lock"
 
 // Open opens a memory for a signer, brings its schema up to date and locks it. The error is ErrMissing, ErrLocked,
-// ErrForeign, or one of the file.
+// ErrOtherSigner, or one of the file.
 func Open(ctx context.Context, path, fingerprint string) (*File, error) {
 	unlock, err := lock(path + lockSuffix)
 	if err != nil {
@@ -100,7 +100,7 @@ func Open(ctx context.Context, path, fingerprint string) (*File, error) {
 	f.gate = gate
 	state, err := stateOf(ctx, f)
 	if err == nil && state.Fingerprint != fingerprint {
-		err = fmt.Errorf("%w: %s belongs to the seed with fingerprint %s", ErrForeign, path, state.Fingerprint)
+		err = fmt.Errorf("%w: %s belongs to the seed with fingerprint %s", ErrOtherSigner, path, state.Fingerprint)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -109,7 +109,7 @@ func Open(ctx context.Context, path, fingerprint string) (*File, error) {
 }
 
 // Join opens a memory beside a running signer, for a command that thaws or reads. It brings the schema up to date only
-// where no signer runs. The error is ErrMissing, ErrForeign, ErrOlder, or one of the file.
+// where no signer runs. The error is ErrMissing, ErrOtherSigner, ErrOlder, or one of the file.
 func Join(ctx context.Context, path string) (*File, error) {
 	return open(ctx, path, func() error {
 		unlock, err := lock(path + lockSuffix)

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 )
 
-// marker is the content of a marker file. It is told to people; that the file is there is what freezes.
+// marker is the content of a marker file. People read it; that the file is there is what freezes.
 type marker struct {
 	Freeze
-	Mark string `json:"mark"` // random: tells this marker from a later one
+	Mark string `json:"mark"` // random: distinguishes this marker from a later one
 }
 
 // maxMarker bounds what is read of a marker.

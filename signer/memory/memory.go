@@ -18,12 +18,12 @@ import (
 
 // Errors of opening and creating.
 var (
-	ErrMissing = errors.New("the signer has no state file")
-	ErrExists  = errors.New("the signer's state file exists already")
-	ErrLocked  = errors.New("another signer uses the state file")
-	ErrForeign = errors.New("the file is not the state of this signer")
-	ErrOlder   = errors.New("a signer of an earlier release uses the state file: use the commands of that release, or " +
-		"stop it first")
+	ErrMissing     = errors.New("the signer has no state file")
+	ErrExists      = errors.New("the signer's state file exists already")
+	ErrLocked      = errors.New("another signer uses the state file")
+	ErrOtherSigner = errors.New("the file is not the state of this signer")
+	ErrOlder       = errors.New("a signer of an earlier release uses the state file: use the commands of that release, " +
+		"or stop it first")
 )
 
 // Keeper is where a signer remembers: a File, or RAM for what ends with its process. It is safe for concurrent use; one

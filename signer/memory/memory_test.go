@@ -60,8 +60,8 @@ func TestAMemoryIsCreatedOnceAndUsedByOne(t *testing.T) {
 	if err := Create(t.Context(), path, Init{"seed", noon, false, false}); !errors.Is(err, ErrExists) {
 		t.Fatalf("created twice: %v", err)
 	}
-	if _, err := Open(t.Context(), path, "another"); !errors.Is(err, ErrForeign) {
-		t.Fatalf("of another seed: %v, want %v", err, ErrForeign)
+	if _, err := Open(t.Context(), path, "another"); !errors.Is(err, ErrOtherSigner) {
+		t.Fatalf("of another seed: %v, want %v", err, ErrOtherSigner)
 	}
 	f := reopen(t, path)
 	if _, err := Open(t.Context(), path, "seed"); !errors.Is(err, ErrLocked) {
@@ -113,8 +113,8 @@ func TestALaterSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if _, err := Open(t.Context(), path, "seed"); !errors.Is(err, ErrForeign) {
-		t.Fatalf("opened: %v, want %v", err, ErrForeign)
+	if _, err := Open(t.Context(), path, "seed"); !errors.Is(err, ErrOtherSigner) {
+		t.Fatalf("opened: %v, want %v", err, ErrOtherSigner)
 	}
 }
 

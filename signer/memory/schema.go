@@ -85,7 +85,7 @@ func version(ctx context.Context, tx *sql.Tx) (n int, err error) {
 // migrate runs the migrations from a version on. A file of a later release is refused.
 func migrate(ctx context.Context, tx *sql.Tx, from int) error {
 	if from > len(migrations) {
-		return fmt.Errorf("%w: its schema version is %d, this release knows %d", ErrForeign, from, len(migrations))
+		return fmt.Errorf("%w: its schema version is %d, this release knows %d", ErrOtherSigner, from, len(migrations))
 	}
 	for _, text := range migrations[from:] {
 		if _, err := tx.ExecContext(ctx, text); err != nil {

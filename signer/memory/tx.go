@@ -114,7 +114,7 @@ func (tx *sqlTx) State(ctx context.Context) (s State, err error) {
 	found, err := tx.one(ctx, `SELECT instance, fingerprint, high_water, cold_since FROM state`, nil, &s.Instance,
 		&s.Fingerprint, &high, &cold)
 	if err == nil && !found {
-		err = fmt.Errorf("%w: it has no state", ErrForeign)
+		err = fmt.Errorf("%w: it has no state", ErrOtherSigner)
 	}
 	s.HighWater, s.ColdSince = timeOf(high), timeOf(cold)
 	return s, err
@@ -186,7 +186,7 @@ func (tx *sqlTx) entry(ctx context.Context, where string, args ...any) (e Entry,
 		return e, found, err
 	}
 	if len(hash) != sha256.Size {
-		return e, true, fmt.Errorf("%w: entry %d of its log has no hash", ErrForeign, e.Number)
+		return e, true, fmt.Errorf("%w: entry %d of its log has no hash", ErrOtherSigner, e.Number)
 	}
 	e.At, e.Hash = timeOf(at), [sha256.Size]byte(hash)
 	return e, true, nil

@@ -77,7 +77,7 @@ func (tx *sqlTx) Ordered(ctx context.Context, account, id bursar.ID) (o Ordered,
 		return o, found, err
 	}
 	if len(digest) != sha256.Size {
-		return o, true, fmt.Errorf("%w: order %s of account %s has no hash", ErrForeign, id, account)
+		return o, true, fmt.Errorf("%w: order %s of account %s has no hash", ErrOtherSigner, id, account)
 	}
 	o.Text = Digest(digest)
 	err = tx.all(ctx, `SELECT flow FROM order_flows WHERE account = ? AND id = ? ORDER BY flow`, args, func(r rows) error {

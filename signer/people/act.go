@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// Direct adds a destination to the list, or removes it, as enough approvers signed. An address that is added waits for
-// the policy's hold; one that is removed cannot be paid from then on, and a text that adds it counts only if it was
-// made after that. Errors: of package roster, ErrOther, ErrTime, ErrUsed, ErrSpelling.
+// Direct adds a destination to the list, or removes it, if enough approvers signed that. An added address becomes
+// usable after the policy's waiting period; a removed one cannot be paid any more, and a text that adds it again counts
+// only if it was made after the removal. Errors: of package roster, ErrOther, ErrTime, ErrUsed, ErrSpelling.
 func Direct(
 	ctx context.Context, keeper memory.Keeper, text string, signatures []string, here Here,
 ) (act Act, err error) {
@@ -56,7 +56,7 @@ func Direct(
 	return act, err
 }
 
-// spelled refuses a destination that no payment would match, because its chain writes it in another way.
+// spelled refuses a destination that is not in its chain's canonical form: no payment would match it.
 func spelled(d approval.Destination, chains roster.Chains) error {
 	if chains == nil {
 		return nil
@@ -85,8 +85,8 @@ func spelled(d approval.Destination, chains roster.Chains) error {
 	return nil
 }
 
-// notRemoved refuses a text that was made before the address was removed: anyone who signed it knew nothing of that.
-// Texts have no parts of a second.
+// notRemoved refuses a text that was made before the address was removed: its signers did not know of that. Times in
+// texts have no fractions of a second.
 func notRemoved(ctx context.Context, tx memory.Tx, d approval.Destination) error {
 	at, err := tx.Removed(ctx, d.Chain, d.To.Base)
 	if err == nil && !at.IsZero() && !d.Created.After(at.Truncate(time.Second)) {
@@ -174,7 +174,7 @@ func Freezing(
 	return f, by, once(ctx, tx, f.Nonce.String(), now)
 }
 
-// follows refuses a thaw that was made before a freeze that it would end: anyone who signed it knew nothing of that.
+// follows refuses a thaw that was made before a freeze that it would end: its signers did not know of that freeze.
 func follows(ctx context.Context, tx memory.Tx, thaw approval.Freeze) error {
 	list, err := tx.Freezes(ctx)
 	for _, f := range list {
@@ -186,9 +186,9 @@ func follows(ctx context.Context, tx memory.Tx, thaw approval.Freeze) error {
 	return err
 }
 
-// freezers returns who signed a freeze: people of the policy in force, or of one that ended within a day. Anyone who is
-// taken out of the policy can still stop what comes after: two stolen keys of authors must not first remove the person
-// who would notice what they loosen.
+// freezers returns who signed a freeze: people of the policy in force, or of one that ended within a day. A person who
+// was removed from the policy can still stop what follows: a thief with two authors' keys must not be able to remove
+// first the person who would notice what is loosened.
 func freezers(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, now time.Time,
 ) (by []string, err error) {

@@ -30,7 +30,7 @@ func (j *judging) rule(id string) roster.Rule {
 	return roster.Rule{}
 }
 
-// refused returns the refusal of an order, with why approvals of it do not count.
+// refused returns the refusal of an order, with the reasons why approvals of it do not count.
 func (j *judging) refused(
 	o approval.Order, a roster.Answer, digest memory.Digest, payment int64, by approvers, problems []error,
 ) error {
@@ -56,7 +56,7 @@ func (j *judging) heldAs(rule string, payment int64) string {
 	return fmt.Sprintf("%s/%s/%d", j.policy.By(), rule, payment)
 }
 
-// listed reports whether an order pays a destination that was signed, past its hold.
+// listed reports whether an order pays a destination that was signed and whose waiting period is over.
 func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
 	list, err := j.tx.Destinations(ctx, o.Chain, o.To.Base)
 	if err != nil {
@@ -74,7 +74,7 @@ func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
 	return false, nil
 }
 
-// own judges a movement of our own money.
+// own evaluates a transfer between our own addresses.
 func (j *judging) own(ctx context.Context, g *Grants) error {
 	p := j.Request.Payments[0]
 	digest := memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s %s", j.Request.Kind, j.Chain,
@@ -95,7 +95,8 @@ func (j *judging) own(ctx context.Context, g *Grants) error {
 	return nil
 }
 
-// ask asks the policy, with what is remembered. A window counts as full until it has passed since a cold start.
+// ask evaluates the policy with what the state remembers. After a cold start a window counts as full until its length
+// has passed.
 func (j *judging) ask(
 	ctx context.Context, digest memory.Digest, payment int64, q roster.Question,
 ) (a roster.Answer, err error) {

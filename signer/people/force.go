@@ -18,13 +18,13 @@ func InForce(ctx context.Context, tx memory.Tx, now time.Time) (p roster.Policy,
 	return p, found, err
 }
 
-// Effective is InForce as the versions that wait have tightened it: this is what is judged by.
+// Effective returns the policy by which payments are evaluated: InForce, tightened by the pending versions.
 func Effective(ctx context.Context, tx memory.Tx, now time.Time) (p roster.Policy, found bool, err error) {
 	p, later, found, err := inForce(ctx, tx, now)
 	return p.Tightened(later), found, err
 }
 
-// inForce returns the policy in force, and the versions that are yet to begin, newest first.
+// inForce returns the policy in force, and the pending versions, newest first.
 func inForce(ctx context.Context, tx memory.Tx, now time.Time) (
 	p roster.Policy, later []roster.Policy, found bool, err error,
 ) {
@@ -78,8 +78,8 @@ func lostError(known memory.KnownPolicy) error {
 		"of it, or a later version; see docs/operations/approvals.md", ErrLost, known.Version, known.Hash)
 }
 
-// restored reports whether a text is the policy that is lost, whose hash the signer noted itself: that proves it, and
-// nobody needs to sign it again.
+// restored reports whether a text is the policy that was lost. Its hash, which the signer recorded itself, proves that,
+// so nobody needs to sign it again.
 func restored(ctx context.Context, tx memory.Tx, text string) (bool, error) {
 	lost, err := Lost(ctx, tx)
 	return lost.Version > 0 && lost.Hash == approval.HashOf(text).String(), err

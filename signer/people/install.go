@@ -21,18 +21,18 @@ type Act struct {
 	Open    []string           // which of its rules have no limit
 }
 
-// Here is where a signed text is taken.
+// Here describes the signer that a signed text is applied to.
 type Here struct {
 	Network string
-	Chains  roster.Chains // how addresses are spelled; nil: as they are written
+	Chains  roster.Chains // how chains write addresses; nil: texts are used as they are
 	Clock   time.Time
 }
 
 // Install installs the next version of the policy, signed by the authors of the one in force; the first one by its own,
-// because anyone who can write to the memory could begin it again anyway. A version that loosens begins on mainnet no
-// sooner than a day from now; what it takes away from people, and what it denies, holds at once. The text of a policy
-// that was lost with its state is taken by its hash. As with every act, a clock that is set back behind it later is
-// refused, so that no older version comes back into force. Errors: of package roster, ErrOther, ErrUsed.
+// because anyone who can write to the memory could begin it again anyway. On mainnet a version that loosens begins
+// after a day at the earliest; its removals and denials take effect immediately. The text of a policy that was lost
+// with its state is taken by its hash. As with every act, a clock that is set back behind it later is refused, so that
+// no older version comes back into force. Errors: of package roster, ErrOther, ErrUsed.
 func Install(
 	ctx context.Context, keeper memory.Keeper, text string, signatures []string, here Here,
 ) (act Act, err error) {
@@ -71,7 +71,7 @@ func Install(
 	return act, err
 }
 
-// judgeNext returns the policy in a text, if it may follow.
+// judgeNext parses the policy in a text and verifies that it may follow the one in force.
 func judgeNext(
 	ctx context.Context, tx memory.Tx, state memory.State, text string, signatures []string, here Here, now time.Time,
 ) (next roster.Policy, act Act, err error) {

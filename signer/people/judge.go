@@ -184,16 +184,16 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 		return err
 	}
 	payment := before + 1
-	heard, votes, problems, err := j.votes(ctx, o, evidence, payment)
+	verified, approvals, problems, err := j.approvals(ctx, o, evidence, payment)
 	if err != nil {
 		return err
 	}
-	if err := j.denied(ctx, o, digest, heard); err != nil {
+	if err := j.denied(ctx, o, digest, verified); err != nil {
 		return err
 	}
-	yes, _ := roster.Tally(votes)
+	yes, _ := roster.Tally(approvals)
 	with := map[string]roster.KeyKind{}
-	for _, v := range votes {
+	for _, v := range approvals {
 		with[v.Person] = v.With
 	}
 	listed, err := j.listed(ctx, o)
@@ -216,7 +216,7 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 	granted := Granted{Order: digest, ID: o.ID, Rule: a.Rule, Worth: a.Worth, Payment: payment}
 	if r := j.rule(a.Rule); r.Need > 0 {
 		granted.By = r.Counted(yes[r.Role], with)
-		counted := slices.DeleteFunc(votes, func(v roster.Vote) bool {
+		counted := slices.DeleteFunc(approvals, func(v roster.VerifiedApproval) bool {
 			return v.Role != r.Role || !slices.Contains(granted.By, v.Person)
 		})
 		for _, v := range counted {

@@ -20,9 +20,9 @@ import (
 // Errors of what people signed.
 var (
 	ErrNoPolicy = errors.New("no policy is in force")
-	ErrOther    = errors.New("it is for another signer, or for an earlier state of this one")
+	ErrOther    = errors.New("the text is for another signer, or for an earlier state of this one")
 	ErrTime     = errors.New("its time has passed, or is yet to come")
-	ErrUsed     = errors.New("it was used before")
+	ErrUsed     = errors.New("used before")
 	ErrLost     = errors.New("the policy that was in force is lost")
 	ErrTwo      = errors.New("one version of the policy has two texts: two signers have this seed, or a file was changed")
 	ErrSpelling = errors.New("the address is not in the spelling of its chain")

@@ -21,8 +21,8 @@ var ErrCopied = errors.New("the passkey was copied, as its counter shows")
 // approvals that were made farther apart were signed in the order of their times.
 const touchTime = 10 * time.Minute
 
-// touchOf returns the approval of a vote by a passkey.
-func touchOf(v roster.Vote) memory.Touch {
+// touchOf returns what is remembered of an approval by a passkey.
+func touchOf(v roster.VerifiedApproval) memory.Touch {
 	return memory.Touch{Passkey: v.Passkey.String(), Nonce: v.Nonce.String(), Made: v.Created, Counter: v.Counter}
 }
 
@@ -46,8 +46,10 @@ func contradict(a, b memory.Touch) bool {
 	return false
 }
 
-// touches reports whether a vote is an approval by a passkey: a no may stop a payment anyone who says it.
-func touches(v roster.Vote) bool { return v.With == roster.KeyPasskey && v.Decision != approval.No }
+// touches reports whether a passkey signed yes: a rejection stops a payment regardless of who made it.
+func touches(v roster.VerifiedApproval) bool {
+	return v.With == roster.KeyPasskey && v.Decision != approval.No
+}
 
 // genuine returns the approvals of an order without those by copied passkeys, and why these do not count. They are
 // left out before the last of each person is taken: what a copy says is not its owner's last word.
@@ -75,8 +77,8 @@ func (j *judging) uncopied(ctx context.Context, o approval.Order, one roster.Sig
 	if !passkey.Is(one.Signature) {
 		return nil
 	}
-	votes, _ := j.policy.Votes(o, []roster.Signed{one}, j.Now) // what does not count is named with the others
-	for _, v := range votes {
+	approvals, _ := j.policy.Approvals(o, []roster.Signed{one}, j.Now) // what does not count is named with the others
+	for _, v := range approvals {
 		if !touches(v) {
 			continue
 		}
@@ -95,10 +97,10 @@ func (j *judging) uncopied(ctx context.Context, o approval.Order, one roster.Sig
 	return nil
 }
 
-// touchesOf returns the approvals by passkeys that count among votes; those of passkeys that do not count are nothing
+// touchesOf returns those of the approvals that passkeys signed; those of passkeys that do not count are nothing
 // to compare with.
-func touchesOf(votes []roster.Vote) (list []memory.Touch) {
-	for _, v := range votes {
+func touchesOf(approvals []roster.VerifiedApproval) (list []memory.Touch) {
+	for _, v := range approvals {
 		if v.With == roster.KeyPasskey && v.Counter > 0 {
 			list = append(list, touchOf(v))
 		}

@@ -2,7 +2,7 @@
 //
 // It owns a Merkle tree over the entries of the log (RFC 6962, as golang.org/x/mod/sumdb/tlog computes it), the
 // checkpoint that names its size and root, signed as a note, and proofs that an entry is in it. The tree is computed
-// from the log whenever it is needed and is stored nowhere: the log stays the one truth. Its invariants: a checkpoint
+// from the log whenever it is needed and is never stored: the log stays the one truth. Its invariants: a checkpoint
 // that was given out must be a part of every later tree, or the log was changed; anyone who has a checkpoint and a
 // proof needs neither the signer nor its state to check an entry.
 package proof
@@ -124,18 +124,18 @@ func (t *Tree) root(size int64) (tlog.Hash, error) {
 func Name(fingerprint string) string { return "bursar-signer-log/" + fingerprint }
 
 // Key returns what a checkpoint is verified with, in the form of package note.
-func Key(name string, desk ed25519.PublicKey) (string, error) {
-	return note.NewEd25519VerifierKey(name, desk)
+func Key(name string, logKey ed25519.PublicKey) (string, error) {
+	return note.NewEd25519VerifierKey(name, logKey)
 }
 
-// desk signs notes with the key of a signer's desk.
-type desk struct {
+// noteSigner signs notes with the key of a signer's log.
+type noteSigner struct {
 	note.Verifier
 	sign func(message []byte) []byte
 }
 
 // Sign implements note.Signer.
-func (d desk) Sign(message []byte) ([]byte, error) { return d.sign(message), nil }
+func (d noteSigner) Sign(message []byte) ([]byte, error) { return d.sign(message), nil }
 
 // Checkpoint returns the signed note about the tree: its name, its size and its root. sign is an ed25519 signature by
 // the private half of the key.
@@ -148,7 +148,7 @@ func (t *Tree) Checkpoint(name, key string, sign func(message []byte) []byte) (s
 	if err != nil {
 		return "", err
 	}
-	signed, err := note.Sign(&note.Note{Text: text(name, t.Size(), root)}, desk{verifier, sign})
+	signed, err := note.Sign(&note.Note{Text: text(name, t.Size(), root)}, noteSigner{verifier, sign})
 	if err != nil {
 		return "", fmt.Errorf("sign the checkpoint: %w", err)
 	}

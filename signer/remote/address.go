@@ -25,7 +25,7 @@ type Address struct {
 	// Users are the names or numbers of the users whose connections a signer accepts over a socket. Empty: all that the
 	// file's permissions let through.
 	Users []string
-	// Refused is told why a connection was refused; nil: nobody is.
+	// Refused is called with the reason why a connection was refused; may be nil.
 	Refused func(reason string)
 }
 

@@ -24,7 +24,7 @@ type Client struct {
 	http *http.Client
 
 	mu     sync.Mutex
-	desk   ed25519.PublicKey   // what entries of the signer's log are signed with; empty before the first answer
+	logKey ed25519.PublicKey   // what entries of the signer's log are signed with; empty before the first answer
 	seen   memory.Checkpoint   // the newest entry of the signer's log
 	frozen string              // why the signer signs nothing, as it said last
 	begun  []signer.BegunEpoch // who began the epochs, as the signer said with its last answer to Hello
@@ -75,7 +75,7 @@ func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 				a.Version, Version)
 	}
 	c.hear(a.Frozen)
-	if err := c.pin(a.KeyExport.Desk); err != nil {
+	if err := c.pin(a.KeyExport.LogKey); err != nil {
 		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
 	}
 	if err := c.see(a.Log); err != nil {
@@ -133,29 +133,29 @@ func (c *Client) Sign(
 
 // Expect names the key of the signer's log before the first answer, where it is known already: another signer is then
 // refused, and what a signer said to others is verified with it.
-func (c *Client) Expect(desk ed25519.PublicKey) error { return c.pin(desk) }
+func (c *Client) Expect(logKey ed25519.PublicKey) error { return c.pin(logKey) }
 
 // pin notes the key of the signer's log; another one later is not the same signer.
-func (c *Client) pin(desk ed25519.PublicKey) error {
+func (c *Client) pin(logKey ed25519.PublicKey) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.desk) > 0 && !c.desk.Equal(desk) {
+	if len(c.logKey) > 0 && !c.logKey.Equal(logKey) {
 		return errors.New("another signer answers: its log has another key")
 	}
-	c.desk = desk
+	c.logKey = logKey
 	return nil
 }
 
 // see notes the newest entry of the signer's log. An older one of the same log is passed over: a signer that was set
-// back is told what was seen, and refuses. An entry that the signer did not sign is ErrUnavailable. Before Hello
+// back is shown what was seen, and refuses. An entry that the signer did not sign is ErrUnavailable. Before Hello
 // nothing is noted: there is nothing to verify with.
 func (c *Client) see(log memory.Checkpoint) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.desk) == 0 || log == c.seen {
+	if len(c.logKey) == 0 || log == c.seen {
 		return nil
 	}
-	if err := signer.VerifyCheckpoint(c.desk, log); err != nil {
+	if err := signer.VerifyCheckpoint(c.logKey, log); err != nil {
 		return fmt.Errorf("%w as the signer that it was: %w", ErrUnavailable, err)
 	}
 	if log.Instance != c.seen.Instance || log.After(c.seen) {
@@ -192,7 +192,7 @@ func (c *Client) Know(seen memory.Checkpoint) error {
 	if !seen.After(c.seen) {
 		return nil
 	}
-	if err := signer.VerifyCheckpoint(c.desk, seen); err != nil {
+	if err := signer.VerifyCheckpoint(c.logKey, seen); err != nil {
 		return err
 	}
 	c.seen = seen
@@ -227,15 +227,15 @@ func (c *Client) Policy(ctx context.Context) (p signer.PolicyText, err error) {
 	return p, nil
 }
 
-// KnowPolicy notes which policy was in force, as the signer said it to this client or another; the signer is told with
-// every request. The error is signer.ErrClaim.
+// KnowPolicy notes which policy was in force, as the signer said it to this client or another; the signer is informed
+// with every request. The error is signer.ErrClaim.
 func (c *Client) KnowPolicy(_ context.Context, claim signer.PolicyClaim) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.desk) == 0 || claim.Version <= c.policy.Version {
+	if len(c.logKey) == 0 || claim.Version <= c.policy.Version {
 		return nil // before Hello there is nothing to verify with
 	}
-	if err := signer.VerifyPolicyClaim(c.desk, claim); err != nil {
+	if err := signer.VerifyPolicyClaim(c.logKey, claim); err != nil {
 		return err
 	}
 	c.policy = claim

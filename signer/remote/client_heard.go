@@ -10,7 +10,7 @@ import (
 func (c *Client) hearBegun(a hello) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.begun = a.Begun.By(c.desk, a.KeyExport.Public.Network, a.Log.Instance)
+	c.begun = a.Begun.By(c.logKey, a.KeyExport.Public.Network, a.Log.Instance)
 }
 
 // Begun returns which epochs have begun, and by whom, as the signer said with its last answer to Hello. What its key

@@ -164,7 +164,7 @@ func (s *Server) policy(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusOK, p)
 }
 
-// knowsPolicy tells the signer which policy the service has seen, and reports whether it was noted.
+// knowsPolicy informs the signer which policy the service has seen, and reports whether it was noted.
 func (s *Server) knowsPolicy(w http.ResponseWriter, r *http.Request, seen signer.PolicyClaim) bool {
 	err := s.Signer.KnowPolicy(r.Context(), seen)
 	switch {
@@ -190,9 +190,9 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := s.Signer.Know(q.Seen); err != nil && s.claims.CompareAndSwap(false, true) {
-		s.Log.Warn("the service names an entry of the signer's log that the signer never signed; it changes nothing. After "+
-			"an upgrade from an unsigned log that happens once; otherwise the service may be in other hands",
-			"number", q.Seen.Number)
+		// It changes nothing. It happens once after an upgrade from an unsigned log; otherwise the service may be in
+		// other hands.
+		s.Log.Warn("unknown entry of the signer's log reported by the service", "number", q.Seen.Number, "error", err)
 	}
 	if !s.knowsPolicy(w, r, q.Policy) {
 		return

@@ -59,7 +59,7 @@ func ParseKey(text []byte) (Key, error) {
 	return Key{public: public}, nil
 }
 
-// String returns a digest of the key, which tells keys apart.
+// String returns a digest of the key, which identifies it.
 func (k Key) String() string {
 	der := x509.MarshalPKCS1PublicKey(k.public)
 	sum := sha256.Sum256(der)

@@ -18,7 +18,7 @@ func newFile(t testing.TB) (*reusable, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := folder(room)
+	dir, err := folder(need)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func EmptySQLite(t testing.TB) string {
 // power, so none can notice the difference.
 func Folder(t testing.TB) string {
 	t.Helper()
-	dir, err := folder(room)
+	dir, err := folder(need)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +59,9 @@ func Folder(t testing.TB) string {
 }
 
 // folder makes a folder in memory, or on a disk where the system has less room for it, in bytes.
-func folder(room uint64) (string, error) {
+func folder(need uint64) (string, error) {
 	var free syscall.Statfs_t
-	if err := syscall.Statfs(memory, &free); err != nil || free.Bavail*uint64(free.Bsize) < room {
+	if err := syscall.Statfs(memory, &free); err != nil || free.Bavail*uint64(free.Bsize) < need {
 		return os.MkdirTemp("", "bursar-test-")
 	}
 	return os.MkdirTemp(memory, "bursar-test-")
@@ -69,8 +69,8 @@ func folder(room uint64) (string, error) {
 
 const (
 	memory      = "/dev/shm" // where Linux has a file system in memory
-	room        = 1 << 30    // bytes; all tests that run at a time need a tenth of it
-	serversRoom = 4 << 30    // bytes; the servers of three packages need a quarter of it
+	need        = 1 << 30    // bytes; all tests that run at a time need a tenth of it
+	serversNeed = 4 << 30    // bytes; the servers of three packages need a quarter of it
 )
 
 // migratedFile is the content of a new database file. Each test gets a copy of it: to migrate for each takes longer

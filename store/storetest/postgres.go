@@ -127,7 +127,7 @@ func startServer() (dir string, stop func(), err error) {
 		return "", nil, err
 	}
 	// In memory: on a disk a third of a server's work is to make and remove a database's 300 files.
-	dir, err = folder(serversRoom)
+	dir, err = folder(serversNeed)
 	if err != nil {
 		return "", nil, err
 	}

@@ -60,7 +60,7 @@ func pool(t *testing.T, db *store.DB) {
 	wantPool(t, db, 6, 9)
 	do(t, db, func(tx *store.Tx) error {
 		all, err := tx.KeyPool().Keys(ctx, "f", 0, 100)
-		if len(all) != 0 { // index 0 is gone, and whatever follows a gap is not told
+		if len(all) != 0 { // index 0 is gone, and whatever follows a gap is not returned
 			t.Errorf("from 0 on are %+v", all)
 		}
 		return err

@@ -58,12 +58,12 @@ func resolutions(t *testing.T, db *store.DB) {
 		Address:     bursar.Address{Base: "out", Memo: 7, HasMemo: true},
 		Amount:      bursar.Units(90),
 		Fee:         bursar.Units(10),
-		DecidedAt:   db.Now(),
+		ResolvedAt:  db.Now(),
 	}
 	second := first
 	second.ID, second.Kind, second.Status = bursar.ID{9, 2}, bursar.ResolutionKeep, bursar.ResolutionDone
 	do(t, db, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, first) })
-	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, second) }), store.ErrDecided)
+	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, second) }), store.ErrResolved)
 	p := newOutgoing(t, db, 1)
 	do(t, db, func(tx *store.Tx) error {
 		n, err := tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"})

@@ -1,6 +1,7 @@
-// Command mutate checks whether the tests of the packages that move money would notice a mistake: it changes one
-// place of the code at a time – a condition forced, a comparison turned, a statement or a call left out – and runs
-// the short tests that reach it. A mutant that no test notices has survived.
+// Command mutate checks whether the tests of the packages that move money would notice a mistake: it changes one place
+// of the code at a time – a condition forced, a comparison turned, a statement or a call left out – and runs the short
+// tests that reach it. A mutant that no test notices has survived. It owns the mutants and the list of survivors, and
+// never changes a source file.
 //
 // All mutants are compiled into each test binary at once and selected by the environment, so that one costs the run
 // of a few tests and no compilation. Without arguments it judges every mutant of every such package and prints one

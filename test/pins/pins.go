@@ -1,5 +1,6 @@
 // Package pins holds the version of everything that the tests and the sandbox use and that Go's module files do not
-// name: the one place where such a version is raised. TestVersionsStandHereAlone keeps others out of the sources.
+// name: the one place where such a version is raised. It owns these versions and never downloads anything.
+// TestVersionsStandHereAlone keeps others out of the sources.
 //
 // What comes from npm has a lock file with digests as well (test/npm; a test compares the versions), the client
 // libraries and the generators of clients have only that (sandbox/clients/javascript and generators), and the Go that

@@ -1,4 +1,5 @@
-// Package tlstest is an authority that issues certificates of servers and clients for tests.
+// Package tlstest issues certificates of servers and clients for tests. It owns an authority that exists for one test
+// only, and never writes a key outside the test's folder.
 package tlstest
 
 import (

@@ -20,7 +20,7 @@ func Checksum(body string) (string, error) {
 	for _, c := range body {
 		at := strings.IndexRune(inputChars, c)
 		if at < 0 {
-			return "", errors.New("it has a character that descriptors do not have")
+			return "", errors.New("a character that is not allowed in descriptors")
 		}
 		symbols = append(symbols, uint64(at&31))
 		if groups = append(groups, uint64(at>>5)); len(groups) == 3 {

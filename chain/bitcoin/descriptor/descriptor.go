@@ -47,7 +47,7 @@ func parse(text string) (*Descriptor, error) {
 	case err != nil:
 		return nil, err
 	case !found:
-		return nil, errors.New("it has no checksum: # and 8 characters at its end")
+		return nil, errors.New("no checksum: # and 8 characters at the end")
 	case given != sum:
 		return nil, fmt.Errorf("its checksum is %.20q, want %q: it was changed or copied wrongly", given, sum)
 	}
@@ -58,7 +58,7 @@ func parse(text string) (*Descriptor, error) {
 	script, isScript := within(body, "wsh(")
 	inner, isMulti := within(script, "sortedmulti(")
 	if !isScript || !isMulti {
-		return nil, errors.New("it is neither wpkh(KEY) nor wsh(sortedmulti(k,KEY,…))")
+		return nil, errors.New("the descriptor is neither wpkh(KEY) nor wsh(sortedmulti(k,KEY,…))")
 	}
 	parts := strings.Split(inner, ",")
 	need, err := strconv.Atoi(parts[0])

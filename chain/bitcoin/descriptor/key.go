@@ -28,7 +28,7 @@ type key struct {
 func parseKey(text string) (k key, err error) {
 	origin, rest, found := strings.Cut(strings.TrimPrefix(text, "["), "]")
 	if !found || !strings.HasPrefix(text, "[") {
-		return k, errors.New("it does not say where it comes from: [fingerprint/path] before the extended key")
+		return k, errors.New("the key has no origin: [fingerprint/path] before the extended key")
 	}
 	fingerprint, path, _ := strings.Cut(origin, "/")
 	raw, err := hex.DecodeString(fingerprint)
@@ -43,11 +43,11 @@ func parseKey(text string) (k key, err error) {
 	}
 	xpub, below, _ := strings.Cut(rest, "/")
 	if k.account, err = hdkeychain.NewKeyFromString(xpub); err != nil {
-		return k, errors.New("it is no extended public key: xpub or tpub") // the text may be a private key
+		return k, errors.New("the key is not an extended public key: xpub or tpub") // the text may be a private key
 	}
 	if k.account.IsPrivate() {
 		k.account.Zero()
-		return k, errors.New("it is a private key, which must not be here: who reads this can spend")
+		return k, errors.New("the key is private and must not be here: anyone who reads it can spend")
 	}
 	if prefix := xpub[:min(4, len(xpub))]; prefix != "xpub" && prefix != "tpub" {
 		return k, fmt.Errorf("it begins with %q: write it as xpub, or tpub on test networks", prefix)
@@ -59,7 +59,7 @@ func parseKey(text string) (k key, err error) {
 func (k *key) below(text string) (err error) {
 	steps, found := strings.CutSuffix("/"+text, "/*")
 	if !found {
-		return errors.New("it does not end with /*")
+		return errors.New("the key does not end with /*")
 	}
 	steps = strings.TrimPrefix(steps, "/")
 	last := steps[strings.LastIndexByte(steps, '/')+1:]

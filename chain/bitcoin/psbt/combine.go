@@ -7,7 +7,7 @@ import (
 )
 
 // ErrOther says that two packets are not of one transaction.
-var ErrOther = errors.New("it is another transaction")
+var ErrOther = errors.New("the packets are of two transactions")
 
 // Combine adds the fields of another packet of the same transaction (BIP 174, Combiner). A field of both with two
 // values keeps that of p, except that a final witness is never dropped.

@@ -118,7 +118,7 @@ func parse(data []byte) (*Packet, error) {
 func unsignedOf(global *Map) (*wire.MsgTx, error) {
 	raw := global.Get(globalTx)
 	if raw == nil {
-		return nil, errors.New("it has no unsigned transaction")
+		return nil, errors.New("the packet has no unsigned transaction")
 	}
 	if err := checkGlobal(*global); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 // Package evmtest drives EVM nodes in tests: it pays, deploys contracts and queries a node directly over JSON-RPC. It
-// does not know the adapter; the adapter is tested against the balances that it reports.
+// owns the requests that it sends and never calls the adapter, which is tested against the balances that it reports.
 package evmtest
 
 import (

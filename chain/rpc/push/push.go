@@ -1,7 +1,7 @@
 // Package push subscribes to a node's announcements of blocks: over ZeroMQ (bitcoind, litecoind, java-tron) and over
 // WebSocket (the others).
 //
-// A call is one subscription from dialling to its end. It never reconnects by itself, never reads a block from an
+// It owns one subscription from dialling to its end. It never reconnects by itself, never reads a block from an
 // announcement, and never logs: its caller decides what to do after an announcement and after the end.
 //
 // Invariants:

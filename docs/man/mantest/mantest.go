@@ -1,6 +1,7 @@
 // Package mantest checks manual pages against the command lines that they are of.
 //
-// It owns what a page must hold: every command and flag that is not hidden, in ASCII, without unknown requests.
+// It never writes a page. It owns what a page must contain: every command and flag that is not hidden, in ASCII,
+// without unknown requests.
 package mantest
 
 import (

@@ -1,5 +1,5 @@
-// Package host is what the sandbox's nodes have in common: how a node starts, answers and stops, and how it keeps its
-// changes.
+// Package host implements what the sandbox's nodes have in common: how a node starts, answers and stops, and how it
+// keeps its changes.
 //
 // It owns the options that every node takes, the lock of a data directory, the HTTP server, the order in which a node
 // is closed, and the journal's file. It knows no chain: what a record is and what it does belongs to the node, and so

@@ -1,6 +1,7 @@
-// Command cover owns the choice of tests that run on PostgreSQL too: tests that make, between them, every statement
-// that all tests make. It takes, again and again, the one that makes most of those that are left in a second. Its
-// argument is a file that tests have written with BURSAR_TEST_STATEMENTS, as store/storetest/heard.go says.
+// Command cover chooses the tests that run on PostgreSQL too: tests that make, between them, every statement that all
+// tests make. It owns that choice, and never runs a test. It greedily picks the test that adds the most statements not
+// yet covered per second. Its argument is a file that tests have written with BURSAR_TEST_STATEMENTS, as
+// store/storetest/heard.go says.
 package main
 
 import (

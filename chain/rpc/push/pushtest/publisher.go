@@ -1,8 +1,8 @@
 // Package pushtest announces blocks as nodes do, for tests and the sandbox: a ZeroMQ publisher, and WebSockets that
 // send what a test sets.
 //
-// It manages the connections of its subscribers and knows nothing about a chain. A subscriber that does not read
-// misses messages: a publisher never waits for one.
+// It owns the connections of its subscribers and knows nothing about a chain. A subscriber that does not read misses
+// messages: a publisher never waits for one.
 package pushtest
 
 import (

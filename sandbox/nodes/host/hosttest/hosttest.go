@@ -1,8 +1,8 @@
-// Package hosttest has what the tests of several nodes need: a node in a process of its own, to be killed; a data
+// Package hosttest provides what the tests of several nodes need: a node in a process of its own, to be killed; a data
 // directory with a journal that was recorded; and a simulator behind a load balancer whose nodes lag.
 //
-// It owns that process: the test binary itself, started again, in which Main runs the node in place of the tests. A
-// test reads what the node prints, may send it commands, and kills it.
+// It owns that process and never a chain: the process is the test binary itself, started again, in which Main runs the
+// node in place of the tests. A test reads what the node prints, may send it commands, and kills it.
 package hosttest
 
 import (

@@ -13,9 +13,9 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// deskKey returns the key with which a signer signs what it says of its log. It spends nothing. It comes from the seed,
-// so a new state file has the same one, and the file stays without secrets.
-func deskKey(seed []byte) (ed25519.PrivateKey, error) {
+// logKeyOf returns the key with which a signer signs what it says of its log. It spends nothing. It comes from the
+// seed, so a new state file has the same one, and the file stays without secrets.
+func logKeyOf(seed []byte) (ed25519.PrivateKey, error) {
 	key, err := hkdf.Key(sha256.New, seed, nil, "bursar signer desk v1", ed25519.SeedSize)
 	if err != nil {
 		return nil, fmt.Errorf("derive the signer's own key: %w", err)
@@ -27,22 +27,22 @@ func deskKey(seed []byte) (ed25519.PrivateKey, error) {
 // ErrClaim is returned for an entry of a signer's log that this signer did not sign.
 var ErrClaim = errors.New("the signer did not sign this entry of its log")
 
-// Desk returns the public half of the key with which the signer of this seed signs entries of its log.
-func (k *Keys) Desk() ed25519.PublicKey { return k.secret.open().desk.Public().(ed25519.PublicKey) }
+// LogKey returns the public half of the key with which the signer of this seed signs entries of its log.
+func (k *Keys) LogKey() ed25519.PublicKey { return k.secret.open().logKey.Public().(ed25519.PublicKey) }
 
-// Desk is Keys.Desk; it is empty if the signer's release did not export it.
-func (s *WatchOnly) Desk() ed25519.PublicKey { return s.desk }
+// LogKey is Keys.LogKey; it is empty if the signer's release did not export it.
+func (s *WatchOnly) LogKey() ed25519.PublicKey { return s.logKey }
 
 // SignCheckpoint returns a checkpoint with the signature of the signer of this seed.
 func (k *Keys) SignCheckpoint(c memory.Checkpoint) memory.Checkpoint {
-	c.Signature = hex.EncodeToString(ed25519.Sign(k.secret.open().desk, c.Text()))
+	c.Signature = hex.EncodeToString(ed25519.Sign(k.secret.open().logKey, c.Text()))
 	return c
 }
 
 // VerifyCheckpoint returns ErrClaim unless the owner of the key signed the checkpoint.
-func VerifyCheckpoint(desk ed25519.PublicKey, c memory.Checkpoint) error {
+func VerifyCheckpoint(logKey ed25519.PublicKey, c memory.Checkpoint) error {
 	signature, err := hex.DecodeString(c.Signature)
-	if err != nil || len(desk) != ed25519.PublicKeySize || !ed25519.Verify(desk, c.Text(), signature) {
+	if err != nil || len(logKey) != ed25519.PublicKeySize || !ed25519.Verify(logKey, c.Text(), signature) {
 		return ErrClaim
 	}
 	return nil
@@ -65,7 +65,7 @@ func (s *Signer) Know(seen memory.Checkpoint) error {
 	if !seen.After(s.judge.known) {
 		return nil
 	}
-	if err := VerifyCheckpoint(s.keys.Desk(), seen); err != nil {
+	if err := VerifyCheckpoint(s.keys.LogKey(), seen); err != nil {
 		return err
 	}
 	s.judge.known = seen
@@ -75,27 +75,27 @@ func (s *Signer) Know(seen memory.Checkpoint) error {
 // noteLabel begins what SignNote signs; a checkpoint of SignCheckpoint begins with other words.
 const noteLabel = "bursar-signer-log/"
 
-// SignNote signs a checkpoint of the Merkle tree over the log, as package signer/proof writes it, with the key of Desk.
-// It panics for any other text.
+// SignNote signs a checkpoint of the Merkle tree over the log, as package signer/proof writes it, with the key of
+// LogKey. It panics for any other text.
 func (k *Keys) SignNote(text []byte) []byte {
 	if !strings.HasPrefix(string(text), noteLabel) {
 		panic("signer: not a checkpoint of a log")
 	}
-	return ed25519.Sign(k.secret.open().desk, text)
+	return ed25519.Sign(k.secret.open().logKey, text)
 }
 
-// SignExport signs an export of the signer's state, as memory.ExportText writes it, with the key of Desk. It panics for
-// any other text.
+// SignExport signs an export of the signer's state, as memory.ExportText writes it, with the key of LogKey. It panics
+// for any other text.
 func (k *Keys) SignExport(text []byte) []byte {
 	if !bytes.HasPrefix(text, []byte("bursar signer state export 1\n")) {
 		panic("signer: not an export of a state")
 	}
-	return ed25519.Sign(k.secret.open().desk, text)
+	return ed25519.Sign(k.secret.open().logKey, text)
 }
 
 // VerifyExport returns ErrClaim unless the signer of this seed signed the text of an export.
 func (k *Keys) VerifyExport(text, signature []byte) error {
-	if len(signature) != ed25519.SignatureSize || !ed25519.Verify(k.Desk(), text, signature) {
+	if len(signature) != ed25519.SignatureSize || !ed25519.Verify(k.LogKey(), text, signature) {
 		return ErrClaim
 	}
 	return nil
@@ -104,11 +104,11 @@ func (k *Keys) VerifyExport(text, signature []byte) error {
 // EpochsLabel begins what SignEpochs signs.
 const EpochsLabel = "bursar signer epochs begun 1\n"
 
-// SignEpochs signs which epochs have begun, as package host notes them beside the seed, with the key of Desk. It panics
-// for any other text.
+// SignEpochs signs which epochs have begun, as package host notes them beside the seed, with the key of LogKey. It
+// panics for any other text.
 func (k *Keys) SignEpochs(text []byte) []byte {
 	if !bytes.HasPrefix(text, []byte(EpochsLabel)) {
 		panic("signer: not the epochs that have begun")
 	}
-	return ed25519.Sign(k.secret.open().desk, text)
+	return ed25519.Sign(k.secret.open().logKey, text)
 }

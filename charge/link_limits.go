@@ -48,20 +48,20 @@ func visitor(link bursar.ID, from netip.Prefix) (v store.Visitor) {
 
 // admits refuses a visit before an address is taken for it; admit decides.
 func (s *Service) admits(ctx context.Context, l bursar.PaymentLink, v store.Visitor) error {
-	return s.DB.View(ctx, func(tx *store.Tx) error { return roomFor(ctx, tx, l, v) })
+	return s.DB.View(ctx, func(tx *store.Tx) error { return withinLimits(ctx, tx, l, v) })
 }
 
-// admit refuses a charge for which its link has no room. It keeps the link until the charge is written, so that two
-// visits at the same time do not share a last use.
+// admit refuses a charge if its link is at a limit. It locks the link until the charge is written, so that two visits
+// at the same time cannot both get the last use.
 func admit(ctx context.Context, tx *store.Tx, link bursar.ID, v store.Visitor) error {
 	l, err := tx.PaymentLinks().Lock(ctx, link)
 	if err != nil {
 		return err
 	}
-	return roomFor(ctx, tx, l, v)
+	return withinLimits(ctx, tx, l, v)
 }
 
-func roomFor(ctx context.Context, tx *store.Tx, l bursar.PaymentLink, v store.Visitor) error {
+func withinLimits(ctx context.Context, tx *store.Tx, l bursar.PaymentLink, v store.Visitor) error {
 	if !l.Takes(tx.Now()) {
 		return closed("this payment link has ended")
 	}

@@ -14,13 +14,12 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// votes returns what was heard of the order: each no, and each yes to this payment that was not used for another flow;
-// and each person's last word among these.
-//
-// The attack: the service shows some of the approvals of an order at a time, each time for another transaction.
-func (j *judging) votes(
+// approvals returns every rejection of the order and every unused approval of this payment, and the latest decision of
+// each person among these. It prevents an attack in which a compromised service presents a different part of the
+// approvals for each transaction.
+func (j *judging) approvals(
 	ctx context.Context, o approval.Order, evidence chain.Order, payment int64,
-) (heard, votes []roster.Vote, problems []error, err error) {
+) (verified, approvals []roster.VerifiedApproval, problems []error, err error) {
 	if len(evidence.Approvals) > MaxApprovals {
 		return nil, nil, nil, refuse(RulePaysOrder,
 			"order %s comes with %d approvals, and each person has one of a kind: at most %d are read",
@@ -30,7 +29,7 @@ func (j *judging) votes(
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	all, problems := j.policy.Heard(o, list, j.Now)
+	all, problems := j.policy.Verified(o, list, j.Now)
 	if i := slices.IndexFunc(problems, func(err error) bool { return errors.Is(err, roster.ErrForged) }); i >= 0 {
 		return nil, nil, nil, refuse(RuleForged, "order %s: %v", o.ID, problems[i])
 	}
@@ -42,20 +41,20 @@ func (j *judging) votes(
 		case err != nil:
 			return nil, nil, nil, err
 		default:
-			heard = append(heard, v)
+			verified = append(verified, v)
 		}
 	}
-	votes, outvoted := roster.LastWords(heard)
-	for _, v := range votes {
+	approvals, overruled := roster.LatestDecisions(verified)
+	for _, v := range approvals {
 		if touches(v) {
 			j.touched = append(j.touched, touchOf(v))
 		}
 	}
-	return heard, votes, append(problems, outvoted...), nil
+	return verified, approvals, append(problems, overruled...), nil
 }
 
 // usable refuses a yes to another payment of the order, or one that allowed another flow.
-func (j *judging) usable(ctx context.Context, v roster.Vote, payment int64) error {
+func (j *judging) usable(ctx context.Context, v roster.VerifiedApproval, payment int64) error {
 	flow, found, err := j.tx.Nonce(ctx, v.Nonce.String())
 	switch {
 	case err != nil:
@@ -68,18 +67,20 @@ func (j *judging) usable(ctx context.Context, v roster.Vote, payment int64) erro
 	return nil
 }
 
-// denied refuses an order to which somebody said no, now or before, and did not say yes since with a kind of key that
-// lifts it. The no of a person whom the policy does not have any more ends.
+// denied refuses an order that somebody has rejected, now or before, and has not approved since with a kind of key that
+// lifts the rejection. The rejection of a person whom the policy does not name any more has no effect.
 //
-// The attack: the service shows a no until it has expired, or not a second time; or it has a passkey sign a yes whose
-// owner reads something else.
-func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Digest, heard []roster.Vote) error {
+// It prevents two attacks: a compromised service withholds a rejection, or shows it only until it has expired; or it
+// has a passkey sign an approval whose owner was shown something else.
+func (j *judging) denied(
+	ctx context.Context, o approval.Order, digest memory.Digest, verified []roster.VerifiedApproval,
+) error {
 	before, err := j.tx.Denials(ctx, digest)
 	if err != nil {
 		return err
 	}
 	r, said := &Refusal{Rule: Rule(roster.Approved)}, before
-	for _, v := range heard {
+	for _, v := range verified {
 		if v.Decision != approval.No {
 			continue
 		}
@@ -94,11 +95,11 @@ func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Di
 	for _, d := range said {
 		one, there := j.policy.Person(d.Person)
 		with := kindOf(d, one)
-		if !there || !j.Now.Before(one.Until) || roster.Lifted(d.Person, with, d.At, heard) {
+		if !there || !j.Now.Before(one.Until) || roster.Lifted(d.Person, with, d.At, verified) {
 			continue
 		}
 		names = append(names, d.Person)
-		if yes := roster.Lifted(d.Person, roster.KeyPasskey, d.At, heard); yes {
+		if yes := roster.Lifted(d.Person, roster.KeyPasskey, d.At, verified); yes {
 			how = append(how, fmt.Sprintf("; %s lifts it only by SSH, as it was said", d.Person))
 		}
 	}
@@ -111,7 +112,7 @@ func (j *judging) denied(ctx context.Context, o approval.Order, digest memory.Di
 	return r
 }
 
-// kindOf returns the kind of key that a no was said with; where that was not noted, the strongest that its person has.
+// kindOf returns the kind of key of a rejection; if it was not recorded, the strongest kind that its person has.
 func kindOf(d memory.Denial, one roster.Person) roster.KeyKind {
 	switch {
 	case d.With != "":

@@ -22,10 +22,10 @@ const alarmColdMove = "cold_move_failed"
 // that failed on the chain: each request leaves a row, and each that fails costs a fee.
 const coldRest = 10 * time.Minute
 
-// chill requests a transaction to the first cold wallet for each currency of which the hot wallet holds more than the
-// ceiling, beside what is about to be paid. There is one such transaction of a currency at a time: its name is given up
-// when it ends, and what it moved is subtracted until it is booked.
-func (s *Sender) chill(ctx context.Context, lease store.Lease) error {
+// moveToCold requests a transaction to the first cold wallet for each currency of which the hot wallet holds more than
+// the ceiling, beside what is about to be paid. There is one such transaction of a currency at a time: its name is
+// given up when it ends, and what it moved is subtracted until it is booked.
+func (s *Sender) moveToCold(ctx context.Context, lease store.Lease) error {
 	if len(s.Cold) == 0 {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (s *Sender) chill(ctx context.Context, lease store.Lease) error {
 		if rests || s.suspended(currency.Code) != "" {
 			continue
 		}
-		do := s.chillOne
+		do := s.moveOneToCold
 		if currency.HotCeiling.IsZero() {
 			do = s.closeColdMove
 		}
@@ -45,7 +45,7 @@ func (s *Sender) chill(ctx context.Context, lease store.Lease) error {
 	return nil
 }
 
-func (s *Sender) chillOne(ctx context.Context, lease store.Lease, currency bursar.Currency) error {
+func (s *Sender) moveOneToCold(ctx context.Context, lease store.Lease, currency bursar.Currency) error {
 	var excess bursar.Amount
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		excess, err = excessOf(ctx, tx, currency)

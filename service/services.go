@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-func (s *Service) addNouns() {
+func (s *Service) addServices() {
 	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{},
 		map[bursar.ChainID]string{}
 	chains, old := map[bursar.ChainID]unattributed.ChainContext{}, map[bursar.ChainID][]string{}
@@ -30,7 +30,7 @@ func (s *Service) addNouns() {
 		Behind:   s.behind,
 	}
 	s.Accounts = account.NewService(s.DB, s.IDs)
-	s.parts.Seams.accounts(s.Accounts)
+	s.parts.TestHooks.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.receivers())
 	s.Wallets.Suspended, s.Wallets.Cold = s.refuses, map[string]bool{}
 	s.Wallets.Ended = s.epochEnded

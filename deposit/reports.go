@@ -32,61 +32,62 @@ type report struct {
 	err      error
 }
 
-// judgeBlock asks all endpoints for a block at the same time and evaluates their reports. It returns when all have
+// collectReports asks all endpoints for a block at the same time and evaluates their reports. It returns when all have
 // answered, or a moment after enough have agreed: an endpoint that hangs delays nothing. While one denies, it waits for
 // all.
-func (o *Opinions) judgeBlock(ctx context.Context, b disputed) judgement {
+func (o *Opinions) collectReports(ctx context.Context, b disputed) judgement {
 	ctx, cancel := context.WithTimeout(ctx, opinionTime)
 	defer cancel()
 	reports, n := o.askAll(ctx, b)
-	heard := hearing{reported: votes{}, denied: votes{}, silent: n}
+	counts := tallied{reported: reportedBy{}, denied: reportedBy{}, silent: n}
 	var enough <-chan time.Time
 	for ; n > 0; n-- {
 		select {
 		case r := <-reports:
-			o.hear(ctx, r, b, &heard)
+			o.tally(ctx, r, b, &counts)
 		case <-enough:
 			n = 1 // no more reports are expected
 		}
-		if enough == nil && o.heardEnough(b, heard) {
+		if enough == nil && o.hasQuorum(b, counts) {
 			timer := time.NewTimer(opinionGrace)
 			defer timer.Stop()
 			enough = timer.C
 		}
 	}
-	return o.weighHearing(b, heard)
+	return o.evaluate(b, counts)
 }
 
-// votes holds, for each deposit, the hosts that report it, or that deny it.
-type votes map[bursar.ID]map[string]bool
+// reportedBy holds, for each deposit, the hosts that report it, or that deny it.
+type reportedBy map[bursar.ID]map[string]bool
 
-func (v votes) add(d bursar.Deposit, host string) {
+func (v reportedBy) add(d bursar.Deposit, host string) {
 	if v[d.ID] == nil {
 		v[d.ID] = map[string]bool{}
 	}
 	v[d.ID][host] = true
 }
 
-// hearing collects the endpoints' reports about the deposits of one block.
-type hearing struct {
-	reported votes
-	denied   votes // by a block of the recorded hash
-	forks    bool  // an endpoint has another block at this height
-	silent   int   // endpoints that have not given the block
+// tallied collects the endpoints' reports about the deposits of one block.
+type tallied struct {
+	reported reportedBy
+	denied   reportedBy // by a block of the recorded hash
+	forks    bool       // an endpoint has another block at this height
+	silent   int        // endpoints that have not given the block
 	denials  []string
 }
 
-// heardEnough reports whether every deposit is reported by enough hosts, and none is denied.
-func (o *Opinions) heardEnough(b disputed, h hearing) bool {
+// hasQuorum reports whether every deposit is reported by enough hosts, and none is denied.
+func (o *Opinions) hasQuorum(b disputed, h tallied) bool {
 	return len(h.denials) == 0 && !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool {
 		return len(h.reported[d.ID]) < o.hostsFor(d)
 	})
 }
 
-// weighHearing decides. A deposit that every endpoint denies is refuted: the endpoint from which it was recorded gave a
-// false report, and is no longer configured or no longer reports it. It is a disagreement where one endpoint reports
-// what another denies, and while the endpoint from which it was recorded may be among those that do not answer.
-func (o *Opinions) weighHearing(b disputed, h hearing) (j judgement) {
+// evaluate decides about each deposit. One that every endpoint denies is refuted: the endpoint from which it was
+// recorded gave a false report, and is no longer configured or no longer reports it. It stays open if one endpoint
+// reports it and another denies it, and while an endpoint does not answer, which may be the one from which it was
+// recorded.
+func (o *Opinions) evaluate(b disputed, h tallied) (j judgement) {
 	for _, d := range b.waiting {
 		reported, denied, wanted := len(h.reported[d.ID]), len(h.denied[d.ID]), o.hostsFor(d)
 		switch {
@@ -124,8 +125,8 @@ func (o *Opinions) askAll(ctx context.Context, b disputed) (<-chan report, int) 
 	return reports, len(endpoints)
 }
 
-// hear adds one report.
-func (o *Opinions) hear(ctx context.Context, r report, b disputed, h *hearing) {
+// tally adds one report.
+func (o *Opinions) tally(ctx context.Context, r report, b disputed, h *tallied) {
 	if r.err != nil {
 		o.noOpinion(ctx, r.endpoint, b, r.err)
 		return

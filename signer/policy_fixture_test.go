@@ -39,19 +39,19 @@ func signedBy(t *testing.T, namespace, text string, seeds ...byte) (list []strin
 	return list
 }
 
-// desk is a signer with a policy, and the people who sign for it.
-type desk struct {
+// policyFixture is a signer with a policy, and the people who sign for it.
+type policyFixture struct {
 	*bench
 	path   string
 	file   *memory.File
 	policy roster.Policy
 }
 
-// newDesk installs a policy: 10 units of a token leave alone to listed destinations, more needs two persons and an
-// hour.
-func newDesk(t *testing.T, change func(p *roster.Policy)) *desk {
+// newPolicyFixture installs a policy: 10 units of a token leave alone to listed destinations, more needs two persons
+// and an hour.
+func newPolicyFixture(t *testing.T, change func(p *roster.Policy)) *policyFixture {
 	t.Helper()
-	d := &desk{bench: newBench(t, limited(func(*Policy) {}))}
+	d := &policyFixture{bench: newBench(t, limited(func(*Policy) {}))}
 	d.path = filepath.Join(t.TempDir(), "state")
 	d.must(memory.Create(t.Context(), d.path, memory.Init{Fingerprint: "seed", At: d.clock.Now()}))
 	d.file = d.reopen(d.path)
@@ -93,12 +93,12 @@ func sortPeople(list []roster.Person) {
 	}
 }
 
-func (d *desk) instance() string {
+func (d *policyFixture) instance() string {
 	d.t.Helper()
 	return d.signer.Checkpoint().Instance
 }
 
-func (d *desk) install(p roster.Policy) {
+func (d *policyFixture) install(p roster.Policy) {
 	d.t.Helper()
 	text := p.Text()
 	_, err := people.Install(d.t.Context(), d.file, text, signedBy(d.t, approval.NamespacePolicy, text, ann, bob),
@@ -108,7 +108,7 @@ func (d *desk) install(p roster.Policy) {
 }
 
 // list signs a destination.
-func (d *desk) list(base string, remove bool) {
+func (d *policyFixture) list(base string, remove bool) {
 	d.t.Helper()
 	now := d.clock.Now().UTC().Truncate(time.Second)
 	text := approval.Destination{Instance: d.instance(), Remove: remove, Chain: nonceChain, Any: true,
@@ -120,13 +120,13 @@ func (d *desk) list(base string, remove bool) {
 }
 
 // orderOf is the order of a payment, the first one of a number.
-func (d *desk) orderOf(n byte, id bursar.ChainID, p chain.Payment) approval.Order {
+func (d *policyFixture) orderOf(n byte, id bursar.ChainID, p chain.Payment) approval.Order {
 	now := d.clock.Now().UTC().Truncate(time.Second)
 	return approval.Order{Instance: d.instance(), Account: bursar.ID{9}, ID: bursar.ID{9, n}, Chain: id,
 		Contract: p.Contract, To: p.Address, Units: p.Amount, Created: now, Expires: now.AddDate(0, 1, 0)}
 }
 
-func (d *desk) approvalOf(o approval.Order) approval.Approval {
+func (d *policyFixture) approvalOf(o approval.Order) approval.Approval {
 	now := d.clock.Now().UTC().Truncate(time.Second)
 	return approval.Approval{Instance: o.Instance, Decision: approval.Yes, Payment: 1, Role: roster.RoleApprover,
 		Version: d.policy.Version, Policy: d.policy.Hash(), Created: now, Expires: now.Add(approval.Longest),
@@ -134,13 +134,13 @@ func (d *desk) approvalOf(o approval.Order) approval.Approval {
 }
 
 // approved is an order with approvals of persons, of its first payment.
-func (d *desk) approved(o approval.Order, seeds ...byte) chain.Order {
+func (d *policyFixture) approved(o approval.Order, seeds ...byte) chain.Order {
 	d.t.Helper()
 	return d.approvedAs(1, o, seeds...)
 }
 
 // approvedAs is an order with approvals of persons, of a payment of it.
-func (d *desk) approvedAs(payment int64, o approval.Order, seeds ...byte) chain.Order {
+func (d *policyFixture) approvedAs(payment int64, o approval.Order, seeds ...byte) chain.Order {
 	d.t.Helper()
 	evidence := chain.Order{Text: o.Text()}
 	for _, seed := range seeds {
@@ -154,7 +154,7 @@ func (d *desk) approvedAs(payment int64, o approval.Order, seeds ...byte) chain.
 }
 
 // ordered is a withdrawal of a token with a nonce of its own, and its order.
-func (d *desk) ordered(n byte, units uint64, seeds ...byte) request {
+func (d *policyFixture) ordered(n byte, units uint64, seeds ...byte) request {
 	r := costing(d.paying(n, token("alice", units)), int(n), 1)
 	r.unsigned.Orders = []chain.Order{d.approved(d.orderOf(n, r.chain, r.contents.Payments[0]), seeds...)}
 	return r
