@@ -61,6 +61,6 @@ type Resolution struct {
 	TxID       string  // of a refund; empty until it is signed
 	Error      string  // why it failed
 
-	ResolvedAt   time.Time
+	ResolvedAt  time.Time
 	CompletedAt time.Time // zero until it is done or failed
 }

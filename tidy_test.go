@@ -14,8 +14,9 @@ import (
 
 const module = "github.com/bursar/bursar"
 
-// domain lists the packages of the business rules. Those that mayImport does not name meet in a database transaction and
-// do not import each other; the others build on each other in the order follow, deposit, withdrawal, outgoing, sweep.
+// domain lists the packages of the business rules. Those that mayImport does not name meet in a database transaction
+// and do not import each other; the others build on each other in the order follow, deposit, withdrawal, outgoing,
+// sweep.
 var domain = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep",
 	"treasury", "unattributed", "wallet", "webhook", "withdrawal"}
 

@@ -65,8 +65,8 @@ type withdrawalAnswer struct {
 // Withdraw takes amount and fee from the balance and queues the payment. Errors: UnsupportedCurrency, InvalidAmount,
 // InvalidAddress, BelowMinimum, AboveMaximum, LimitReached, InsufficientBalance, DestinationRefused, SecretRequired,
 // InvalidSecret, WithdrawalsFrozen, IdempotencyConflict, and of orders InvalidOrder, OrderExpired,
-// OrderSignatureRequired and InvalidOrderSignature. None of them moved money. After an error that is not an *Error, repeat the
-// call with the same IdempotencyKey.
+// OrderSignatureRequired and InvalidOrderSignature. None of them moved money. After an error that is not an *Error,
+// repeat the call with the same IdempotencyKey.
 func (c *Client) Withdraw(ctx context.Context, n NewWithdrawal) (Withdrawal, error) {
 	if n.IdempotencyKey == "" {
 		n.IdempotencyKey = drawKey()

@@ -158,7 +158,8 @@ func (r *reader) pay(section *node, cfg *Config) {
 			"exchange the address")
 	}
 	if cfg.Network != Mainnet && len(to.WalletApps) > 0 {
-		r.fail(section.field("wallet_apps"), "such a wallet pays on the main network: leave wallet_apps out on %s", cfg.Network)
+		r.fail(section.field("wallet_apps"), "such a wallet pays on the main network: leave wallet_apps out on %s",
+			cfg.Network)
 	}
 	r.readable(section, to.Brand)
 	r.payAccounts(section, &to)

@@ -22,8 +22,8 @@ const everyAccount = "all"
 var (
 	currencyField = field{Name: "currency", Label: "Currency", Hint: "Its code, such as BTC."}
 	limitField    = field{Name: "detail", Label: "Limit", Options: limitOptions(),
-		Hint: "maximum: a larger withdrawal is refused. approval: a larger one waits for an approval. hourly, daily, weekly: " +
-			"an account's withdrawals within an hour, 24 hours or seven days come to no more."}
+		Hint: "maximum: a larger withdrawal is refused. approval: a larger one waits for an approval. hourly, daily, " +
+			"weekly: an account's withdrawals within an hour, 24 hours or seven days come to no more."}
 )
 
 func limitOptions() (options []string) {

@@ -55,8 +55,8 @@ func (c *Console) proposed() []deed {
 			fields: []field{reasonField}},
 		{name: limitsLoosen, verb: operator.VerbLimits, title: "Propose to loosen a limit of withdrawals",
 			nav: "Accounts", whose: accountItself,
-			does: "Once others approve, larger withdrawals are taken, or more of them, or without an approval, within what the " +
-				"configuration allows. The object is an account's ID, or all: every account. The " +
+			does: "Once others approve, larger withdrawals are taken, or more of them, or without an approval, within what " +
+				"the configuration allows. The object is an account's ID, or all: every account. The " +
 				"lower of the two binds.",
 			fields: []field{currency, limitField, {Name: "amount", Label: "Amount", Optional: true,
 				Hint: "In whole units, such as 0.5. Empty: the limit ends."}, reasonField}},

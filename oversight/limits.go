@@ -54,9 +54,9 @@ func (r *reading) limitTable(title, empty string, rules bursar.LimitRules, left 
 		{"setAt", "Set", Moment},
 		{"actor", "By", Written},
 		{"reason", "Reason", Written},
-	}, Note: "maximum: a larger withdrawal is refused. approval: a larger one waits for an approval. hourly, daily, weekly: " +
-		"an account's withdrawals within an hour, 24 hours or seven days come to no more. An account's own limit, that of " +
-		"every account and that of the configuration count together: the lowest binds."}
+	}, Note: "maximum: a larger withdrawal is refused. approval: a larger one waits for an approval. hourly, daily, " +
+		"weekly: an account's withdrawals within an hour, 24 hours or seven days come to no more. An account's own limit, " +
+		"that of every account and that of the configuration count together: the lowest binds."}
 	if left != nil {
 		t.Columns = append(t.Columns, Column{"left", "Left now", Figure})
 	}

@@ -10,14 +10,15 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// An account's page says what is left of the limits of periods, of which withdrawals within each count that are not given
-// back; a limit of single withdrawals leaves nothing.
+// An account's page says what is left of the limits of periods: withdrawals within each count, unless they are given
+// back. A limit of single withdrawals leaves nothing.
 func TestWhatIsLeftOfLimits(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		h, fresh := reader(t, db), bursar.ID{8}
 		err := db.Do(t.Context(), func(tx *store.Tx) error {
-			if err := tx.Accounts().Insert(t.Context(), bursar.Account{ID: fresh, Name: "fresh", CreatedAt: tx.Now()}); err != nil {
+			account := bursar.Account{ID: fresh, Name: "fresh", CreatedAt: tx.Now()}
+			if err := tx.Accounts().Insert(t.Context(), account); err != nil {
 				return err
 			}
 			for i, w := range []struct {

@@ -17,8 +17,8 @@ var (
 )
 
 // TestTheTutorials runs every command of the tutorials, and of the documents on charges, the payer's page and the
-// sandbox, one after the other, against one sandbox. What a reader copies from an answer into a variable is taken from the answer before; what a comment says
-// about an answer is waited for.
+// sandbox, one after the other, against one sandbox. What a reader copies from an answer into a variable is taken from
+// the answer before; what a comment says about an answer is waited for.
 func TestTheTutorials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs curl and a whole sandbox: left out by -short")

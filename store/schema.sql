@@ -928,6 +928,8 @@ CREATE INDEX proposals_listed ON proposals(created_at, id);
 
 CREATE INDEX proposals_of_account ON proposals(account_id, created_at, id) WHERE account_id IS NOT NULL;
 
+CREATE INDEX proposals_of_status ON proposals(status, created_at, id);
+
 CREATE UNIQUE INDEX proposals_open ON proposals(verb, object) WHERE status IN ('pending', 'approved');
 
 CREATE TABLE reconciliations (

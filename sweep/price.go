@@ -31,9 +31,9 @@ func (s *Sweeper) price(ctx context.Context, currency bursar.Currency, h store.H
 	sweep := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
 	fee, err := s.Chain.Quote(ctx, sweep)
 	if p.fee = fee; err == nil && currency.IsToken() {
-		native, err := s.Registry.Native(currency.Chain)
-		if err != nil {
-			return p, err
+		native, missing := s.Registry.Native(currency.Chain)
+		if missing != nil {
+			return p, missing
 		}
 		p.native, p.rate, p.nativeRate = native, s.rate(currency.Code), s.rate(native.Code)
 		var gas bursar.Amount

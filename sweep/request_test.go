@@ -268,3 +268,20 @@ func TestTheWorkerEndsWithItsLease(t *testing.T) {
 		t.Errorf("the worker ended with %v after %d quotes, want %v and 2 of them", err, len(r.asked), store.ErrLeaseLost)
 	}
 }
+
+// A token's sweep is priced with its gas: if the chain does not say what that costs, the step says so and requests
+// nothing.
+func TestATokensSweepNeedsThePriceOfItsGas(t *testing.T) {
+	r := newHarness(t)
+	r.holds("token", "token", 1_000_000)
+	unpriced := errors.New("no price of gas")
+	r.quote = func(p chain.Payment) (bursar.Amount, error) {
+		if p.Contract == "" {
+			return bursar.Amount{}, unpriced
+		}
+		return bursar.Units(1), nil
+	}
+	if err := r.Step(ctx, r.lease); !errors.Is(err, unpriced) {
+		t.Errorf("the step returned %v, want %v", err, unpriced)
+	}
+}

@@ -27,8 +27,8 @@ type RefundRequest struct {
 
 // Refund sets the value aside to be refunded. It is paid from the hot wallet like a withdrawal: all funds in custody
 // are one pool, and the value itself is swept into it like any deposit. The destination is refused for the same reasons
-// as a withdrawal's. It may be requested while the chain recovers: it waits, and the recovery adopts the payment that was
-// made before, if there was one.
+// as a withdrawal's. It may be requested while the chain recovers: it waits, and the recovery adopts the payment that
+// was made before, if there was one.
 func (s *Service) Refund(ctx context.Context, r RefundRequest) (bursar.Resolution, error) {
 	d, p, err := s.price(ctx, r)
 	if err != nil {

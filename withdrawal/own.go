@@ -83,7 +83,7 @@ type Quote struct {
 
 // Quote checks a request as Request does and returns what it would cost now, without holding anything. Neither a signed
 // order nor a balance is needed. A part of the fee that the network decides is estimated again when the withdrawal is
-// requested. Errors: those of Request about currency, amount and address, limit_reached among them, and unavailable where
+// requested. Errors: those of Request about currency, amount and address, limit_reached among them, and unavailable if
 // the network's fee is not known.
 func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 	o.quoting = true

@@ -1,8 +1,8 @@
 // Package reference generates docs/commands from the help of the programs.
 //
-// It owns the form of these documents and none of their text, which is never edited by hand, and holds the command lines
-// of all others to the parsers. Its invariants: every command that is not hidden is in its program's document, with the
-// help that the program prints, byte for byte; a test fails where the document says something else.
+// It owns the form of these documents and none of their text, which is never edited by hand, and holds the command
+// lines of all others to the parsers. Its invariants: every command that is not hidden is in its program's document,
+// with the help that the program prints, byte for byte; a test fails where the document says something else.
 package reference
 
 import (

@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "take the pictures of docs/payer-page ag
 const pictureFolder = "../../docs/payer-page"
 
 // pictured are the pages in the documents: one of each state.
-var pictured = []string{"choose", "waiting", "partial", "rate_ended", "no_rate", "confirming", "paid", "late", "expired",
-	"cancelled", "expired_partial"}
+var pictured = []string{"choose", "waiting", "partial", "rate_ended", "no_rate", "confirming", "paid", "late",
+	"expired", "cancelled", "expired_partial"}
 
 // codesAreRead has zbarimg read every QR code as the browser drew it, in one process.
 func (p *payer) codesAreRead(t *testing.T) {
