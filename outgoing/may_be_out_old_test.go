@@ -202,6 +202,37 @@ func TestWhatMayBeOutIsBeatenByAnExternalSpend(t *testing.T) {
 	})
 }
 
+// Somebody who has the old seed uses it while it is made void: both are over once an operator has settled that.
+func TestWhatIsMadeVoidIsBeatenByAnExternalSpend(t *testing.T) {
+	for moment, steps := range map[string]int{"before the other is built": 0, "after the other is signed": 2} {
+		t.Run(moment, func(t *testing.T) {
+			losing(t, bursartest.Models["nonce"], func(t *testing.T, l *lost, c *bursartest.Clock) {
+				l.days(c, 2)
+				by, err := l.Sender.Abandon(ctx, l.id, outgoing.Abandonment{Reason: "in no block", Actor: "ann"})
+				l.Must(err)
+				l.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+				for range steps {
+					l.Step()
+				}
+				l.Chain.ClearFaults()
+				l.Chain.Forget()
+				l.Chain.ExternalSpend(l.Old[0].Base, chain.Payment{Address: bursar.Address{Base: l.Chain.Named("thief")},
+					Amount: bursar.Units(5_000_000)})
+				l.days(c, 2)
+				_, err = l.SettleExternal()
+				l.Must(err)
+				l.days(c, 8)
+				for _, id := range []bursar.ID{l.id, by} {
+					if p := l.spendNow(id); p.Status != bursar.OutgoingAbandoned {
+						t.Errorf("outgoing transaction %s is %s, want %s", id, p.Status, bursar.OutgoingAbandoned)
+					}
+				}
+				l.wantOnce(t)
+			})
+		})
+	}
+}
+
 // Another account is owed the same to the same address: what was out is known by its nonce, and each is paid once.
 func TestWhatMayBeOutPaysItsOwnWithdrawal(t *testing.T) {
 	losing(t, bursartest.Models["nonce"], func(t *testing.T, l *lost, c *bursartest.Clock) {
@@ -222,4 +253,33 @@ func TestWhatMayBeOutPaysItsOwnWithdrawal(t *testing.T) {
 		}
 		l.Must(l.Audit())
 	})
+}
+
+// The same while it is being made void: what was out is still known by what it used, which was moved to another one.
+// Otherwise an operator is asked about a payment of somebody else, and the withdrawal is paid twice.
+func TestWhatIsMadeVoidPaysItsOwnWithdrawal(t *testing.T) {
+	for name, model := range neverExpiring {
+		t.Run(name, func(t *testing.T) {
+			losing(t, model, func(t *testing.T, l *lost, c *bursartest.Clock) {
+				l.Pay(l.Wallet(1).Address, 900_000_000)
+				l.days(c, 2)
+				_, err := l.Sender.Abandon(ctx, l.id, outgoing.Abandonment{Reason: "in no block", Actor: "ann"})
+				l.Must(err)
+				other, err := l.Withdraw(1, 300_000_000, l.outside)
+				l.Must(err)
+				l.Halt(byAnn(store.HaltAll))
+				l.Must(l.Chain.Broadcast(ctx, l.raw))
+				l.days(c, 2)
+				if got := l.Now(l.w).Status; got != bursar.WithdrawalConfirmed || l.Now(other).Status == got {
+					t.Errorf("it is %s and the other %s, want it alone %s", got, l.Now(other).Status, bursar.WithdrawalConfirmed)
+				}
+				l.Resume(byAnn(store.HaltAll))
+				l.days(c, 4)
+				if got := l.Chain.Balance(l.outside, ""); got != bursar.Units(600_000_000) {
+					t.Errorf("the receiver of both holds %s, want 600000000", got)
+				}
+				l.Must(l.Audit())
+			})
+		})
+	}
 }

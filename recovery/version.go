@@ -20,6 +20,9 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	if err != nil || len(owners) == 0 {
 		return bursar.OutgoingTx{}, err
 	}
+	if owners, err = k.originals(ctx, tx, x, owners); err != nil {
+		return bursar.OutgoingTx{}, err
+	}
 	var owner bursar.ID
 	for _, id := range owners {
 		if !owner.IsZero() && owner != id {
@@ -31,14 +34,64 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	if err != nil || p.Status == bursar.OutgoingFinal || p.Status == bursar.OutgoingAbandoned || p.Height > 0 {
 		return bursar.OutgoingTx{}, err
 	}
-	var request chain.TxRequest
-	if err := json.Unmarshal(p.Request, &request); err != nil {
-		return bursar.OutgoingTx{}, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
-	}
-	if !k.samePayments(request, x) {
-		return bursar.OutgoingTx{}, nil
+	if is, err := k.makes(p, x); err != nil || !is {
+		return bursar.OutgoingTx{}, err
 	}
 	return p, nil
+}
+
+// makes reports whether an external spend did what an outgoing transaction was requested for.
+func (k Book) makes(p bursar.OutgoingTx, x chain.ExternalSpend) (bool, error) {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Request, &request); err != nil {
+		return false, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
+	}
+	return k.samePayments(request, x), nil
+}
+
+// originals puts what an outgoing transaction that may be out was to use back into its hands, where that was moved to
+// one that is to make it void, and the external spend makes its payments. By what it used it is known even where others
+// are owed the same.
+func (k Book) originals(
+	ctx context.Context, tx *store.Tx, x chain.ExternalSpend, owners map[string]bursar.ID,
+) (map[string]bursar.ID, error) {
+	first, put := map[bursar.ID]bursar.ID{}, make(map[string]bursar.ID, len(owners))
+	for resource, id := range owners {
+		if _, known := first[id]; !known {
+			var err error
+			if first[id], err = k.original(ctx, tx, x, id); err != nil {
+				return nil, err
+			}
+		}
+		put[resource] = first[id]
+	}
+	return put, nil
+}
+
+// original returns the outgoing transaction that another one is to make void if that may be what an external spend is;
+// otherwise the other one.
+func (k Book) original(
+	ctx context.Context, tx *store.Tx, x chain.ExternalSpend, by bursar.ID,
+) (bursar.ID, error) {
+	moved, err := tx.Reservations().MovedTo(ctx, by)
+	if err != nil || len(moved) == 0 || x.Failed {
+		return by, err
+	}
+	void, err := tx.Outgoing().Get(ctx, by)
+	if err != nil {
+		return by, err
+	}
+	p, err := tx.Outgoing().Lock(ctx, moved[0].From)
+	if err != nil || p.Status != bursar.OutgoingReserved {
+		return by, err
+	}
+	if is, err := k.makes(void, x); err != nil || is {
+		return by, err
+	}
+	if is, err := k.makes(p, x); err != nil || !is {
+		return by, err
+	}
+	return p.ID, nil
 }
 
 // samePayments reports whether an external spend did what a request asks for. A sweep takes what there is. A failed

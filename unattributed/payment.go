@@ -69,10 +69,11 @@ func Sign(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, txID string) 
 	})
 }
 
-// Requeue queues a refund again whose transaction can never be included.
+// Requeue queues a refund again whose transaction can never be included. One that is still queued is released from a
+// transaction that may have been signed, whose bytes were never stored.
 func Requeue(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
 	return OfOutgoing(ctx, tx, outgoingID, func(n bursar.Resolution) error {
-		if n.Status != bursar.ResolutionSigned {
+		if n.Status != bursar.ResolutionSigned && n.Status != bursar.ResolutionQueued {
 			return nil // it failed in a block that was reorged out, and its deposit was resolved again
 		}
 		return queue(ctx, tx, n)
