@@ -162,7 +162,7 @@ var triedBlocks = []triedBlock{
 	{"docs/operations/watch-only.md", "yaml", "", 2, parsed, byConfig},
 	{"docs/operations/xrpl.md", "ini", "", 1, compared, byNodes},
 	{"docs/operations/xrpl.md", "yaml", "", 3, parsed, byConfig},
-	{"docs/payer-page.md", "yaml", "", 3, parsed, byConfig},
+	{"docs/payer-page.md", "yaml", "", 4, parsed, byConfig},
 	{"docs/payer-page.md", "sh", "", 1, ran, byTutorial},
 	{"docs/performance.md", indented, "", 1, compared, byFlags},
 	{"docs/providers.md", indented, "", 1, parsed, byLines},
