@@ -1,6 +1,7 @@
 package qr_test
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bursar/bursar/pay/paytest"
 	"github.com/bursar/bursar/pay/qr"
 )
 
@@ -72,27 +74,16 @@ func TestEveryCodeIsRead(t *testing.T) {
 
 var rectangle = regexp.MustCompile(`M(\d+) (\d+)h(\d+)v1h-(\d+)z`)
 
-// save draws an image as a browser does, four pixels for a module.
+// save draws an image as a browser does.
 func save(t *testing.T, name, svg string) {
 	t.Helper()
-	const scale = 4
-	size := sizeOf(t, svg)
-	picture := image.NewGray(image.Rect(0, 0, size*scale, size*scale))
-	for i := range picture.Pix {
-		picture.Pix[i] = 255
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, found := range rectangle.FindAllStringSubmatch(svg, -1) {
-		var n [4]int
-		for i := range n {
-			n[i], _ = strconv.Atoi(found[i+1])
-		}
-		for y := range scale {
-			for x := range n[2] * scale {
-				picture.SetGray(n[0]*scale+x, n[1]*scale+y, color.Gray{})
-			}
-		}
+	if err := errors.Join(paytest.WritePicture(file, svg), file.Close()); err != nil {
+		t.Fatal(err)
 	}
-	write(t, name, picture)
 }
 
 // terminal draws characters as a dark terminal does, each eight pixels high and four wide.

@@ -39,11 +39,22 @@ type payer struct {
 	tab   context.Context
 	axe   string
 
+	program string // the browser
+
 	mu      sync.Mutex
 	foreign []string // requests to other hosts
 }
 
 func newPayer(t *testing.T) *payer {
+	t.Helper()
+	p := launch(t, paytest.New(func() time.Time { return started }))
+	p.serve()
+	p.open(p.program, observe+stopsTheClock)
+	return p
+}
+
+// launch finds what a payer needs; open starts the browser.
+func launch(t *testing.T, book *paytest.Book) *payer {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs Chromium, zbarimg and the client libraries")
@@ -60,11 +71,7 @@ func newPayer(t *testing.T) *payer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &payer{TB: t, Book: paytest.New(func() time.Time { return started }), looks: make(chan struct{}),
-		axe: string(axe)}
-	p.serve()
-	p.open(program)
-	return p
+	return &payer{TB: t, Book: book, looks: make(chan struct{}), axe: string(axe), program: program}
 }
 
 func (p *payer) serve() {
@@ -89,12 +96,16 @@ func (p *payer) serve() {
 	p.url = server.URL
 }
 
-// observe runs before a page's own script: it notes what the page's policy forbids, and stops the clock.
+// observe runs before a page's own script: it notes what the page's policy forbids.
 const observe = `window.forbidden = [];
 addEventListener('securitypolicyviolation', (e) => forbidden.push(e.violatedDirective + ' ' + e.blockedURI));
-Date.now = () => 1795521600000;`
+`
 
-func (p *payer) open(program string) {
+// stopsTheClock is for pages whose charges are in memory.
+const stopsTheClock = `Date.now = () => 1795521600000;`
+
+// open starts the browser, in whose pages a script runs before their own.
+func (p *payer) open(program, script string) {
 	p.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.UserDataDir(p.TempDir()), chromedp.Flag("force-color-profile", "srgb"))
@@ -117,7 +128,7 @@ func (p *payer) open(program string) {
 		p.Fatal(err)
 	}
 	call(p, network.Enable, network.EnableParams{})
-	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: observe})
+	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 	p.do(chromedp.EmulateViewport(390, 844))
 }
 

@@ -79,6 +79,7 @@ func (s *thirdParty) ask(t *testing.T, request map[string]any, out any) {
 type share struct {
 	Address string `json:"address"`
 	Amount  string `json:"amount"`
+	Units   string `json:"units,omitempty"` // in place of the amount
 }
 
 // pay makes the third-party client pay in one transaction, and returns its hash.

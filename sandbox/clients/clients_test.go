@@ -169,8 +169,8 @@ func (m *meeting) pays(t *testing.T, p payment) (addresses []string) {
 	var shares []share
 	for _, amount := range p.amounts {
 		w := m.wallet(t, m.currency)
-		wallets, shares, addresses = append(wallets, w), append(shares, share{w.Address, exact(amount, m.Decimals)}),
-			append(addresses, w.Address)
+		wallets, addresses = append(wallets, w), append(addresses, w.Address)
+		shares = append(shares, share{Address: w.Address, Amount: exact(amount, m.Decimals)})
 	}
 	hash := m.pay(t, p.form, shares)
 	for i, w := range wallets {

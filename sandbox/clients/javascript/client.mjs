@@ -2,7 +2,7 @@
 // line of JSON, and answers each by one. The first says where everything is; the answer is the address where the third-party client,
 // whose keys are made now, wants to be paid. Others follow by their action:
 //
-// "pay": pays `payments`, each an address and an amount, in one transaction of a `form`. Answers hashID.
+// "pay": pays `payments`, each an address and an amount, or units of the smallest one, in one transaction of a `form`. Answers hashID.
 // "check": the final transaction hashID is fetched, read and verified. Answers what it says.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function fund({ control, currency }, address, code = currency) {
 }
 
 async function pay({ client, decimals }, { payments, form }) {
-  const list = payments.map(({ address, amount }) => ({ address, units: units(amount, decimals) }));
+  const list = payments.map((p) => ({ address: p.address, units: p.units ? BigInt(p.units) : units(p.amount, decimals) }));
   return { hashID: await client.pay(list, form) };
 }
 

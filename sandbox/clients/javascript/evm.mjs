@@ -8,10 +8,11 @@ const abi = [
 ];
 const types = { legacy: 0, 'access list': 1, '': 2 };
 
-export async function connect({ load, rpc, contract, native, fund }) {
+export async function connect({ load, rpc, contract, native, fund, chainID }) {
   const { Contract, Interface, JsonRpcProvider, Transaction, Wallet, keccak256 } = load('ethers');
   const provider = new JsonRpcProvider(rpc, undefined, { pollingInterval: 100, cacheTimeout: -1 });
   const { chainId } = await provider.getNetwork();
+  if (chainID) same(String(chainId), chainID, 'the chain of the node, and not of the payment link,');
   const token = new Interface(abi);
   const balance = (of) => (contract ? new Contract(contract, abi, provider).balanceOf(of) : provider.getBalance(of));
   const payer = Wallet.createRandom(provider), receiver = Wallet.createRandom().address;

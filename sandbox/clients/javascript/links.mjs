@@ -4,6 +4,7 @@ import * as bip21 from 'bip21';
 import { getAddress } from 'ethers';
 import { parse } from 'eth-url-parser';
 import { parseURL } from '@solana/pay';
+import { TronWeb } from 'tronweb';
 import { isValidClassicAddress } from 'xrpl';
 import { readFileSync } from 'node:fs';
 
@@ -35,6 +36,11 @@ const readers = {
     const url = new URL(link);
     if (!isValidClassicAddress(url.host)) throw new Error(`${url.host} is no address`);
     return { address: url.host, amount: url.searchParams.get('amount'), tag: url.searchParams.get('dt') };
+  },
+  tron: (link) => {
+    const url = new URL(link);
+    if (!TronWeb.isAddress(url.pathname)) throw new Error(`${url.pathname} is no address`);
+    return { address: url.pathname, amount: url.searchParams.get('amount') };
   },
 };
 
