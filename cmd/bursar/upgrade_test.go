@@ -45,12 +45,12 @@ var earlierVersions = []earlier{{
 	schema:  81,
 	charges: 11,
 }, {
-	file:    "schema-87.tar.gz", // the candidate 1.0.0-rc.1
-	schema:  87,
+	file:    "schema-92.tar.gz", // the candidate 1.0.0-rc.1
+	schema:  92,
 	charges: 11,
 }, {
-	file:    "schema-87-postgres.tar.gz",
-	schema:  87,
+	file:    "schema-92-postgres.tar.gz",
+	schema:  92,
 	charges: 11,
 }}
 
