@@ -19,6 +19,10 @@ func (tx Proposals) List(
 	if status == "" {
 		return tx.newest(ctx, "list proposals", anyTime, nil, accounts, limit)
 	}
+	if status == ProposalPending || status == ProposalApproved { // by the index of those that wait, which are few
+		return tx.newest(ctx, "list "+string(status)+" proposals", `status = '`+string(status)+
+			`' AND status IN ('pending', 'approved') AND `+anyTime, nil, accounts, limit)
+	}
 	return tx.newest(ctx, "list proposals of a status", `status = $2`, []any{string(status)}, accounts, limit)
 }
 

@@ -90,7 +90,7 @@ var rights = map[string]right{
 	"link_visits":        {add: true, remove: true},
 	"month_sums":         changing,
 	"months_summed":      changing,
-	"moved_reservations": {add: true, remove: true},
+	"moved_reservations": {add: true, change: []string{"from_outgoing"}, remove: true},
 	"nonces":             passing,
 	"noticed_alarms":     {add: true, change: []string{"at", "closed_at"}},
 	"notice_receivers": {add: true, change: []string{"begun_at", "message", "held", "composed_at", "attempts",

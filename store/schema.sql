@@ -928,9 +928,9 @@ CREATE INDEX proposals_listed ON proposals(created_at, id);
 
 CREATE INDEX proposals_of_account ON proposals(account_id, created_at, id) WHERE account_id IS NOT NULL;
 
-CREATE INDEX proposals_of_status ON proposals(status, created_at, id);
-
 CREATE UNIQUE INDEX proposals_open ON proposals(verb, object) WHERE status IN ('pending', 'approved');
+
+CREATE INDEX proposals_waiting ON proposals(created_at, id) WHERE status IN ('pending', 'approved');
 
 CREATE TABLE reconciliations (
   currency  TEXT PRIMARY KEY,

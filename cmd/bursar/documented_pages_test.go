@@ -121,7 +121,7 @@ func followsOperations(t *testing.T) (*page, int) {
 		t.Errorf("the fees are\n%s, want those of the page", fees)
 	}
 	p.types("", p.with("bursar seed pool"), "100000", "20")
-	return p, 12
+	return p, 13
 }
 
 func (d *harness) accountNamed(name string) string {
