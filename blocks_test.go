@@ -1,7 +1,6 @@
 package bursar_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -57,33 +56,11 @@ func blocksOf(document, text string) (all []block) {
 	return all
 }
 
-// testFunctions are the names of all tests, by folder.
-func testFunctions(t *testing.T) map[string]bool {
-	t.Helper()
-	all, function := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	for _, pattern := range []string{"*_test.go", "*/*_test.go", "*/*/*_test.go", "*/*/*/*_test.go"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range function.FindAllSubmatch(text, -1) {
-				all[filepath.ToSlash(filepath.Dir(file))+" "+string(m[1])] = true
-			}
-		}
-	}
-	return all
-}
-
 // Every block of every document is run, read by the real software or compared with the code by a test, or a row of
 // triedBlocks says why not. A block that is new, or of another kind than before, fails until somebody has said which.
 func TestEveryBlockOfADocumentIsTried(t *testing.T) {
 	t.Parallel()
-	tests, found := testFunctions(t), make([]int, len(triedBlocks))
+	found, code := make([]int, len(triedBlocks)), map[string]string{} // the code by folder
 	for path, text := range documents(t) {
 		if strings.HasPrefix(path, "docs/commands/") { // captured from the programs, and compared with them whole
 			continue
@@ -103,7 +80,11 @@ func TestEveryBlockOfADocumentIsTried(t *testing.T) {
 			t.Errorf("%s has %d blocks (%q, with %q) for %s, want %d: say of new ones how they are tried", row.document,
 				found[i], row.language, row.with, row.by, row.blocks)
 		}
-		if row.how != cannot && !tests[row.by] {
+		folder, test, _ := strings.Cut(row.by, " ")
+		if _, read := code[folder]; !read && row.how != cannot {
+			code[folder] = goFiles(t, folder)
+		}
+		if row.how != cannot && !strings.Contains(code[folder], "\nfunc "+test+"(") {
 			t.Errorf("%s: there is no test %s, want one", row.document, row.by)
 		}
 		if row.how == cannot && len(row.by) < 30 {

@@ -49,7 +49,7 @@ func TestCommentsNameWhatExists(t *testing.T) {
 	}
 }
 
-func isOurs(path string) bool { return len(path) >= len(module) && path[:len(module)] == module }
+func isOurs(path string) bool { return strings.HasPrefix(path, module) }
 
 // namesOf returns the names that a declaration has in its package, those of methods included.
 func namesOf(d ast.Decl) (names []*ast.Ident) {

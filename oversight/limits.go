@@ -28,20 +28,11 @@ func (r *reading) addLimits(ctx context.Context, s *Sheet, id bursar.ID) error {
 		if err != nil {
 			return err
 		}
-		left[rule] = r.Registry.Text(rule.Currency, leftOf(rule, list))
+		left[rule] = r.Registry.Text(rule.Currency, store.LeftOf(rule, r.tx.Now(), list))
 	}
 	s.Tables = append(s.Tables, r.limitTable("Limits of its withdrawals", "None: those of the configuration count.",
 		counts, left))
 	return nil
-}
-
-// leftOf is how much more may be requested now within the period of a limit.
-func leftOf(rule bursar.LimitRule, requested []store.Requested) bursar.Amount {
-	left := rule.Amount
-	for _, w := range requested {
-		left = left.SubOrZero(w.Amount)
-	}
-	return left
 }
 
 // limitTable lists limits that operators set. What is left now of those of a period is shown where it is given.

@@ -29,3 +29,15 @@ func (tx Withdrawals) RequestedAfter(ctx context.Context, account bursar.ID, cur
 		AND currency = $2 AND created_at > $3 AND status NOT IN ('rejected', 'cancelled', 'failed')`, account,
 		string(currency), micros(after))
 }
+
+// LeftOf returns how much more may be requested at a time within the period of a limit; zero if more was requested
+// before the limit was set.
+func LeftOf(rule bursar.LimitRule, now time.Time, requested []Requested) bursar.Amount {
+	left, since := rule.Amount, now.Add(-rule.Kind.Window())
+	for _, r := range requested {
+		if r.At.After(since) {
+			left = left.SubOrZero(r.Amount)
+		}
+	}
+	return left
+}

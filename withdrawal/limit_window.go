@@ -2,6 +2,7 @@ package withdrawal
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
@@ -18,11 +19,11 @@ type windowed struct {
 // itself records is added by took.
 type windows struct {
 	limits    bursar.LimitRules
-	requested map[windowed]map[bursar.ID]store.Requested
+	requested map[windowed][]store.Requested
 }
 
 func windowsOf(limits bursar.LimitRules) *windows {
-	return &windows{limits: limits, requested: map[windowed]map[bursar.ID]store.Requested{}}
+	return &windows{limits: limits, requested: map[windowed][]store.Requested{}}
 }
 
 // bind reports whether a limit of a period binds a withdrawal.
@@ -42,17 +43,11 @@ func (s *windows) judge(ctx context.Context, tx *store.Tx, p prepared) (refused,
 	if err != nil {
 		return nil, err
 	}
-	if _, recorded := list[w.ID]; recorded {
+	if slices.ContainsFunc(list, func(r store.Requested) bool { return r.ID == w.ID }) {
 		return nil, nil
 	}
 	for _, rule := range rules {
-		left := rule.Amount
-		for _, r := range list {
-			if r.At.After(tx.Now().Add(-rule.Kind.Window())) {
-				left = left.SubOrZero(r.Amount) // it may be lower than what was requested before it was set
-			}
-		}
-		if left.Less(w.Amount) {
+		if left := store.LeftOf(rule, tx.Now(), list); left.Less(w.Amount) {
 			return errReached(p.currency, rule, left), nil
 		}
 	}
@@ -61,26 +56,23 @@ func (s *windows) judge(ctx context.Context, tx *store.Tx, p prepared) (refused,
 
 // read returns what an account requested within the longest of its periods.
 func (s *windows) read(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, longest bursar.LimitKind) (
-	map[bursar.ID]store.Requested, error) {
+	[]store.Requested, error) {
 	of := windowed{w.AccountID, w.Currency}
 	if known, is := s.requested[of]; is {
 		return known, nil
 	}
 	list, err := tx.Withdrawals().RequestedAfter(ctx, w.AccountID, w.Currency, tx.Now().Add(-longest.Window()))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.requested[of] = list
 	}
-	s.requested[of] = make(map[bursar.ID]store.Requested, len(list))
-	for _, r := range list {
-		s.requested[of][r.ID] = r
-	}
-	return s.requested[of], nil
+	return list, err
 }
 
 // took adds a withdrawal that was recorded, so that the next one of the batch counts it.
 func (s *windows) took(w bursar.Withdrawal) {
-	if list := s.requested[windowed{w.AccountID, w.Currency}]; list != nil {
-		list[w.ID] = store.Requested{ID: w.ID, At: w.CreatedAt, Amount: w.Amount}
+	of := windowed{w.AccountID, w.Currency}
+	if list, read := s.requested[of]; read {
+		s.requested[of] = append(list, store.Requested{ID: w.ID, At: w.CreatedAt, Amount: w.Amount})
 	}
 }
 

@@ -70,7 +70,7 @@ func (e *healthCheck) copies(ctx context.Context, file *memory.File) {
 	}
 }
 
-// seenOfSigner says which entries of the signer's log the service has seen: `bursar signer bind` and whoever compares
+// seenOfSigner says which entries of the signer's log the service has seen: `bursar signer bind` and anyone who compares
 // states needs them from somebody else than the signer.
 func (e *healthCheck) seenOfSigner(ctx context.Context, db *store.DB) {
 	var list []store.SignerLog

@@ -30,8 +30,8 @@ type triggerCommand struct {
 func (triggerCommand) Help() string {
 	return "Triggers an event in a sandbox by performing its cause: a payment on the chain, a reorg, a withdrawal. " +
 		"Nothing is faked, so everything else that follows in a real service follows too. It waits for the event and " +
-		"prints its ID; `bursar listen --forward-to` brings it to a receiver of yours. late and expired take a minute, which is the " +
-		"shortest life of a charge. A withdrawal needs BURSAR_API_SECRET.\n\n" +
+		"prints its ID; `bursar listen --forward-to` brings it to a receiver of yours. late and expired take a minute, " +
+		"which is the shortest life of a charge. A withdrawal needs BURSAR_API_SECRET.\n\n" +
 		"--override and --edit change what the service is asked for, by the parameters of its API. They make up nothing " +
 		"either: a request that the service refuses makes no event.\n\nExample:\n\n    " +
 		"bursar trigger partial --currency ETH --override reference=1001 --override expires=600"
