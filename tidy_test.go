@@ -100,7 +100,7 @@ var mayImport = map[string][]string{
 	"unattributed":          {".", "ledger", "chain", "store"},
 	"follow":                {".", "chain", "store", "recovery"},
 	"follow/followtest":     nil,
-	"deposit":               {".", "wire", "ledger", "chain", "store", "follow"},
+	"deposit":               {".", "wire", "ledger", "chain", "store", "follow", "unattributed"},
 	"marks":                 {"."},
 	"refill":                {".", "ceremony", "chain", "store"},
 	"recovery":              {".", "ledger", "chain", "store", "marks", "unattributed"},

@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // Quarantine takes a pending deposit away from its account after it was rejected in screening: it becomes unattributed,
@@ -15,21 +16,19 @@ import (
 // A reorg undoes it like any unattributed deposit; if another block contains it, it is still unattributed. d is as it
 // was read in this transaction, which has locked the chain.
 func (h *Handler) Quarantine(ctx context.Context, tx *store.Tx, d bursar.Deposit, why string) error {
-	was := d
 	message := fmt.Sprintf("%s at %s are in quarantine: %s; resolve once final: `bursar unattributed assign|refund|keep "+
 		"%s`",
 		h.Registry.Text(d.Currency, d.Amount), d.Address, why, d.ID)
 	if d.IsCustomers() {
 		message = fmt.Sprintf("%s; it was a deposit of account %s", message, d.AccountID)
-		d.Purpose, d.AccountID, d.WalletID, d.Webhook, d.Metadata = bursar.ForUnattributed, bursar.ID{}, bursar.ID{}, "", ""
-		if err := tx.Deposits().SetOwner(ctx, d, 0, was.Purpose); err != nil {
+		if err := unattributed.TakeFromCustomer(ctx, tx, d); err != nil {
 			return err
 		}
-		if err := h.invoicesChanged(ctx, tx, always(bursar.MomentOrphaned), was); err != nil {
+		if err := h.invoicesChanged(ctx, tx, always(bursar.MomentOrphaned), d); err != nil {
 			return err
 		}
 	}
-	h.logDeposit(tx, slog.LevelWarn, "deposit put in quarantine", was)
+	h.logDeposit(tx, slog.LevelWarn, "deposit put in quarantine", d)
 	return tx.Alarms().Raise(ctx, store.Alarm{
 		Chain:   d.Chain,
 		Kind:    alarmUnattributed,

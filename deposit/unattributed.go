@@ -7,6 +7,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // The alarms about unattributed deposits. Ref is the deposit's ID.
@@ -38,7 +39,7 @@ func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wa
 	}
 	d.Fee = fee(rules, d.AccountID, currency, d.Amount)
 	d.ConfirmedAt = tx.Now()
-	if err := tx.Deposits().SetOwner(ctx, d, wallet, bursar.ForUnattributed); err != nil {
+	if err := unattributed.GiveToCustomer(ctx, tx, d, wallet); err != nil {
 		return err
 	}
 	if err := tx.Ledger().Post(ctx, ledger.UnattributedAssigned(d, tx.Now())); err != nil {

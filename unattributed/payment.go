@@ -131,8 +131,7 @@ func Fail(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string)
 	if err := tx.Ledger().Post(ctx, ledger.RefundFailed(n, d, round, tx.Now())); err != nil {
 		return err
 	}
-	d.Purpose = bursar.ForUnattributed
-	if err := tx.Deposits().SetOwner(ctx, d, 0, bursar.ForRefunded); err != nil {
+	if err := unmarkRefunded(ctx, tx, d); err != nil {
 		return err
 	}
 	if err := tx.Alarms().Resolve(ctx, "refund_uncovered", d.ID.String()); err != nil {

@@ -45,8 +45,7 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (bursar.Resolutio
 			if err := tx.Ledger().Post(ctx, ledger.RefundHeld(n, tx.Now())); err != nil {
 				return n, err
 			}
-			now.Purpose = bursar.ForRefunded
-			return n, tx.Deposits().SetOwner(ctx, now, 0, bursar.ForUnattributed)
+			return n, markRefunded(ctx, tx, now)
 		})
 }
 

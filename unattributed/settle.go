@@ -82,8 +82,7 @@ func (r Refunds) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolu
 	if err := tx.Ledger().Post(ctx, ledger.RefundPaidAfterAll(n, round, tx.Now())); err != nil {
 		return err
 	}
-	d.Purpose = bursar.ForRefunded
-	if err := tx.Deposits().SetOwner(ctx, d, 0, bursar.ForUnattributed); err != nil {
+	if err := markRefunded(ctx, tx, d); err != nil {
 		return err
 	}
 	n.Error = ""

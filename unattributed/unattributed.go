@@ -1,8 +1,8 @@
 // Package unattributed carries out the operator's resolution of value that reached an address of the service and
 // belongs to no wallet: it is assigned to a customer, refunded to its sender, or kept as operator funds.
 //
-// It owns which resolution is allowed when, and every change of its status, each beside its reversal: package outgoing
-// calls them for the refunds that it pays. It credits nobody itself, which package deposit does, and sends nothing. Its
+// It owns which resolution is allowed when, every change of its status, each beside its reversal: package outgoing
+// calls them for the refunds that it pays; and every change of a deposit's purpose after its record. It credits nobody itself, which package deposit does, and sends nothing. Its
 // invariants: only final value is resolved, and once; a resolution, its postings and the end of its alarm are one
 // transaction that has locked the deposit's chain, so that no other replica and no reorganisation comes between; value
 // to be refunded is set aside before any transaction is built.
@@ -82,8 +82,7 @@ func (s *Service) Keep(ctx context.Context, id bursar.ID, note string, done ...D
 		if err := tx.Ledger().Post(ctx, ledger.UnattributedKept(d, tx.Now())); err != nil {
 			return n, err
 		}
-		d.Purpose = bursar.ForOperatorFunds
-		return n, tx.Deposits().SetOwner(ctx, d, 0, bursar.ForUnattributed)
+		return n, keepForOperator(ctx, tx, d)
 	}
 	return s.decide(ctx, id, note, done, f)
 }
