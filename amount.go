@@ -2,6 +2,7 @@ package bursar
 
 import (
 	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -24,6 +25,11 @@ var (
 
 // maxDecimals bounds a currency's scale: 10^38 is the largest power of ten that fits 128 bits.
 const maxDecimals = 38
+
+// AmountOf reads an amount of 16 bytes, most significant first.
+func AmountOf(raw [16]byte) Amount {
+	return Amount{hi: binary.BigEndian.Uint64(raw[:8]), lo: binary.BigEndian.Uint64(raw[8:])}
+}
 
 // Units returns an amount of n smallest units.
 func Units(n uint64) Amount { return Amount{lo: n} }
@@ -51,6 +57,14 @@ func (a Amount) Less(b Amount) bool { return a.Cmp(b) < 0 }
 // Min returns the smaller of a and b.
 func (a Amount) Min(b Amount) Amount {
 	if b.Less(a) {
+		return b
+	}
+	return a
+}
+
+// Max returns the larger of a and b.
+func (a Amount) Max(b Amount) Amount {
+	if a.Less(b) {
 		return b
 	}
 	return a

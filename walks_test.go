@@ -1,8 +1,9 @@
 package bursar_test
 
 import (
-	"go/ast"
+	"go/types"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,16 +12,16 @@ import (
 	"testing"
 )
 
-// stop is one function of a walk.
+// stop is one function of a walk, in a file of its package.
 type stop struct{ file, function string }
 
 var (
 	step     = regexp.MustCompile(`(?m)^\d+\. `)
-	walkSpan = regexp.MustCompile("`([A-Za-z/_]+\\.go|[A-Za-z]+)`")
+	walkSpan = regexp.MustCompile("`([A-Za-z/_]+\\.go|(?:[A-Z][A-Za-z]*\\.)?[A-Za-z]+)`")
 )
 
 // walk reads the functions that a part of ARCHITECTURE.md names in its steps, in order: a file in code marks, followed
-// by functions of that file.
+// by functions of that file, or methods as Type.Method.
 func walk(t *testing.T, heading string) (stops []stop) {
 	t.Helper()
 	text, err := os.ReadFile("ARCHITECTURE.md")
@@ -35,6 +36,7 @@ func walk(t *testing.T, heading string) (stops []stop) {
 	for _, s := range step.Split(part, -1)[1:] {
 		s, _, _ = strings.Cut(s, "\n\n")
 		file := ""
+		s = functionInFile.ReplaceAllString(s, "`$2` `$1`")
 		for _, m := range walkSpan.FindAllStringSubmatch(s, -1) {
 			if strings.HasSuffix(m[1], ".go") {
 				file = m[1]
@@ -46,65 +48,45 @@ func walk(t *testing.T, heading string) (stops []stop) {
 	return stops
 }
 
-// declared has the functions of the module by their file's folder and name.
-type declared map[string][]*ast.FuncDecl
+// starts are functions with which a worker starts, a batch that gathers the requests of others, and what an adapter
+// calls.
+var starts = map[stop]bool{
+	{"follow/follow.go", "Step"}:         true,
+	{"outgoing/sender.go", "Step"}:       true,
+	{"withdrawal/request.go", "holdAll"}: true,
+	{"follow/follow.go", "Watch.Sync"}:   true,
+}
 
-// The walks of ARCHITECTURE.md match the code: every function that they name is in the file that they name, and is
-// called by one that they named before, directly or through others of its package.
+// The walks of ARCHITECTURE.md match the code: every name in them is that of one function, by itself or as a method of a
+// type, and a function that was named before calls it, directly or through others of its package.
 func TestTheWalksAreAsTheCodeIs(t *testing.T) {
-	all, inFile := declared{}, map[stop]bool{}
-	for _, s := range sources(t) {
-		for _, d := range s.file.Decls {
-			if f, is := d.(*ast.FuncDecl); is && f.Body != nil {
-				all[s.pkg+" "+f.Name.Name] = append(all[s.pkg+" "+f.Name.Name], f)
-				inFile[stop{s.path, f.Name.Name}] = true
-			}
+	headings := []string{"Where a deposit becomes a credit", "What a reorganisation takes back",
+		"From a withdrawal request to its broadcast"}
+	var packages []string
+	for _, heading := range headings {
+		for _, s := range walk(t, heading) {
+			packages = append(packages, path.Dir(s.file))
 		}
 	}
-	for _, heading := range []string{"Where a deposit becomes a credit", "What a reorganisation takes back",
-		"From a withdrawal request to its broadcast"} {
+	c := newCalls(t, packages...)
+	for _, heading := range headings {
 		stops := walk(t, heading)
 		if len(stops) < 5 {
 			t.Errorf("%s: only %d functions are named", heading, len(stops))
 		}
-		reached := map[string]bool{}
+		reached := map[types.Object]bool{}
 		for i, s := range stops {
-			pkg := path.Dir(s.file)
-			if !inFile[s] && len(all[pkg+" "+s.function]) == 0 {
-				t.Errorf("%s: there is no function %s in %s", heading, s.function, pkg)
+			found := c.find(s)
+			if len(found) != 1 {
+				t.Errorf("%s: %d functions are %s of %s, want 1: name the type of a method", heading, len(found), s.function,
+					s.file)
+				continue
 			}
-			if i > 0 && !reached[s.function] && !starts[s.function] {
-				t.Errorf("%s: nothing named before calls %s", heading, s.function)
+			if i > 0 && !reached[found[0]] && !starts[s] {
+				t.Errorf("%s: nothing named before calls %s of %s", heading, s.function, s.file)
 			}
-			all.calls(pkg, s.function, reached, map[string]bool{})
+			maps.Copy(reached, c.reached(found[0]))
 		}
-	}
-}
-
-// starts are functions with which a worker starts, or a batch that gathers the requests of others.
-var starts = map[string]bool{"Step": true, "holdAll": true}
-
-// calls collects the names of what the functions of a name in a package call, directly or through functions of the
-// same package.
-func (d declared) calls(pkg, name string, reached, seen map[string]bool) {
-	if seen[name] {
-		return
-	}
-	seen[name] = true
-	for _, f := range d[pkg+" "+name] {
-		ast.Inspect(f.Body, func(n ast.Node) bool {
-			if x, is := n.(*ast.CallExpr); is {
-				switch called := x.Fun.(type) {
-				case *ast.SelectorExpr:
-					reached[called.Sel.Name] = true
-					d.calls(pkg, called.Sel.Name, reached, seen)
-				case *ast.Ident:
-					reached[called.Name] = true
-					d.calls(pkg, called.Name, reached, seen)
-				}
-			}
-			return true
-		})
 	}
 }
 

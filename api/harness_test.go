@@ -203,7 +203,7 @@ func (s *harness) services() api.Config {
 	}
 	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, netpolicy.Receivers{})
 	withdrawals := withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry,
-		IDs: s.ids, Log: log, Leave: outgoing.Leave, Prices: &s.prices})
+		IDs: s.ids, Log: log, Leave: outgoing.EndCancelled, Prices: &s.prices})
 	credits := deposit.Credits{Registry: s.registry, IDs: s.ids, Log: log, Prices: &s.prices}
 	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log,
 		Chains:         capabilities,

@@ -114,8 +114,9 @@ func (r *OneChain) Restart() {
 	r.Follower = follower.Follow(follower.Following{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log,
 		Hot: r.Hot.Base, OperatorAddress: capital, Cold: r.Cold, Old: r.Old, Epoch: r.Hot.Key.Epoch()})
 	maxFee := bursar.Units(1 << 30)
-	r.Sender = &outgoing.Sender{DB: r.DB, Chain: r.Chain, Signer: r.Signer, Registry: r.Registry, IDs: r.IDs, Log: log,
-		Hot: r.Hot, Old: r.Old, MaxFee: maxFee, Cold: r.Cold}
+	r.Sender = outgoing.NewSender(outgoing.Config{DB: r.DB, Chain: r.Chain, Signer: r.Signer, Registry: r.Registry,
+		IDs: r.IDs, Log: log,
+		Hot: r.Hot, Old: r.Old, MaxFee: maxFee, Cold: r.Cold})
 	r.Sweeper = &sweep.Sweeper{DB: r.DB, Chain: r.Chain, Registry: r.Registry, IDs: r.IDs, Log: log, Hot: r.Hot,
 		Old: r.Old, MaxFee: maxFee}
 	r.Wallets = wallet.NewService(r.DB, r.Keys, map[bursar.ChainID]wallet.Chain{id: r.Chain}, r.Registry, r.IDs,
@@ -124,7 +125,7 @@ func (r *OneChain) Restart() {
 		Chains: map[bursar.ChainID]withdrawal.Chain{id: r.Chain},
 		Hot:    map[bursar.ChainID]string{id: r.Hot.Base}, Old: map[bursar.ChainID][]string{id: r.oldBases()},
 		Registry: r.Registry, IDs: r.IDs, Log: log,
-		Leave: outgoing.Leave})
+		Leave: outgoing.EndCancelled})
 }
 
 // Reconfigure starts another process with COIN as r.Currency is now, and with other currencies.

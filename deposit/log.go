@@ -35,9 +35,13 @@ func (c Credits) logEvents(ctx context.Context, tx *store.Tx, events []bursar.Ev
 	tx.After(func() {
 		due, _ := sent.Get(ctx) // it is known once the transaction is committed
 		for i, e := range events {
-			c.Log.Info("event recorded", e.SubjectKey(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID,
-				"sent",
-				due[i])
+			LogEvent(context.Background(), c.Log, e, due[i])
 		}
 	})
+}
+
+// LogEvent says that an event was recorded, once its transaction is committed; due says that it is to be sent.
+func LogEvent(ctx context.Context, log *slog.Logger, e bursar.Event, due bool) {
+	log.InfoContext(ctx, "event recorded", e.SubjectKey(), e.Subject, "event", e.ID, "kind", e.Kind,
+		"account", e.AccountID, "sent", due)
 }

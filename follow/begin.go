@@ -33,14 +33,14 @@ func (f *Follower) begin(ctx context.Context, state store.ChainState, head chain
 		return beginning{}, errNothingFinal
 	}
 	if f.Start != nil {
-		return f.after(ctx, final, min(final.Height, max(*f.Start, 1)-1))
+		return f.blockAt(ctx, final, min(final.Height, max(*f.Start, 1)-1))
 	}
 	oldest, found, err := f.oldestWallet(ctx)
 	if err != nil {
 		return beginning{}, err
 	}
 	if !found {
-		return f.after(ctx, final, final.Height)
+		return f.blockAt(ctx, final, final.Height)
 	}
 	if oldest.Before(state.AddedAt) {
 		oldest = state.AddedAt // a wallet on this chain is not older than its first configuration
@@ -50,15 +50,15 @@ func (f *Follower) begin(ctx context.Context, state store.ChainState, head chain
 	if err != nil {
 		return beginning{}, fmt.Errorf("find the block at which the oldest wallet was made: %w", err)
 	}
-	b, err := f.after(ctx, final, from)
+	b, err := f.blockAt(ctx, final, from)
 	if missing {
 		b.since = oldest
 	}
 	return b, err
 }
 
-// after returns the block at a height that is not above the final one.
-func (f *Follower) after(ctx context.Context, final chain.BlockRef, height uint64) (b beginning, err error) {
+// blockAt returns the block at a height that is not above the final one.
+func (f *Follower) blockAt(ctx context.Context, final chain.BlockRef, height uint64) (b beginning, err error) {
 	if b.ref = final; height == final.Height && final.Hash != "" {
 		return b, nil
 	}

@@ -18,8 +18,8 @@ func (f *Follower) finalize(
 ) (bool, error) {
 	id := f.Chain.Capabilities().ID
 	at := Finality{Final: final, Latest: max(head.Latest.Height, last.Height)}
-	caughtUp := f.ready != lease.Token && f.goal.reached(lease, head, last, final)
-	if due, err := f.anythingNew(ctx, at); err != nil || !due && !caughtUp && f.recovery.Number == 0 {
+	caughtUp := f.memory.readyToken != lease.Token && f.memory.goal.reached(lease, head, last, final)
+	if due, err := f.anythingNew(ctx, at); err != nil || !due && !caughtUp && f.memory.recovery.Number == 0 {
 		return false, err
 	}
 	var credited int
@@ -38,8 +38,12 @@ func (f *Follower) finalize(
 		if err := tx.Chains().SetHead(ctx, id, at.Latest, final); err != nil {
 			return err
 		}
-		if err := f.carryOn(ctx, tx, lease, recovered{caughtUp || f.ready == lease.Token, caughtUp, at.Latest,
-			final}); err != nil {
+		if err := f.recordReady(ctx, tx, lease, recovered{
+			ready:  caughtUp || f.memory.readyToken == lease.Token,
+			now:    caughtUp,
+			latest: at.Latest,
+			final:  final,
+		}); err != nil {
 			return err
 		}
 		credited, more, err = f.Creditor.Credit(ctx, tx, at)
@@ -49,7 +53,7 @@ func (f *Follower) finalize(
 		return false, fmt.Errorf("credit up to block %d: %w", final, err)
 	}
 	if caughtUp {
-		f.ready = lease.Token
+		f.memory.readyToken = lease.Token
 		f.Log.Info("chain is caught up", "chain", id, "token", lease.Token, "final", final)
 	}
 	if (credited > 0 || caughtUp) && f.Advanced != nil {

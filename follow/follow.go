@@ -23,8 +23,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Follower follows one chain while its process holds the chain lease.
-type Follower struct {
+// Config is what the follower of one chain is made of. Nothing of it changes while the follower runs.
+type Config struct {
 	DB       *store.DB
 	Chain    chain.Chain
 	Watch    *Watch
@@ -49,21 +49,18 @@ type Follower struct {
 	// KnownFinal returns the highest final height of the chain that is known outside the database; nil: no height is
 	// known. Nothing is signed before the chain is recorded up to it.
 	KnownFinal func() uint64
-
-	head   chain.Head // the last head that was read; this and the following fields belong to the goroutine that steps
-	headAt time.Time  // when the head was read
-	left   bool       // blocks up to head are known to be unread
-	goal   goal       // how far the chain must be recorded before anything is signed
-	ready  int64      // fencing token of the lease under which the chain caught up
-
-	unknown  map[string]bool // transactions that memory had as ours and the database does not know
-	known    uint64          // the final height in the database when the step began
-	recovery store.Recovery  // the recovery that the chain is in; zero: none
-	pipe     *pipe           // reads ahead while Run runs; nil: Step reads what it records itself
-	noted    string          // what the database says about why the chain cannot be followed
-	notedAt  time.Time
-	blocks   atomic.Uint64
 }
+
+// Follower follows one chain while its process holds the chain lease.
+type Follower struct {
+	Config
+	memory memory // of the goroutine that steps
+	pipe   *pipe  // reads ahead while Run runs; nil: Step reads what it records itself
+	blocks atomic.Uint64
+}
+
+// New returns a follower that remembers nothing yet.
+func New(c Config) *Follower { return &Follower{Config: c, memory: newMemory()} }
 
 // Recorded returns the number of blocks recorded since the start. It may be called at any time.
 func (f *Follower) Recorded() uint64 { return f.blocks.Load() }
@@ -75,7 +72,7 @@ const patience = time.Second
 // Run follows the chain until ctx ends or the lease is lost. It retries while a node or the database is unavailable,
 // and meanwhile the database says why the chain is not followed.
 func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
-	f.pipe, f.noted = &pipe{}, unknownNote
+	f.pipe, f.memory.failureNote = &pipe{}, unknownNote
 	defer f.pipe.stop()
 	f.Creditor.Begin(ctx, lease)
 	return Guarded(func() error { return f.follow(ctx, lease) })
@@ -113,13 +110,13 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	if err != nil {
 		return false, fmt.Errorf("read the head: %w", err)
 	}
-	f.left = false // until this step has ended well
+	f.memory.blocksPending = false // until this step has ended well
 	last, err := f.cursor(ctx, lease, head)
 	if err != nil {
 		return false, err
 	}
-	f.aim(ctx, lease, head)
-	w, err := f.next(ctx, head, last)
+	f.setGoal(ctx, lease, head)
+	w, err := f.nextWindow(ctx, head, last)
 	if errors.Is(err, chain.ErrOffChain) {
 		return true, f.undo(ctx, lease, last)
 	}
@@ -139,19 +136,19 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	if err != nil {
 		return false, err
 	}
-	f.left = found && last.Height < head.Latest.Height
-	return f.left || credited, nil
+	f.memory.blocksPending = found && last.Height < head.Latest.Height
+	return f.memory.blocksPending || credited, nil
 }
 
 // latestHead reads the head, unless blocks are left up to a head that was read a moment ago under this lease.
 func (f *Follower) latestHead(ctx context.Context, lease store.Lease) (head chain.Head, err error) {
-	if f.left && f.goal.token == lease.Token && f.DB.Now().Sub(f.headAt) < headAge {
-		return f.head, nil
+	if f.memory.blocksPending && f.memory.goal.token == lease.Token && f.DB.Now().Sub(f.memory.headReadAt) < headAge {
+		return f.memory.lastHead, nil
 	}
 	if head, err = f.Chain.Head(ctx); err != nil {
 		return head, err
 	}
-	f.head, f.headAt = head, f.DB.Now()
+	f.memory.lastHead, f.memory.headReadAt = head, f.DB.Now()
 	return head, nil
 }
 
@@ -163,7 +160,7 @@ func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Hea
 		if state, err = tx.Chains().State(ctx, id); err != nil {
 			return err
 		}
-		f.known = state.Final
+		f.memory.recordedFinal = state.Final
 		return f.readRecovery(ctx, tx)
 	})
 	if err != nil || state.Height >= 0 {

@@ -69,17 +69,17 @@ func (e *ForgottenError) Error() string {
 
 // blockOf adds to a block what the database knows about its addresses and transactions.
 func (f *Follower) blockOf(ctx context.Context, tx *store.Tx, b chain.Block) (block *Block, err error) {
-	block = &Block{Block: b, Unknown: f.unknown}
-	if block.Ours, err = tx.Outgoing().SentAmong(ctx, f.Chain.Capabilities().ID, txIDs(b)); err != nil {
+	block = &Block{Block: b, Unknown: f.memory.unknownTxs}
+	if block.Ours, err = tx.Outgoing().SentAmong(ctx, f.Chain.Capabilities().ID, txIDsOf(b)); err != nil {
 		return nil, err
 	}
-	if block.Wallets, err = tx.Wallets().ByAddresses(ctx, f.Chain.Capabilities().Family, addresses(b)); err != nil {
+	if block.Wallets, err = tx.Wallets().ByAddresses(ctx, f.Chain.Capabilities().Family, addressesOf(b)); err != nil {
 		return nil, err
 	}
 	return block, f.addGaps(ctx, tx, b, block.Wallets)
 }
 
-func txIDs(b chain.Block) []string {
+func txIDsOf(b chain.Block) []string {
 	var ids []string
 	for _, t := range b.Transfers {
 		ids = append(ids, t.TxID)
@@ -93,7 +93,7 @@ func txIDs(b chain.Block) []string {
 	return ids
 }
 
-func addresses(b chain.Block) []bursar.Address {
+func addressesOf(b chain.Block) []bursar.Address {
 	var list []bursar.Address
 	for _, t := range b.Transfers {
 		list = append(list, t.Address)

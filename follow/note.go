@@ -26,25 +26,26 @@ func (f *Follower) noteFailure(ctx context.Context, lease store.Lease, failures 
 	}
 	text := err.Error()
 	text = strings.ToValidUTF8(text[:min(len(text), noteLength)], "")
-	fresh := f.noted != "" && f.noted != unknownNote && f.DB.Now().Sub(f.notedAt) < noteAge
-	if text == f.noted || fresh {
+	m := f.memory
+	fresh := m.failureNote != "" && m.failureNote != unknownNote && f.DB.Now().Sub(m.failureNotedAt) < noteAge
+	if text == m.failureNote || fresh {
 		return
 	}
-	f.note(ctx, lease, text)
+	f.writeNote(ctx, lease, text)
 }
 
 // noteSuccess clears the note.
 func (f *Follower) noteSuccess(ctx context.Context, lease store.Lease) {
-	if f.noted == "" {
+	if f.memory.failureNote == "" {
 		return
 	}
-	recovered := f.noted != unknownNote
-	if f.note(ctx, lease, "") && recovered {
+	recovered := f.memory.failureNote != unknownNote
+	if f.writeNote(ctx, lease, "") && recovered {
 		f.Log.Info("chain is followed again", "chain", f.Chain.Capabilities().ID)
 	}
 }
 
-func (f *Follower) note(ctx context.Context, lease store.Lease, text string) bool {
+func (f *Follower) writeNote(ctx context.Context, lease store.Lease, text string) bool {
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -52,7 +53,7 @@ func (f *Follower) note(ctx context.Context, lease store.Lease, text string) boo
 		return tx.Chains().SetFailing(ctx, lease.Chain, text)
 	})
 	if err == nil {
-		f.noted, f.notedAt = text, f.DB.Now()
+		f.memory.failureNote, f.memory.failureNotedAt = text, f.DB.Now()
 	}
 	return err == nil
 }

@@ -70,9 +70,9 @@ func (p *pipe) start(
 	}()
 }
 
-// take returns the window that follows a block, if it has been read ahead or is being read now. If the window follows
-// another block, reading ahead stops.
-func (p *pipe) take(ctx context.Context, from chain.BlockRef) (w window, ok bool) {
+// takeWindow returns the window that follows a block, if it has been read ahead or is being read now. If the window
+// follows another block, reading ahead stops.
+func (p *pipe) takeWindow(ctx context.Context, from chain.BlockRef) (w window, ok bool) {
 	if !p.running() {
 		return w, false
 	}
@@ -101,17 +101,17 @@ func (p *pipe) stop() {
 	p.windows = nil
 }
 
-// next returns the window that follows the cursor; at the tip it is empty.
-func (f *Follower) next(ctx context.Context, head chain.Head, last chain.BlockRef) (window, error) {
+// nextWindow returns the window that follows the cursor; at the tip it is empty.
+func (f *Follower) nextWindow(ctx context.Context, head chain.Head, last chain.BlockRef) (window, error) {
 	if head.Latest == last {
 		return window{}, nil
 	}
 	read := func(ctx context.Context, from chain.BlockRef) window {
-		w := f.read(ctx, from)
+		w := f.readWindow(ctx, from)
 		w.final = head.Final.Height
 		return w
 	}
-	w, ahead := f.pipe.take(ctx, last)
+	w, ahead := f.pipe.takeWindow(ctx, last)
 	if !ahead {
 		w = read(ctx, last)
 	}
@@ -123,9 +123,9 @@ func (f *Follower) next(ctx context.Context, head chain.Head, last chain.BlockRe
 	return w, w.err
 }
 
-// read reads the window that follows a block. It turns a panic of an adapter into an error, because a reader's
+// readWindow reads the window that follows a block. It turns a panic of an adapter into an error, because a reader's
 // goroutine has no other guard.
-func (f *Follower) read(ctx context.Context, from chain.BlockRef) (w window) {
+func (f *Follower) readWindow(ctx context.Context, from chain.BlockRef) (w window) {
 	w.from = from
 	w.err = Guarded(func() (err error) {
 		w.blocks, err = f.Chain.After(ctx, from, blocksAtOnce, f.Watch)

@@ -24,7 +24,7 @@ func TestANodeThatDoesNotAnswerBlocksNobody(t *testing.T) {
 		p.start(t.Context(), chain.BlockRef{}, 100, hangs)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		w, ok := p.take(ctx, chain.BlockRef{})
+		w, ok := p.takeWindow(ctx, chain.BlockRef{})
 		if !ok || !errors.Is(w.err, context.Canceled) || w.from != (chain.BlockRef{}) {
 			t.Errorf("got %+v, %v", w, ok)
 		}
@@ -47,10 +47,10 @@ func TestReadingAheadEndsWithoutNewBlocks(t *testing.T) {
 			return window{from: from}
 		})
 		synctest.Wait()
-		if w, ok := p.take(t.Context(), chain.BlockRef{}); !ok || len(w.blocks) > 0 || w.err != nil {
+		if w, ok := p.takeWindow(t.Context(), chain.BlockRef{}); !ok || len(w.blocks) > 0 || w.err != nil {
 			t.Errorf("got %+v, %v", w, ok)
 		}
-		if _, ok := p.take(t.Context(), chain.BlockRef{}); ok || reads != 1 {
+		if _, ok := p.takeWindow(t.Context(), chain.BlockRef{}); ok || reads != 1 {
 			t.Errorf("a second window was returned, or the node was asked %d times", reads)
 		}
 	})

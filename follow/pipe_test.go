@@ -24,10 +24,10 @@ func TestReadingAheadIsBounded(t *testing.T) {
 		if got := reads.Load(); got != windowsAhead+1 {
 			t.Errorf("%d windows were read, want %d", got, windowsAhead+1)
 		}
-		if w, ok := p.take(t.Context(), chain.BlockRef{}); !ok || w.blocks[0].Ref.Height != blocksAtOnce {
+		if w, ok := p.takeWindow(t.Context(), chain.BlockRef{}); !ok || w.blocks[0].Ref.Height != blocksAtOnce {
 			t.Errorf("the first window is %+v, %v", w, ok)
 		}
-		if _, ok := p.take(t.Context(), chain.BlockRef{Height: 7}); ok || p.running() {
+		if _, ok := p.takeWindow(t.Context(), chain.BlockRef{Height: 7}); ok || p.running() {
 			t.Error("a window that follows another block was taken, or reading goes on")
 		}
 	})
@@ -42,19 +42,19 @@ func TestReadingAheadEnds(t *testing.T) {
 		p.start(t.Context(), chain.BlockRef{}, 100, func(_ context.Context, from chain.BlockRef) window {
 			return window{from: from, err: away}
 		})
-		if w, ok := p.take(t.Context(), chain.BlockRef{}); !ok || !errors.Is(w.err, away) {
+		if w, ok := p.takeWindow(t.Context(), chain.BlockRef{}); !ok || !errors.Is(w.err, away) {
 			t.Errorf("got %+v, %v", w, ok)
 		}
-		if _, ok := p.take(t.Context(), chain.BlockRef{}); ok || p.running() {
+		if _, ok := p.takeWindow(t.Context(), chain.BlockRef{}); ok || p.running() {
 			t.Error("it goes on after an error")
 		}
 		p.start(t.Context(), chain.BlockRef{}, 3, func(_ context.Context, from chain.BlockRef) window {
 			return window{from: from, blocks: []chain.Block{{Ref: chain.BlockRef{Height: from.Height + 3}}}}
 		})
-		if w, ok := p.take(t.Context(), chain.BlockRef{}); !ok || len(w.blocks) != 1 {
+		if w, ok := p.takeWindow(t.Context(), chain.BlockRef{}); !ok || len(w.blocks) != 1 {
 			t.Errorf("got %+v, %v", w, ok)
 		}
-		if _, ok := p.take(t.Context(), chain.BlockRef{Height: 3}); ok {
+		if _, ok := p.takeWindow(t.Context(), chain.BlockRef{Height: 3}); ok {
 			t.Error("it reads beyond its top")
 		}
 	})

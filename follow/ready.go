@@ -28,23 +28,26 @@ const (
 	goalTime = 3 * time.Second
 )
 
-// aim sets the goal of a lease from a head that was reported under it. The highest final height counts among those that
-// every endpoint reports, the database had, and is known outside the database, because the followed endpoint may lag.
-func (f *Follower) aim(ctx context.Context, lease store.Lease, head chain.Head) {
-	if f.recovery.Number > 0 && f.recovery.From < 0 && (f.ready == lease.Token || !f.goal.knows(f.recovery)) {
-		f.ready, f.goal = 0, goal{} // a recovery began, or began again, since the goal was set: catch up once more
+// setGoal sets the goal of a lease from a head that was reported under it. The highest final height counts among those
+// that every endpoint reports, the database had, and is known outside the database, because the followed endpoint may
+// lag.
+func (f *Follower) setGoal(ctx context.Context, lease store.Lease, head chain.Head) {
+	m := &f.memory
+	if m.recovery.Number > 0 && m.recovery.From < 0 && (m.readyToken == lease.Token || !m.goal.knows(m.recovery)) {
+		// A recovery began, or began again, since the goal was set: catch up once more.
+		m.readyToken, m.goal = 0, goal{}
 		f.Watch.Forget()
 		f.pipe.stop()
 	}
 	now := f.DB.Now()
-	if f.ready == lease.Token || f.goal.token == lease.Token && now.Sub(f.goal.at) < goalAge {
+	if m.readyToken == lease.Token || m.goal.token == lease.Token && now.Sub(m.goal.at) < goalAge {
 		return
 	}
-	known := f.known
+	known := m.recordedFinal
 	if f.KnownFinal != nil {
 		known = max(known, f.KnownFinal())
 	}
-	f.goal = goal{token: lease.Token, at: now, recovery: f.recovery.Number, began: f.recovery.BeganAt,
+	m.goal = goal{token: lease.Token, at: now, recovery: m.recovery.Number, began: m.recovery.BeganAt,
 		latest: head.Latest.Height, final: max(known, head.Final.Height, f.highestFinal(ctx))}
 }
 
@@ -96,5 +99,5 @@ func (f *Follower) highestFinal(ctx context.Context) (highest uint64) {
 // MayForget reports whether the database may be older than the chain: nothing outside the database proves that it is
 // not, and the follower has not caught up yet.
 func (f *Follower) MayForget() bool {
-	return f.goal.token != 0 && f.ready != f.goal.token && (f.Current == nil || !f.Current())
+	return f.memory.goal.token != 0 && f.memory.readyToken != f.memory.goal.token && (f.Current == nil || !f.Current())
 }

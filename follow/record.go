@@ -21,11 +21,8 @@ const contentsAtOnce = 200
 func (f *Follower) recordAll(
 	ctx context.Context, lease store.Lease, last chain.BlockRef, blocks []chain.Block,
 ) (chain.BlockRef, error) {
-	if f.unknown == nil {
-		f.unknown = map[string]bool{}
-	}
 	for len(blocks) > 0 {
-		n := together(blocks)
+		n := blocksTogether(blocks)
 		err := f.record(ctx, lease, blocks[:n])
 		var forgotten *ForgottenError
 		if err != nil && n > 1 && !errors.As(err, &forgotten) && !errors.Is(err, store.ErrLeaseLost) && ctx.Err() == nil {
@@ -33,21 +30,21 @@ func (f *Follower) recordAll(
 			err = f.record(ctx, lease, blocks[:n])
 		}
 		if errors.As(err, &forgotten) {
-			f.unknown[forgotten.TxID] = true
+			f.memory.unknownTxs[forgotten.TxID] = true
 			f.Watch.Forget()
 		}
 		if err != nil {
 			return last, fmt.Errorf("record block %d: %w", blocks[0].Ref.Height, err)
 		}
-		clear(f.unknown)
+		clear(f.memory.unknownTxs)
 		f.blocks.Add(uint64(n))
 		last, blocks = blocks[n-1].Ref, blocks[n:]
 	}
 	return last, nil
 }
 
-// together returns how many of the blocks fit into one database transaction.
-func together(blocks []chain.Block) int {
+// blocksTogether returns how many of the blocks fit into one database transaction.
+func blocksTogether(blocks []chain.Block) int {
 	contents := 0
 	for i, b := range blocks {
 		if contents += len(b.Transfers) + len(b.Included); contents > contentsAtOnce {

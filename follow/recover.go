@@ -10,7 +10,7 @@ import (
 )
 
 func (f *Follower) readRecovery(ctx context.Context, tx *store.Tx) (err error) {
-	f.recovery, err = tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
+	f.memory.recovery, err = tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (f *Follower) lifetime() chain.Lifetime {
 // countRecovery records which recorded block, once final, proves that everything that was signed before the recovery
 // began is in a block or expired. Without a recovery it does nothing.
 func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []chain.Block) error {
-	if f.recovery.Number == 0 {
+	if f.memory.recovery.Number == 0 {
 		return nil
 	}
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
@@ -54,7 +54,7 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 // uncountRecovery undoes countRecovery for the newest block, which is being reorged out. A block above Until was never
 // counted.
 func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uint64) error {
-	if f.recovery.Number == 0 {
+	if f.memory.recovery.Number == 0 {
 		return nil
 	}
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
@@ -76,9 +76,9 @@ type recovered struct {
 	final  uint64 // newest final block that is recorded
 }
 
-// carryOn records that the chain is ready for payments, in the database transaction that records the head: at once if
-// it has caught up and no recovery is open, otherwise when the recovery ends.
-func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
+// recordReady records that the chain is ready for payments, in the database transaction that records the head: at once
+// if it has caught up and no recovery is open, otherwise when the recovery ends.
+func (f *Follower) recordReady(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && at.now:
@@ -86,16 +86,16 @@ func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease,
 	case err != nil || !at.ready:
 		return ignoreNone(err)
 	}
-	ended, err := f.carryRecovery(ctx, tx, r, at)
+	ended, err := f.continueRecovery(ctx, tx, r, at)
 	if err != nil || !ended {
 		return err
 	}
 	return tx.Chains().SetReady(ctx, lease)
 }
 
-// carryRecovery starts the wait of a recovery when the chain has caught up, and ends the recovery when the block waited
-// for is final and nothing is unclear.
-func (f *Follower) carryRecovery(
+// continueRecovery starts the wait of a recovery when the chain has caught up, and ends the recovery when the block
+// waited for is final and nothing is unclear.
+func (f *Follower) continueRecovery(
 	ctx context.Context, tx *store.Tx, r store.Recovery, at recovered,
 ) (ended bool, err error) {
 	if r.From < 0 && !at.now {

@@ -64,7 +64,7 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 		if passed = int64(b.Ref.Height) <= state.Height; !passed {
 			return nil
 		}
-		if b.Transfers, err = f.unread(ctx, tx, b); err != nil {
+		if b.Transfers, err = f.unreadTransfers(ctx, tx, b); err != nil {
 			return err
 		}
 		recorded, err := tx.Blocks().At(ctx, id, b.Ref.Height)
@@ -82,10 +82,10 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 	return passed, err
 }
 
-// unread returns a block's transfers except those that an earlier reading may have recorded under other names: what
-// contracts sent to an address is recorded from only one reading of a block, since a trace and a comparison of balances
-// split the same sum differently.
-func (f *Follower) unread(ctx context.Context, tx *store.Tx, b chain.Block) ([]chain.Transfer, error) {
+// unreadTransfers returns a block's transfers except those that an earlier reading may have recorded under other names:
+// what contracts sent to an address is recorded from only one reading of a block, since a trace and a comparison of
+// balances split the same sum differently.
+func (f *Follower) unreadTransfers(ctx context.Context, tx *store.Tx, b chain.Block) ([]chain.Transfer, error) {
 	if !slices.ContainsFunc(b.Transfers, func(t chain.Transfer) bool { return t.Internal }) {
 		return b.Transfers, nil
 	}

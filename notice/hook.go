@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/bursar/bursar/netpolicy"
 )
 
 const connectTime = 10 * time.Second
@@ -71,7 +73,7 @@ func (h *Hook) Send(ctx context.Context, m Message) error {
 	}
 	response, err := h.http.Do(r)
 	if err != nil {
-		return withoutURL(err)
+		return netpolicy.WithoutURL(err)
 	}
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<16))
@@ -94,15 +96,7 @@ func (h *Hook) Check(ctx context.Context) (string, error) {
 	}
 	response, err := h.http.Do(r)
 	if err != nil {
-		return "", withoutURL(err)
+		return "", netpolicy.WithoutURL(err)
 	}
 	return u.Host + " answers", response.Body.Close()
-}
-
-// withoutURL returns what went wrong, without the URL, which may contain a secret.
-func withoutURL(err error) error {
-	if named := (*url.Error)(nil); errors.As(err, &named) {
-		return named.Err
-	}
-	return err
 }

@@ -219,8 +219,8 @@ func (s *Sender) isBeingVoided(ctx context.Context, p bursar.OutgoingTx) error {
 	})
 }
 
-// keptAfterAll ends the transaction that was to void p, because p is final.
-func (s *Sender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+// endVoiding ends the transaction that was to void p, because p is final.
+func (s *Sender) endVoiding(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 	if err != nil || len(moved) == 0 {
 		return err
@@ -241,7 +241,7 @@ func (s *Sender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	if err := tx.Reservations().Free(ctx, void.ID); err != nil {
 		return err
 	}
-	if err := s.quiet(ctx, tx, void); err != nil {
+	if err := s.closeAlarms(ctx, tx, void); err != nil {
 		return err
 	}
 	void.Error = fmt.Sprintf("outgoing transaction %s was included after all", p.ID)

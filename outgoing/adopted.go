@@ -24,7 +24,7 @@ func (s *Sender) withoutBytes(
 	over, err := s.isOver(ctx, state, p, versions)
 	switch {
 	case over || err != nil:
-		return s.expire(ctx, lease, p, err)
+		return s.endExpired(ctx, lease, p, err)
 	case !s.Chain.Capabilities().Lifetime.IsZero():
 		return &WaitError{Reason: "its block was reorged out and its bytes are not known; it ends once the final " +
 			"blocks are past its lifetime, " +
@@ -51,7 +51,7 @@ func (s *Sender) withoutBytes(
 	err = s.makeAgain(ctx, lease, state, p, request)
 	var held *WaitError
 	if errors.As(err, &held) {
-		err = errors.Join(err, s.makeVoid(ctx, lease, p, err))
+		err = errors.Join(err, s.voidIfBlocking(ctx, lease, p, err))
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 				return err
 			}
 			if other = id; by.Status == bursar.OutgoingFinal && by.Height <= state.Final {
-				return s.giveUpSigned(ctx, tx, now)
+				return s.endSigned(ctx, tx, now)
 			}
 		}
 		return nil

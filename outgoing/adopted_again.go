@@ -93,7 +93,7 @@ func (s *Sender) makeAgain(
 	if err != nil {
 		return fmt.Errorf("build another version: %w", err)
 	}
-	p, err = s.reserveAgain(ctx, passage{p, request, stepBump, lease}, unsigned)
+	p, err = s.reserveAgain(ctx, passage{outgoingTx: p, request: request, step: stepBump, lease: lease}, unsigned)
 	if err != nil || p.Height > 0 {
 		return err
 	}
@@ -104,7 +104,8 @@ func (s *Sender) makeAgain(
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), proven)
 	if err == nil {
-		p, err = s.store(ctx, passage{p, request, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
+		p, err = s.storeVersion(ctx, passage{outgoingTx: p, request: request, step: stepBump, lease: lease},
+			signedVersion{unsigned: unsigned, signed: signed, at: state.Latest}, p.Status)
 	}
 	if err != nil {
 		if s.Marks != nil && !errors.Is(err, store.ErrLeaseLost) {
@@ -122,7 +123,7 @@ func (s *Sender) makeAgain(
 		return err
 	}
 	s.Log.Warn("adopted transaction was reorged out: another version is sent", "outgoing", p.ID, "chain", p.Chain, "hash",
-		signed.TxID, "fee", s.native(unsigned.Fee))
+		signed.TxID, "fee", s.nativeText(unsigned.Fee))
 	return s.Chain.Broadcast(ctx, signed)
 }
 
@@ -140,7 +141,7 @@ func (s *Sender) reserveAgain(ctx context.Context, a passage, unsigned chain.Uns
 		if now.Height > 0 {
 			return nil
 		}
-		if err := s.gate(ctx, tx, passage{now, a.request, a.step, a.lease}); err != nil {
+		if err := s.gate(ctx, tx, passage{outgoingTx: now, request: a.request, step: a.step, lease: a.lease}); err != nil {
 			return err
 		}
 		if err := s.budget(ctx, tx, now, a.request, unsigned.Fee); err != nil {

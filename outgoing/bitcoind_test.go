@@ -75,16 +75,19 @@ func (b *bank) open() {
 	}
 	b.Lease = b.AcquireLease(capabilities.ID, "bank")
 	log := slog.New(slog.DiscardHandler)
-	b.Follower = follower.Follow(follower.Following{DB: b.DB, Chain: b.chain, Registry: b.Registry, IDs: b.IDs, Log: log,
+	b.Follower = follower.Follow(follower.Following{DB: b.DB, Chain: b.chain, Registry: b.Registry, IDs: b.IDs,
+		Log: log,
 		Hot: b.Hot.Base, OperatorAddress: b.Hot.Base})
-	b.Sender = &outgoing.Sender{DB: b.DB, Chain: b.chain, Signer: b.Signer, Registry: b.Registry, IDs: b.IDs, Log: log,
-		Hot: b.Hot, MaxFee: maxFee, ConsolidateAbove: 1000}
+	b.Sender = outgoing.NewSender(outgoing.Config{DB: b.DB, Chain: b.chain, Signer: b.Signer, Registry: b.Registry, IDs: b.IDs,
+		Log: log,
+		Hot: b.Hot, MaxFee: maxFee, ConsolidateAbove: 1000})
 	b.Wallets = wallet.NewService(b.DB, b.Keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.Registry,
 		b.IDs, netpolicy.Receivers{})
 	b.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.DB,
 		Hot:    map[bursar.ChainID]string{capabilities.ID: b.Hot.Base},
-		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.Registry, IDs: b.IDs, Log: log,
-		Leave: outgoing.Leave})
+		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.Registry, IDs: b.IDs,
+		Log:   log,
+		Leave: outgoing.EndCancelled})
 	b.round()
 }
 

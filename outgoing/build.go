@@ -24,7 +24,7 @@ func (s *Sender) build(
 	if err != nil {
 		return p, err
 	}
-	if request, err = s.complete(ctx, state, request, false); err != nil {
+	if request, err = s.completeRequest(ctx, state, request, false); err != nil {
 		return p, err
 	}
 	switch {
@@ -40,7 +40,7 @@ func (s *Sender) build(
 	if err != nil {
 		return s.cannotBuild(ctx, lease, p, request, err)
 	}
-	delete(s.batch, p.Currency)
+	delete(s.memory.batchLimit, p.Currency)
 	return s.reserve(ctx, lease, p, request, unsigned)
 }
 
@@ -58,7 +58,7 @@ func (s *Sender) reserve(
 		return p, fmt.Errorf("encode transaction request: %w", err)
 	}
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.gate(ctx, tx, passage{now, request, stepBuild, lease}); err != nil {
+		if err := s.gate(ctx, tx, passage{outgoingTx: now, request: request, step: stepBuild, lease: lease}); err != nil {
 			return err
 		}
 		if err := s.budget(ctx, tx, now, request, unsigned.Fee); err != nil {
@@ -74,7 +74,7 @@ func (s *Sender) reserve(
 			return err
 		}
 		now.Unsigned, now.Error = text, ""
-		s.log(tx, "outgoing transaction built", now, "fee", s.native(unsigned.Fee), "reservations",
+		s.log(tx, "outgoing transaction built", now, "fee", s.nativeText(unsigned.Fee), "reservations",
 			len(unsigned.Reservations))
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved)
 	})
@@ -137,9 +137,9 @@ func (s *Sender) cannotBuild(
 	switch {
 	case request.Kind == chain.KindToCold &&
 		(errors.As(cause, &funds) || errors.As(cause, &inputs) || errors.As(cause, &refused)):
-		return s.notToCold(ctx, lease, p, cause)
+		return s.endMoveToCold(ctx, lease, p, cause)
 	case request.Kind == chain.KindConsolidation && !isVoiding(p):
-		return s.noConsolidation(ctx, lease, p, cause)
+		return s.endConsolidation(ctx, lease, p, cause)
 	case errors.As(cause, &inputs):
 		return s.exceedsLimit(ctx, lease, p, request, bursar.WaitsForInputs, cause)
 	case errors.As(cause, &funds):
@@ -147,7 +147,7 @@ func (s *Sender) cannotBuild(
 	case errors.As(cause, &gas):
 		return p, s.topUp(ctx, lease, p, gas)
 	case errors.As(cause, &refused) && !isVoiding(p):
-		return s.giveUp(ctx, lease, p, request, refused.Reason, refusedPayments(cause))
+		return s.endRefused(ctx, lease, p, request, refused.Reason, refusedPayments(cause))
 	case errors.As(cause, &dear):
 		return s.exceedsLimit(ctx, lease, p, request, bursar.WaitsForFee, cause)
 	case errors.Is(cause, chain.ErrExternalNonce):
@@ -156,35 +156,43 @@ func (s *Sender) cannotBuild(
 	return p, fmt.Errorf("build: %w", s.waits(ctx, lease, p, bursar.OutgoingTx{}, cause))
 }
 
-// requeue gives up an outgoing transaction that was never signed; its withdrawals go back into the queue.
-func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+// endAndRequeue ends an outgoing transaction that was never signed; its withdrawals go back into the queue.
+func (s *Sender) endAndRequeue(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
-		if err != nil {
+		if err := s.waitAgain(ctx, tx, now); err != nil {
 			return err
 		}
-		for _, w := range withdrawals {
-			if err := s.payouts().WaitAgain(ctx, tx, w, now.ID); err != nil {
-				return err
-			}
-		}
-		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
+		if err := s.freeUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
-		return s.abandon(ctx, tx, now)
+		return s.end(ctx, tx, now)
 	})
 }
 
-// giveUp ends an outgoing transaction that can never be paid as requested and was never signed: a single withdrawal
+// waitAgain has the withdrawals of an outgoing transaction that was never signed wait in the queue again.
+func (s *Sender) waitAgain(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		if err := s.payouts().WaitAgain(ctx, tx, w, p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endRefused ends an outgoing transaction that can never be paid as requested and was never signed: a single withdrawal
 // fails and its hold is refunded, a refund to a sender goes back to its operator unresolved. Of several withdrawals,
 // those fail that can never be paid, and the others go back into the queue; if it is not known which can never be paid,
 // each is tried alone.
-func (s *Sender) giveUp(
+func (s *Sender) endRefused(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest, reason string, which []int,
 ) (bursar.OutgoingTx, error) {
 	if len(request.Payments) > 1 && len(which) == 0 {
-		s.batch[p.Currency] = 1
-		return s.requeue(ctx, lease, p)
+		s.memory.batchLimit[p.Currency] = 1
+		return s.endAndRequeue(ctx, lease, p)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
@@ -208,11 +216,11 @@ func (s *Sender) giveUp(
 			return err
 		}
 		now.Error = reason
-		return s.abandon(ctx, tx, now)
+		return s.end(ctx, tx, now)
 	})
 	if err == nil {
 		s.Log.Warn("outgoing transaction given up before signing", "outgoing", p.ID, "chain", p.Chain, "reason", reason)
-		s.settled()
+		s.notifySettled()
 	}
 	return after, err
 }

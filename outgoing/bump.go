@@ -49,7 +49,7 @@ func (s *Sender) higherFee(
 // bumpFor is higherFee for a given request, without the check that nothing builds on the transaction's change.
 func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 	request chain.TxRequest) (_ chain.TxRequest, unsigned chain.UnsignedTx, err error) {
-	if err := s.ask(ctx, passage{p, request, stepBump, lease}); err != nil {
+	if err := s.checkGate(ctx, passage{outgoingTx: p, request: request, step: stepBump, lease: lease}); err != nil {
 		return request, unsigned, err
 	}
 	if behind, err := s.behindAnother(ctx, p); err != nil || behind {
@@ -60,7 +60,7 @@ func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.Cha
 		return request, unsigned, err
 	}
 	kept := request
-	if request, err = s.complete(ctx, state, request, true); err != nil {
+	if request, err = s.completeRequest(ctx, state, request, true); err != nil {
 		return request, unsigned, err
 	}
 	request.Replaces = &before
@@ -143,7 +143,7 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	}
 	var added []string
 	p, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.gate(ctx, tx, passage{now, request, stepBump, lease}); err != nil {
+		if err := s.gate(ctx, tx, passage{outgoingTx: now, request: request, step: stepBump, lease: lease}); err != nil {
 			return err
 		}
 		if err := s.budget(ctx, tx, now, request, unsigned.Fee); err != nil {
@@ -161,12 +161,13 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil {
 		return false, errors.Join(fmt.Errorf("bump the fee: %w", err), s.cannotBump(ctx, lease, p, added, err))
 	}
-	p, err = s.store(ctx, passage{p, request, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
+	p, err = s.storeVersion(ctx, passage{outgoingTx: p, request: request, step: stepBump, lease: lease},
+		signedVersion{unsigned: unsigned, signed: signed, at: state.Latest}, p.Status)
 	if err != nil || p.TxID != signed.TxID {
 		return err == nil, err
 	}
 	s.Log.Info("outgoing transaction fee bumped", "outgoing", p.ID, "chain", p.Chain, "hash", signed.TxID,
-		"fee", s.native(unsigned.Fee))
+		"fee", s.nativeText(unsigned.Fee))
 	return true, s.Chain.Broadcast(ctx, signed)
 }
 

@@ -27,9 +27,9 @@ func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store
 	}
 	due, err := s.oldDue(ctx, state)
 	if err == nil && due {
-		s.asked, s.old = state.Latest, true
+		s.memory.feesCheckedHeight, s.memory.consolidatesOld = state.Latest, true
 	} else if err == nil {
-		s.old = false
+		s.memory.consolidatesOld = false
 		due, err = s.consolidationDue(ctx, state)
 	}
 	if err != nil || !due {
@@ -60,7 +60,7 @@ func (s *Sender) consolidationDue(ctx context.Context, state store.ChainState) (
 	id, above := s.Chain.Capabilities().ID, cmp.Or(s.ConsolidateAbove, defaultConsolidateAbove)
 	utxos, open := 0, 0
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if s.urgent, err = tx.Outgoing().AnyWaits(ctx, id, bursar.WaitsForInputs); err != nil {
+		if s.memory.consolidationUrgent, err = tx.Outgoing().AnyWaits(ctx, id, bursar.WaitsForInputs); err != nil {
 			return err
 		}
 		if open, err = tx.Outgoing().CountOpenShare(ctx, id, bursar.ShareSweep, urgentAtOnce); err != nil {
@@ -72,15 +72,15 @@ func (s *Sender) consolidationDue(ctx context.Context, state store.ChainState) (
 	switch {
 	case err != nil:
 		return false, err
-	case s.vain == state.Latest:
+	case s.memory.consolidationSkippedHeight == state.Latest:
 		return false, nil
-	case s.urgent:
-		s.asked = state.Latest
+	case s.memory.consolidationUrgent:
+		s.memory.feesCheckedHeight = state.Latest
 		return open < urgentAtOnce && utxos > 1, nil
-	case open > 0 || utxos < above || s.asked == state.Latest:
+	case open > 0 || utxos < above || s.memory.feesCheckedHeight == state.Latest:
 		return false, nil
 	}
-	s.asked = state.Latest
+	s.memory.feesCheckedHeight = state.Latest
 	thrifty, knows := s.Chain.(chain.FeeMarket)
 	if !knows {
 		return false, nil
@@ -93,7 +93,7 @@ func (s *Sender) consolidationDue(ctx context.Context, state store.ChainState) (
 func (s *Sender) completeConsolidation(request *chain.TxRequest) {
 	request.UTXOs = slices.DeleteFunc(request.UTXOs, func(c chain.UTXO) bool { return c.Unconfirmed })
 	request.UTXOs = s.oldest(request.UTXOs)
-	if !s.urgent && !s.old {
+	if !s.memory.consolidationUrgent && !s.memory.consolidatesOld {
 		slices.Reverse(request.UTXOs)
 	}
 	request.UTXOs = request.UTXOs[:min(len(request.UTXOs), mostConsolidated)]
@@ -107,17 +107,17 @@ func sumOf(utxos []chain.UTXO) (sum bursar.Amount) {
 	return sum
 }
 
-// noConsolidation ends a consolidation that is not worth its fee now, or that has nothing to merge. The next one is
+// endConsolidation ends a consolidation that is not worth its fee now, or that has nothing to merge. The next one is
 // requested when there is reason again, and no earlier than the next block, because each request leaves a row.
-func (s *Sender) noConsolidation(
+func (s *Sender) endConsolidation(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {
-	s.vain = s.asked
-	if s.old {
-		s.vainOld = s.asked
+	s.memory.consolidationSkippedHeight = s.memory.feesCheckedHeight
+	if s.memory.consolidatesOld {
+		s.memory.oldUTXOsSkippedHeight = s.memory.feesCheckedHeight
 	}
 	s.Log.Info("consolidation skipped", "outgoing", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		return s.abandon(ctx, tx, now)
+		return s.end(ctx, tx, now)
 	})
 }

@@ -28,7 +28,7 @@ func TestWhatFitsInOneRequest(t *testing.T) {
 			func(c store.UTXO) bool { return c.Outpoint == "c:0" }, []string{"b", "c", "d"}},
 		"the largest of a block": {map[string]int{"a": 1_000_000}, none, []string{"a"}},
 	} {
-		if got := slices.Sorted(maps.Keys(fit(all, test.sizes, test.required))); !slices.Equal(got, test.want) {
+		if got := slices.Sorted(maps.Keys(fitInRequest(all, test.sizes, test.required))); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}

@@ -17,7 +17,7 @@ func (s *Sender) lacksFunds(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest, funds *chain.NeedsFundsError,
 ) (bursar.OutgoingTx, error) {
 	if p.Kind == string(chain.KindSweep) {
-		return s.cannotSweep(ctx, lease, p, request, funds)
+		return s.endSweep(ctx, lease, p, request, funds)
 	}
 	if len(request.Payments) > 1 {
 		return s.inSmallerBatches(ctx, lease, p, len(request.Payments))
@@ -51,8 +51,8 @@ func (s *Sender) exceedsLimit(ctx context.Context, lease store.Lease, p bursar.O
 func (s *Sender) inSmallerBatches(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int,
 ) (bursar.OutgoingTx, error) {
-	s.batch[p.Currency] = max(1, n/2)
-	return s.requeue(ctx, lease, p)
+	s.memory.batchLimit[p.Currency] = max(1, n/2)
+	return s.endAndRequeue(ctx, lease, p)
 }
 
 // waits records what an outgoing transaction waits for if that has changed, and returns the cause.
@@ -76,7 +76,7 @@ const (
 
 // alarmShortages raises an alarm for everything that payments wait for, and closes those that no payment waits for any
 // more.
-func (s *Sender) alarmShortages(ctx context.Context, lease store.Lease) error {
+func (s *Sender) alarmShortages(ctx context.Context, lease store.Lease, _ store.ChainState) error {
 	id := s.Chain.Capabilities().ID
 	wanted := map[store.Alarm]bool{}
 	var stale []store.Alarm

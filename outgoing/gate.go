@@ -71,14 +71,14 @@ func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 	return nil
 }
 
-// ask is gate in a read-only database transaction.
-func (s *Sender) ask(ctx context.Context, p passage) error {
+// checkGate is gate in a read-only database transaction.
+func (s *Sender) checkGate(ctx context.Context, p passage) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error { return s.gate(ctx, tx, p) })
 }
 
 // notHalted holds back everything that a halt of the whole service, of the chain or of a currency covers.
 func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
-	halts, err := tx.Halts().Of(ctx, s.scopes(p)...)
+	halts, err := tx.Halts().Of(ctx, s.haltScopes(p)...)
 	if err != nil || len(halts) == 0 {
 		return err
 	}
@@ -89,8 +89,8 @@ func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 	return &WaitError{Reason: strings.Join(reasons, "; ")}
 }
 
-// scopes returns the halt scopes that cover an outgoing transaction, except those of accounts.
-func (s *Sender) scopes(p passage) []store.HaltScope {
+// haltScopes returns the halt scopes that cover an outgoing transaction, except those of accounts.
+func (s *Sender) haltScopes(p passage) []store.HaltScope {
 	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.outgoingTx.Chain),
 		store.HaltCurrency(p.outgoingTx.Currency)}
 	for _, payment := range p.request.Payments {
@@ -119,10 +119,10 @@ func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
 	return held
 }
 
-// pass checks an unsigned outgoing transaction at the gate. One that is held releases its reservations, so that it
-// blocks no other, and waits as new with the reason as its error. If only some accounts are held, its withdrawals are
-// requeued, and those of the other accounts are assigned again without them.
-func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+// passUnsigned checks an unsigned outgoing transaction at the gate. One that is held releases its reservations, so that
+// it blocks no other, and waits as new with the reason as its error. If only some accounts are held, its withdrawals
+// are requeued, and those of the other accounts are assigned again without them.
+func (s *Sender) passUnsigned(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	request, err := DecodeRequest(p)
 	if err != nil {
 		return p, err
@@ -134,7 +134,7 @@ func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	if err := s.auditOnce(ctx); err != nil {
 		return p, err
 	}
-	err = s.ask(ctx, passage{p, request, step, lease})
+	err = s.checkGate(ctx, passage{outgoingTx: p, request: request, step: step, lease: lease})
 	var held *WaitError
 	switch {
 	case err == nil && step == stepSign:
@@ -147,20 +147,20 @@ func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 				return p, err
 			}
 		}
-		return s.requeue(ctx, lease, p)
+		return s.endAndRequeue(ctx, lease, p)
 	case step == stepBuild:
 		return p, held
 	}
-	after, err := s.release(ctx, lease, p, held.Reason)
+	after, err := s.unreserve(ctx, lease, p, held.Reason)
 	return after, errors.Join(err, held)
 }
 
-// release frees the reservations of an unsigned outgoing transaction, which is built again, later or at once.
-func (s *Sender) release(
+// unreserve frees the reservations of an unsigned outgoing transaction, which is built again, later or at once.
+func (s *Sender) unreserve(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, reason string,
 ) (bursar.OutgoingTx, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
+		if err := s.freeUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
 		now.Unsigned, now.Error = nil, reason
@@ -168,8 +168,8 @@ func (s *Sender) release(
 	})
 }
 
-// giveBackUnsigned frees the reservations of an outgoing transaction that was never signed.
-func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+// freeUnsigned frees the reservations of an outgoing transaction that was never signed.
+func (s *Sender) freeUnsigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}
@@ -177,33 +177,35 @@ func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.Ou
 	if err != nil {
 		return err
 	}
-	return s.giveBack(ctx, tx, p, unsigned.Reservations)
+	return s.freeReservations(ctx, tx, p, unsigned.Reservations)
 }
 
 // passSigned checks at the gate signed bytes that are not known to have been sent. They may expire while they are held.
-func (s *Sender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+func (s *Sender) passSigned(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
 	request, err := DecodeRequest(p)
 	if err != nil {
-		return err
+		return p, err
 	}
-	held := s.ask(ctx, passage{p, request, stepSend, lease})
+	held := s.checkGate(ctx, passage{outgoingTx: p, request: request, step: stepSend, lease: lease})
 	if held == nil {
-		return nil
+		return p, nil
 	}
 	versions, err := s.versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
-		return errors.Join(held, err)
+		return p, errors.Join(held, err)
 	}
-	if lost, err := s.expireLost(ctx, lease, state, p, versions); lost || err != nil {
-		return errors.Join(held, err)
+	if lost, err := s.endIfLost(ctx, lease, state, p, versions); lost || err != nil {
+		return p, errors.Join(held, err)
 	}
 	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
-		return errors.Join(held, s.expire(ctx, lease, p, err))
+		return p, errors.Join(held, s.endExpired(ctx, lease, p, err))
 	}
 	if err := s.isBeingVoided(ctx, p); err != nil {
-		return err
+		return p, err
 	}
-	return errors.Join(held, s.makeVoid(ctx, lease, p, held))
+	return p, errors.Join(held, s.voidIfBlocking(ctx, lease, p, held))
 }
 
 // served returns the codes of the chain's currencies that are neither suspended nor halted.

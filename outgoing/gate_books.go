@@ -19,13 +19,13 @@ type Books interface {
 // auditOnce audits the books, once per step: afterwards it is known what they owe, and a contradiction has halted the
 // chains, currencies or accounts that it concerns.
 func (s *Sender) auditOnce(ctx context.Context) error {
-	if s.Books == nil || s.audited {
+	if s.Books == nil || s.memory.auditedThisStep {
 		return nil
 	}
 	if err := s.Books.CatchUp(ctx); err != nil {
 		return fmt.Errorf("audit the books before paying: %w", err)
 	}
-	s.audited = true
+	s.memory.auditedThisStep = true
 	return nil
 }
 

@@ -46,5 +46,5 @@ func (s *Sender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.Out
 	if err != nil || !free {
 		return p, err
 	}
-	return s.release(ctx, lease, p, "")
+	return s.unreserve(ctx, lease, p, "")
 }

@@ -16,22 +16,22 @@ import (
 // count as in progress until its address receives enough to pay for a sweep. Then it goes on with what is there, with
 // the same nonce.
 
-// endPointless ends an unsigned sweep of an address that holds nothing final any more, and an unsigned gas top-up that
-// no sweep waits for. It returns every other outgoing transaction unchanged.
-func (s *Sender) endPointless(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+// endIfPointless ends an unsigned sweep of an address that holds nothing final any more, and an unsigned gas top-up
+// that no sweep waits for. It returns every other outgoing transaction unchanged.
+func (s *Sender) endIfPointless(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	none, err := s.isPointless(ctx, p)
 	if err != nil || !none {
 		return p, err
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		none, err := pointless(ctx, tx, now)
+		none, err := isPointlessByBooks(ctx, tx, now)
 		if err != nil || !none {
 			return err
 		}
-		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
+		if err := s.freeUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
-		return s.abandon(ctx, tx, now)
+		return s.end(ctx, tx, now)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
 		s.Log.Info("sweep ended: nothing final is left to collect", "outgoing", p.ID, "chain", p.Chain, "kind", p.Kind,
@@ -45,14 +45,15 @@ func (s *Sender) isPointless(ctx context.Context, p bursar.OutgoingTx) (none boo
 		return false, nil
 	}
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		none, err = pointless(ctx, tx, p)
+		none, err = isPointlessByBooks(ctx, tx, p)
 		return err
 	})
 	return none, err
 }
 
-// pointless reports whether, by the books, a sweep has nothing final to collect, or a top-up has no sweep to pay for.
-func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
+// isPointlessByBooks reports whether, by the books, a sweep has nothing final to collect, or a top-up has no sweep to
+// pay for.
+func isPointlessByBooks(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	request, err := DecodeRequest(p)
 	if err != nil {
 		return false, err
@@ -75,14 +76,14 @@ func (s *Sender) hangs(
 	}
 	dust := false
 	if hangs, err = s.isPointless(ctx, p); err == nil && !hangs {
-		dust, err = s.isDust(ctx, lease, state, p, named(withBytes(versions), p.TxID))
+		dust, err = s.isDust(ctx, lease, state, p, versionOf(withBytes(versions), p.TxID))
 		hangs = dust
 	}
 	if err != nil || hangs == (p.WaitsFor == bursar.WaitsForDeposit) {
 		return hangs, err
 	}
 	_, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if hangs, err = pointless(ctx, tx, now); err != nil || now.Height > 0 {
+		if hangs, err = isPointlessByBooks(ctx, tx, now); err != nil || now.Height > 0 {
 			return err
 		}
 		hangs = hangs || dust
@@ -121,20 +122,20 @@ func (s *Sender) isDust(
 	return errors.As(err, &short), nil // any other error is found when the sweep is sent
 }
 
-// hang leaves a sweep alone that has nothing to collect, and ends it if its bytes have expired.
-func (s *Sender) hang(
+// leaveHanging leaves a sweep alone that has nothing to collect, and ends it if its bytes have expired.
+func (s *Sender) leaveHanging(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) error {
 	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
-		return s.expire(ctx, lease, p, err)
+		return s.endExpired(ctx, lease, p, err)
 	}
 	return &WaitError{Reason: "the deposit that it collects was reorged out; it goes on once its address receives a " +
 		"deposit"}
 }
 
-// byHangingNonce gives a hanging sweep the request of a new one, so that the new one does not wait behind the hanging
+// endIntoHanging gives a hanging sweep the request of a new one, so that the new one does not wait behind the hanging
 // sweep's nonce. The new one then ends.
-func (s *Sender) byHangingNonce(
+func (s *Sender) endIntoHanging(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 ) (bursar.OutgoingTx, error) {
 	if p.Kind != string(chain.KindSweep) || s.Chain.Capabilities().Model != chain.AccountModel {
@@ -162,7 +163,7 @@ func (s *Sender) byHangingNonce(
 		if err != nil {
 			return fmt.Errorf("encode transaction request: %w", err)
 		}
-		if err := s.abandon(ctx, tx, now); err != nil {
+		if err := s.end(ctx, tx, now); err != nil {
 			return err
 		}
 		return tx.Outgoing().GiveSweep(ctx, hanging[0].ID, now, text)
@@ -240,8 +241,9 @@ func (s *Sender) replaceByLess(
 	return s.replace(ctx, lease, state, p, request, unsigned)
 }
 
-// isEarly reports whether a sweep is final before the deposit that it collected is booked: it is settled after that.
-func (s *Sender) isEarly(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
+// isBeforeItsDeposit reports whether a sweep is final before the deposit that it collected is booked: it is settled
+// after that.
+func (s *Sender) isBeforeItsDeposit(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	if p.Kind != string(chain.KindSweep) || p.Failed {
 		return false, nil
 	}

@@ -36,7 +36,7 @@ func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.
 	}
 	var failed error
 	for _, p := range open {
-		err := s.endExpired(ctx, lease, state, p)
+		err := s.endIfOver(ctx, lease, state, p)
 		if err != nil && stops(ctx, err) {
 			return err
 		}
@@ -57,14 +57,14 @@ func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.
 	}))
 }
 
-// endExpired gives up a signed payment that can never be included any more.
-func (s *Sender) endExpired(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+// endIfOver ends a signed payment that can never be included any more.
+func (s *Sender) endIfOver(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	versions, err := s.versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 { // it is not signed
 		return err
 	}
 	if gone, err := s.isOver(ctx, state, p, versions); gone || err != nil {
-		return s.expire(ctx, lease, p, err)
+		return s.endExpired(ctx, lease, p, err)
 	}
 	return nil
 }

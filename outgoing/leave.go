@@ -9,11 +9,11 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// Leave gives up the outgoing transaction that pays a withdrawal, because the withdrawal is cancelled. Other
+// EndCancelled ends the outgoing transaction that pays a withdrawal, because the withdrawal is cancelled. Other
 // withdrawals of the same transaction are queued again. The error is withdrawal.ErrTooLate if the transaction may have
 // been signed: it is reserved before its bytes go to the signer. The chain and the withdrawal are locked by the caller.
 // It is withdrawal.Config.Leave.
-func Leave(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+func EndCancelled(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	p, err := tx.Outgoing().Lock(ctx, w.OutgoingID)
 	if err != nil {
 		return err

@@ -28,8 +28,8 @@ func (s *Sender) logAssigned(tx *store.Tx, w bursar.Withdrawal, outgoingID bursa
 	})
 }
 
-// native formats an amount of the chain's native asset in whole units with its code.
-func (s *Sender) native(a bursar.Amount) string {
+// nativeText formats an amount of the chain's native asset in whole units with its code.
+func (s *Sender) nativeText(a bursar.Amount) string {
 	return s.Registry.AssetText(s.Chain.Capabilities().ID, "", a)
 }
 
@@ -42,13 +42,14 @@ func (s *Sender) describe(err error) string {
 	var gas *chain.NeedsGasError
 	switch {
 	case errors.As(err, &dear):
-		whole := fmt.Sprintf("a fee of %s is needed, at most %s are allowed", s.native(dear.Fee), s.native(dear.Limit))
+		whole := fmt.Sprintf("a fee of %s is needed, at most %s are allowed", s.nativeText(dear.Fee),
+			s.nativeText(dear.Limit))
 		return strings.Replace(text, dear.Error(), whole, 1)
 	case errors.As(err, &funds):
 		missing := s.Registry.AssetText(s.Chain.Capabilities().ID, funds.Contract, funds.Missing)
 		return strings.Replace(text, funds.Error(), missing+" more are needed at the paying address", 1)
 	case errors.As(err, &gas):
-		whole := fmt.Sprintf("%s are needed for gas at %s", s.native(gas.Amount), gas.Source.Base)
+		whole := fmt.Sprintf("%s are needed for gas at %s", s.nativeText(gas.Amount), gas.Source.Base)
 		return strings.Replace(text, gas.Error(), whole, 1)
 	}
 	return text

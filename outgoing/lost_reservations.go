@@ -8,11 +8,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// expireLost ends a signed outgoing transaction that can never be included, as the final blocks prove: every version of
+// endIfLost ends a signed outgoing transaction that can never be included, as the final blocks prove: every version of
 // it needs a UTXO that can never be spent by it, or a nonce that an external spend has used. A UTXO that was only
 // reorged out proves nothing, because it may come back with the transaction that created it. It reports whether the
 // outgoing transaction is over.
-func (s *Sender) expireLost(
+func (s *Sender) endIfLost(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) (bool, error) {
 	lost := ""
@@ -32,7 +32,7 @@ func (s *Sender) expireLost(
 		if lost, err = lostReservation(ctx, tx, now, versions, state.Final); err != nil || lost == "" {
 			return err
 		}
-		return s.giveUpSigned(ctx, tx, now)
+		return s.endSigned(ctx, tx, now)
 	})
 	over := err == nil && after.Status == bursar.OutgoingAbandoned
 	if over {

@@ -76,11 +76,14 @@ func (s *Sender) mayBeOutMessage(p bursar.OutgoingTx) string {
 	return text + fmt.Sprintf("If it is in no block, `bursar outgoing abandon %s` makes it void", p.ID)
 }
 
-// endBeaten ends a transaction that may be out, and that can never be included, as the final chain proves. One that is
-// being made void waits for that.
-func (s *Sender) endBeaten(
+// endIfBeaten ends a transaction that may be out, and that can never be included, as the final chain proves. One that
+// is being made void waits for that. It returns any other outgoing transaction unchanged.
+func (s *Sender) endIfBeaten(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (bursar.OutgoingTx, error) {
+	if !s.mayBeOut(p) {
+		return p, nil
+	}
 	why, err := s.outlivedUnsigned(ctx, state, p)
 	if err != nil {
 		return p, err
@@ -95,7 +98,7 @@ func (s *Sender) endBeaten(
 			why = ""
 			return errors.Join(err, waitsForExternal(found))
 		}
-		return s.giveUpSigned(ctx, tx, now)
+		return s.endSigned(ctx, tx, now)
 	})
 	switch {
 	case err != nil:

@@ -25,12 +25,12 @@ const coldRest = 10 * time.Minute
 // moveToCold requests a transaction to the first cold wallet for each currency of which the hot wallet holds more than
 // the ceiling, beside what is about to be paid. There is one such transaction of a currency at a time: its name is
 // given up when it ends, and what it moved is subtracted until it is booked.
-func (s *Sender) moveToCold(ctx context.Context, lease store.Lease) error {
+func (s *Sender) moveToCold(ctx context.Context, lease store.Lease, _ store.ChainState) error {
 	if len(s.Cold) == 0 {
 		return nil
 	}
 	for _, currency := range s.Registry.On(s.Chain.Capabilities().ID) {
-		rests := s.DB.Now().Before(s.coldRest[currency.Code])
+		rests := s.DB.Now().Before(s.memory.coldMoveRestsUntil[currency.Code])
 		if rests || s.suspended(currency.Code) != "" {
 			continue
 		}
@@ -96,7 +96,7 @@ func (s *Sender) moveOneToCold(ctx context.Context, lease store.Lease, currency 
 // closeColdMove closes the alarm about a move to cold, because there is nothing to move any more. It looks once after
 // each failure, and once after the start.
 func (s *Sender) closeColdMove(ctx context.Context, lease store.Lease, currency bursar.Currency) error {
-	if s.coldClosed[currency.Code] {
+	if s.memory.coldAlarmClosed[currency.Code] {
 		return nil
 	}
 	ref := string(currency.Chain) + "/" + string(currency.Code)
@@ -114,7 +114,7 @@ func (s *Sender) closeColdMove(ctx context.Context, lease store.Lease, currency 
 		})
 	}
 	if err == nil {
-		s.coldClosed[currency.Code] = true
+		s.memory.coldAlarmClosed[currency.Code] = true
 	}
 	return err
 }
@@ -160,12 +160,12 @@ func hotOf(ctx context.Context, tx *store.Tx, c bursar.Currency) (bursar.Amount,
 	return hot.SubOrZero(unswept).SubOrZero(moving), nil
 }
 
-// notToCold ends a move to a cold wallet that the hot wallet cannot pay now, or that the network or a contract refuses,
-// so that it holds up nobody: it is requested again later.
-func (s *Sender) notToCold(
+// endMoveToCold ends a move to a cold wallet that the hot wallet cannot pay now, or that the network or a contract
+// refuses, so that it holds up nobody: it is requested again later.
+func (s *Sender) endMoveToCold(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {
-	s.coldRest[p.Currency], s.coldClosed[p.Currency] = s.DB.Now().Add(coldRest), false
+	s.memory.coldMoveRestsUntil[p.Currency], s.memory.coldAlarmClosed[p.Currency] = s.DB.Now().Add(coldRest), false
 	s.Log.Info("move to a cold wallet skipped", "outgoing", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		now.Error = cause.Error()
@@ -175,12 +175,12 @@ func (s *Sender) notToCold(
 				return err
 			}
 		}
-		return s.abandon(ctx, tx, now)
+		return s.end(ctx, tx, now)
 	})
 }
 
-// coldMoved notes how a move to cold ended on the chain. One that failed is not made again at once.
-func (s *Sender) coldMoved(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+// settleToCold notes how a move to cold ended on the chain. One that failed is not made again at once.
+func (s *Sender) settleToCold(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	switch {
 	case p.Kind != string(chain.KindToCold):
 		return nil
@@ -190,8 +190,7 @@ func (s *Sender) coldMoved(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 		}
 		return tx.Alarms().Resolve(ctx, alarmColdMove, coldMoveRef(p))
 	}
-	s.remember()
-	s.coldRest[p.Currency], s.coldClosed[p.Currency] = s.DB.Now().Add(coldRest), false
+	s.memory.coldMoveRestsUntil[p.Currency], s.memory.coldAlarmClosed[p.Currency] = s.DB.Now().Add(coldRest), false
 	return raiseColdMove(ctx, tx, p, "it failed on the chain")
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// epochBegan is why an outgoing transaction that nobody signed is given up.
+// epochBegan is why an outgoing transaction that nobody signed is ended.
 const epochBegan = "the seed of another epoch has the hot wallet now"
 
 // isOld reports whether an address is the hot wallet of an earlier epoch.
@@ -18,10 +18,10 @@ func (s *Sender) isOld(base string) bool {
 	return slices.ContainsFunc(s.Old, func(one chain.Source) bool { return one.Base == base })
 }
 
-// leaveOld gives up an unsigned outgoing transaction that a hot wallet of an earlier epoch would pay, or be paid by:
+// endIfOldEpoch ends an unsigned outgoing transaction that a hot wallet of an earlier epoch would pay, or be paid by:
 // the signer signs none of them. Withdrawals go back into the queue, a refund to a sender to its operator; everything
 // else is requested again where there is still reason to. What is signed goes on, and is replaced by its old keys.
-func (s *Sender) leaveOld(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) endIfOldEpoch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	if len(s.Old) == 0 || isVoiding(p) {
 		return p, nil
 	}
@@ -31,23 +31,17 @@ func (s *Sender) leaveOld(ctx context.Context, lease store.Lease, p bursar.Outgo
 	}
 	s.Log.Info("outgoing transaction given up before signing", "outgoing", p.ID, "chain", p.Chain, "reason", epochBegan)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
-		if err != nil {
+		if err := s.waitAgain(ctx, tx, now); err != nil {
 			return err
-		}
-		for _, w := range withdrawals {
-			if err := s.payouts().WaitAgain(ctx, tx, w, now.ID); err != nil {
-				return err
-			}
 		}
 		if err := unattributed.FailPaidBy(ctx, tx, now.ID, epochBegan); err != nil {
 			return err
 		}
-		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
+		if err := s.freeUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
 		now.Error = epochBegan
-		return s.abandon(ctx, tx, now)
+		return s.end(ctx, tx, now)
 	})
 }
 
@@ -84,7 +78,7 @@ const oldRest = 36
 // oldDue reports whether outputs of earlier epochs are to be brought to the hot wallet: one that is worth a deposit,
 // and no consolidation is in progress.
 func (s *Sender) oldDue(ctx context.Context, state store.ChainState) (due bool, err error) {
-	if len(s.Old) == 0 || s.vainOld > 0 && state.Latest < s.vainOld+oldRest {
+	if len(s.Old) == 0 || s.memory.oldUTXOsSkippedHeight > 0 && state.Latest < s.memory.oldUTXOsSkippedHeight+oldRest {
 		return false, nil
 	}
 	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")

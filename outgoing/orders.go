@@ -3,7 +3,6 @@ package outgoing
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -16,9 +15,6 @@ const spent = "its transaction can never be included, and the signer signs an or
 
 // outdated is why a withdrawal fails whose order was not signed in time.
 const outdated = "its order expired before it was signed: sign another order"
-
-// clocksDiffer is how long after an order's end the signer, by its own clock, is expected to call it expired.
-const clocksDiffer = 2 * time.Minute
 
 // together returns those of some queued withdrawals that one transaction pays. One whose order bounds the fee is paid
 // alone: its bound must not hold up the others.
@@ -54,7 +50,7 @@ func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest, si
 	}
 	orders, err := tx.SignedOrders().PaidBy(ctx, request.ID)
 	for _, o := range orders {
-		if !signed && !tx.Now().Before(o.ExpiresAt.Add(clocksDiffer)) {
+		if !signed && !tx.Now().Before(o.ExpiresAt.Add(bursar.ClockTolerance)) {
 			continue
 		}
 		if !o.MaxFee.IsZero() && (request.MaxFee.IsZero() || o.MaxFee.Less(request.MaxFee)) {
@@ -82,9 +78,9 @@ func (s *Sender) orderHolds(
 	return bound.MaxFee != s.MaxFee, err
 }
 
-// endSpent refunds those of some withdrawals, whose transaction is proven never to be included, that clients ordered:
-// the signer sees no chain, so for it the order is spent. It returns the others.
-func (s *Sender) endSpent(
+// refundSpentOrders refunds those of some withdrawals, whose transaction is proven never to be included, that clients
+// ordered: the signer sees no chain, so for it the order is spent. It returns the others.
+func (s *Sender) refundSpentOrders(
 	ctx context.Context, tx *store.Tx, withdrawals []bursar.Withdrawal,
 ) (others []bursar.Withdrawal, err error) {
 	ids := make([]bursar.ID, len(withdrawals))

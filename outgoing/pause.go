@@ -21,15 +21,15 @@ type pause struct {
 	cause  error
 }
 
-// pauses lets a transaction wait twice as long as the last time, from its second refusal on: the first may be by a
-// window that is about to pass.
-func (s *Sender) pauses(id bursar.ID, cause error) {
+// pauseAfterRefusal lets a transaction wait twice as long as the last time, from its second refusal on: the first may
+// be by a window that is about to pass.
+func (s *Sender) pauseAfterRefusal(id bursar.ID, cause error) {
 	now := s.DB.Now()
 	length := time.Duration(0)
-	if before, again := s.paused[id]; again {
+	if before, again := s.memory.pauses[id]; again {
 		length = max(firstPause, min(2*before.length, longestPause))
 	}
 	// ended otherwise
-	maps.DeleteFunc(s.paused, func(_ bursar.ID, p pause) bool { return now.Sub(p.until) > longestPause })
-	s.paused[id] = pause{now.Add(length), length, cause}
+	maps.DeleteFunc(s.memory.pauses, func(_ bursar.ID, p pause) bool { return now.Sub(p.until) > longestPause })
+	s.memory.pauses[id] = pause{now.Add(length), length, cause}
 }

@@ -132,7 +132,7 @@ func (s *Sender) alarmUnprovable(ctx context.Context, gone []string) error {
 			"first. The signer signs nothing that spends those UTXOs, and payments are made without them. Add a node to the "+
 			"configuration that keeps the blocks (prune=0); nodes are asked again every %d blocks", len(gone), gone[0], askAgain)
 	}
-	if s.alarmed != nil && *s.alarmed == message {
+	if s.memory.unprovenAlarm != nil && *s.memory.unprovenAlarm == message {
 		return nil
 	}
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
@@ -142,7 +142,7 @@ func (s *Sender) alarmUnprovable(ctx context.Context, gone []string) error {
 		return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmUnproven, Ref: string(id), Message: message})
 	})
 	if err == nil {
-		s.alarmed = &message
+		s.memory.unprovenAlarm = &message
 	}
 	return err
 }
@@ -174,7 +174,7 @@ func (s *Sender) provable(
 		return nil, false, err
 	}
 	var owners map[string]bursar.ID
-	if sum(sizes) > chain.MaxPrevious { // with what was just read
+	if sumSizes(sizes) > chain.MaxPrevious { // with what was just read
 		err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 			owners, err = tx.Reservations().Owners(ctx, id, outpoints)
 			return err
@@ -183,7 +183,7 @@ func (s *Sender) provable(
 	if err != nil {
 		return nil, false, err
 	}
-	fits := fit(utxos, sizes, func(c store.UTXO) bool { return owners[c.Outpoint] == request })
+	fits := fitInRequest(utxos, sizes, func(c store.UTXO) bool { return owners[c.Outpoint] == request })
 	for _, c := range utxos {
 		txID := chain.TxOf(c.Outpoint)
 		if _, known := sizes[txID]; known && !fits[txID] {
@@ -196,9 +196,9 @@ func (s *Sender) provable(
 	return fitting, leftOut, nil
 }
 
-// fit returns the transactions that have at most chain.MaxPrevious bytes together, those of the first UTXOs before
-// others and those of required UTXOs before all.
-func fit(utxos []store.UTXO, sizes map[string]int, required func(store.UTXO) bool) map[string]bool {
+// fitInRequest returns the transactions that have at most chain.MaxPrevious bytes together, those of the first UTXOs
+// before others and those of required UTXOs before all.
+func fitInRequest(utxos []store.UTXO, sizes map[string]int, required func(store.UTXO) bool) map[string]bool {
 	left, fits := chain.MaxPrevious, make(map[string]bool, len(sizes))
 	for _, first := range []bool{true, false} {
 		for _, c := range utxos {
@@ -225,7 +225,7 @@ func (s *Sender) readMissing(
 		if _, known := sizes[txID]; known || slices.Contains(gone, txID) {
 			continue
 		}
-		if state.Latest < s.unproven[txID] {
+		if state.Latest < s.memory.askPreviousFrom[txID] {
 			gone = append(gone, txID)
 			continue
 		}
@@ -237,9 +237,9 @@ func (s *Sender) readMissing(
 		switch {
 		case err == nil:
 			sizes[txID] = len(raw)
-			delete(s.unproven, txID)
+			delete(s.memory.askPreviousFrom, txID)
 		case errors.Is(err, chain.ErrPruned) || errors.Is(err, chain.ErrNoPrevious):
-			s.unproven[txID] = state.Latest + askAgain
+			s.memory.askPreviousFrom[txID] = state.Latest + askAgain
 			gone = append(gone, txID)
 		default:
 			return err
@@ -261,7 +261,7 @@ func transactionsOf(outpoints []string) []string {
 	return txIDs
 }
 
-func sum(sizes map[string]int) (total int) {
+func sumSizes(sizes map[string]int) (total int) {
 	for _, size := range sizes {
 		total += size
 	}

@@ -30,7 +30,7 @@ func TestWhatIsReservedFitsBesideWhatIsRead(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		c := proving{size: chain.MaxPrevious / 2}
-		s := &Sender{DB: db, Chain: c, unproven: map[string]uint64{}}
+		s := NewSender(Config{DB: db, Chain: c})
 		request := bursar.OutgoingTx{ID: bursar.ID{4}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC",
 			Base:    "hot",
 			Request: []byte("{}")}

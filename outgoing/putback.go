@@ -64,7 +64,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	}
 	signed, err := s.Signer.Sign(ctx, f.Chain, request, proven)
 	if err != nil && s.neverSigned(request, err) {
-		return s.neverWas(ctx, lease, f)
+		return s.endForgotten(ctx, lease, f)
 	}
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
@@ -87,9 +87,9 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	return err
 }
 
-// neverWas ends the wait for a forgotten transaction that the journal noted before it was signed, and that was not
+// endForgotten ends the wait for a forgotten transaction that the journal noted before it was signed, and that was not
 // signed: what it should have paid is paid by another one.
-func (s *Sender) neverWas(ctx context.Context, lease store.Lease, f store.ForgottenPayment) error {
+func (s *Sender) endForgotten(ctx context.Context, lease store.Lease, f store.ForgottenPayment) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 // takeQueue makes outgoing transactions of queued withdrawals, as many as may be in progress at once: the oldest of
 // each currency first, and one currency after the other, so that none takes all places. Many withdrawals are paid
 // together where one transaction can pay many.
-func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
+func (s *Sender) takeQueue(ctx context.Context, lease store.Lease, _ store.ChainState) error {
 	id := s.Chain.Capabilities().ID
 	var served []bursar.CurrencyCode
 	var waits bool
@@ -25,8 +25,8 @@ func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 	if err != nil || !waits {
 		return err
 	}
-	s.begins++
-	s.full = true
+	s.memory.firstCurrency++
+	s.memory.queueBlocked = true
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -38,11 +38,11 @@ func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 		for taken := true; taken; {
 			taken = false
 			for i := range served {
-				currency := served[(i+s.begins)%len(served)]
+				currency := served[(i+s.memory.firstCurrency)%len(served)]
 				if places.left(currency) < 1 {
 					continue
 				}
-				took, err := s.takeOf(ctx, tx, currency)
+				took, err := s.takeBatch(ctx, tx, currency)
 				if err != nil {
 					return err
 				}
@@ -90,11 +90,11 @@ func (s *Sender) places(ctx context.Context, tx *store.Tx, served []bursar.Curre
 	return p, nil
 }
 
-// takeOf makes one outgoing transaction of the oldest withdrawals of a currency, and reports whether any was queued.
-func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
+// takeBatch makes one outgoing transaction of the oldest withdrawals of a currency, and reports whether any was queued.
+func (s *Sender) takeBatch(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
 	capabilities := s.Chain.Capabilities()
 	limit := max(1, capabilities.MaxPayments)
-	if smaller := s.batch[currency]; smaller > 0 {
+	if smaller := s.memory.batchLimit[currency]; smaller > 0 {
 		limit = min(limit, smaller)
 	}
 	queued, err := tx.Withdrawals().Queued(ctx, capabilities.ID, []bursar.CurrencyCode{currency},
@@ -102,15 +102,15 @@ func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Curre
 	if err != nil || len(queued) == 0 {
 		return false, err
 	}
-	s.full = false
+	s.memory.queueBlocked = false
 	if queued, err = s.together(ctx, tx, queued); err != nil {
 		return false, err
 	}
 	return true, s.payTogether(ctx, tx, queued)
 }
 
-// pay returns a request for payments from the hot wallet.
-func (s *Sender) pay(payments ...chain.Payment) chain.TxRequest {
+// paymentRequest returns a request for payments from the hot wallet.
+func (s *Sender) paymentRequest(payments ...chain.Payment) chain.TxRequest {
 	request := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
 		request.Change = s.Hot
@@ -121,7 +121,7 @@ func (s *Sender) pay(payments ...chain.Payment) chain.TxRequest {
 }
 
 func (s *Sender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.Withdrawal) error {
-	request := s.pay()
+	request := s.paymentRequest()
 	for _, w := range queued {
 		currency, err := s.Registry.Get(w.Currency)
 		if err != nil {

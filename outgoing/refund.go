@@ -14,7 +14,7 @@ import (
 // takeRefund makes an outgoing transaction of the oldest queued refund to a sender, if another transaction may wait for
 // a block. It takes one per step, before the withdrawals, so that neither holds up the other. To the chain and to the
 // signer a refund is a withdrawal.
-func (s *Sender) takeRefund(ctx context.Context, lease store.Lease) error {
+func (s *Sender) takeRefund(ctx context.Context, lease store.Lease, _ store.ChainState) error {
 	capabilities := s.Chain.Capabilities()
 	var served []bursar.CurrencyCode
 	var waits bool
@@ -59,7 +59,7 @@ func (s *Sender) payRefund(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 	if err != nil {
 		return err
 	}
-	request := s.pay(chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount})
+	request := s.paymentRequest(chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount})
 	_, err = insert(ctx, tx, bursar.OutgoingTx{Chain: n.Chain, Currency: n.Currency, Share: bursar.ShareRefund}, request)
 	if err != nil {
 		return err
@@ -69,9 +69,9 @@ func (s *Sender) payRefund(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 	return unattributed.Assign(ctx, tx, n, request.ID)
 }
 
-// recall gives up an unsigned outgoing transaction whose refund was called back, or whose deposit is no longer on its
-// chain. It returns any other outgoing transaction unchanged.
-func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+// endIfRecalled ends an unsigned outgoing transaction whose refund was called back, or whose deposit is no longer on
+// its chain. It returns any other outgoing transaction unchanged.
+func (s *Sender) endIfRecalled(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
 	if !errors.Is(err, unattributed.ErrRecalled) {
 		return p, err
@@ -81,16 +81,10 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 		if err := unattributed.FailPaidBy(ctx, tx, now.ID, unattributed.ReorgedOut); err != nil {
 			return err
 		}
-		if now.Status == bursar.OutgoingReserved {
-			unsigned, err := readUnsigned(now)
-			if err != nil {
-				return err
-			}
-			if err := s.giveBack(ctx, tx, now, unsigned.Reservations); err != nil {
-				return err
-			}
+		if err := s.freeUnsigned(ctx, tx, now); err != nil {
+			return err
 		}
-		return s.abandon(ctx, tx, now)
+		return s.end(ctx, tx, now)
 	})
 }
 

@@ -61,9 +61,9 @@ func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	return unsigned, nil
 }
 
-// complete adds to a request what it may use now: UTXOs, or the next nonce and the amounts that are already reserved.
-// For a sweep it adds what is there to collect. signed says that a version of it was signed.
-func (s *Sender) complete(
+// completeRequest adds to a request what it may use now: UTXOs, or the next nonce and the amounts that are already
+// reserved. For a sweep it adds what is there to collect. signed says that a version of it was signed.
+func (s *Sender) completeRequest(
 	ctx context.Context, state store.ChainState, request chain.TxRequest, signed bool,
 ) (chain.TxRequest, error) {
 	capabilities := s.Chain.Capabilities()

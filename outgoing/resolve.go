@@ -136,7 +136,7 @@ func includedOn(
 }
 
 func (s *Sender) expiredOn(ctx context.Context, asked chain.Chain, versions []store.Version) (bool, error) {
-	return (&Sender{Chain: asked}).expired(ctx, versions)
+	return (&Sender{Config: Config{Chain: asked}}).expired(ctx, versions)
 }
 
 // only is a watch for a single transaction of ours.
@@ -170,7 +170,7 @@ func inclusionOf(ctx context.Context, asked chain.Chain, ref chain.BlockRef, txI
 
 func (s *Sender) resolveNeverPaid(ctx context.Context, p bursar.OutgoingTx, r Resolution) error {
 	return s.resolveLocked(ctx, p, r, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error {
-		return s.giveUpSigned(ctx, tx, now)
+		return s.endSigned(ctx, tx, now)
 	})
 }
 

@@ -14,11 +14,11 @@ import (
 // sweepRest is how long an address is not swept after a sweep of it could not be made.
 const sweepRest = time.Hour
 
-// cannotSweep ends a sweep of an address that holds too little for it in the newest block. The cause may be temporary:
+// endSweep ends a sweep of an address that holds too little for it in the newest block. The cause may be temporary:
 // the fee is above the amount for a block, or the endpoint is behind. So the address rests and is swept later. Only if
 // the final block shows that the address is empty is it no longer due until its next deposit; reconciliation explains
 // the difference from the books.
-func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest,
+func (s *Sender) endSweep(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest,
 	cause error) (bursar.OutgoingTx, error) {
 	contract := request.Payments[0].Contract
 	empty, final, err := s.isEmpty(ctx, request.From.Base, contract)
@@ -41,7 +41,7 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 		}
 		s.log(tx, "sweep postponed", now, "address", request.From.Base, "reason", cause, "due", h.Due, "rests_until",
 			h.Rests)
-		return s.abandon(ctx, tx, now)
+		return s.end(ctx, tx, now)
 	})
 }
 

@@ -16,14 +16,14 @@ import (
 // send sends a transaction, or a fee bump if it has waited too long: immediately, after a restart, and again with every
 // new block until it is included.
 func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
-	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.OutgoingSent {
+	if at, sent := s.memory.lastSentHeight[p.ID]; sent && at == state.Latest && p.Status == bursar.OutgoingSent {
 		return nil
 	}
 	versions, err := s.versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
-		return errors.Join(err, missing(p, len(versions)))
+		return errors.Join(err, missingVersion(p, len(versions)))
 	}
-	if lost, err := s.expireLost(ctx, lease, state, p, versions); lost || err != nil {
+	if lost, err := s.endIfLost(ctx, lease, state, p, versions); lost || err != nil {
 		return err
 	}
 	if err := s.isBeingVoided(ctx, p); err != nil {
@@ -33,7 +33,7 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		return s.withoutBytes(ctx, lease, state, p, versions)
 	}
 	if hangs, err := s.hangs(ctx, lease, state, p, versions); err != nil || hangs {
-		return errors.Join(err, s.hang(ctx, lease, state, p, versions))
+		return errors.Join(err, s.leaveHanging(ctx, lease, state, p, versions))
 	}
 	if p.Status == bursar.OutgoingSent && s.overdue(state, p) {
 		replaced, err := s.bumpFee(ctx, lease, state, p)
@@ -41,7 +41,7 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 			return err
 		}
 		if err != nil {
-			err = errors.Join(err, s.makeVoid(ctx, lease, p, err))
+			err = errors.Join(err, s.voidIfBlocking(ctx, lease, p, err))
 		}
 		// A transaction that cannot be replaced now is sent again: a node may have forgotten it.
 		return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
@@ -58,7 +58,7 @@ func withBytes(versions []store.Version) []store.Version {
 func (s *Sender) broadcast(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) error {
-	newest := named(withBytes(versions), p.TxID)
+	newest := versionOf(withBytes(versions), p.TxID)
 	other, more, err := s.isOutdated(ctx, p, newest)
 	if err != nil {
 		return err
@@ -75,14 +75,14 @@ func (s *Sender) broadcast(
 	err = s.Chain.Broadcast(ctx, chain.SignedTx{TxID: newest.TxID, Raw: newest.Raw})
 	switch {
 	case err == nil:
-		s.sentAt[p.ID] = state.Latest
-		return s.sent(ctx, lease, state, p)
+		s.memory.lastSentHeight[p.ID] = state.Latest
+		return s.recordSent(ctx, lease, state, p)
 	case errors.Is(err, chain.ErrUnderpriced):
 		_, bumpErr := s.bumpFee(ctx, lease, state, p)
 		return errors.Join(err, bumpErr)
 	}
 	if expired, expErr := s.isOver(ctx, state, p, versions); expired || expErr != nil {
-		return s.expire(ctx, lease, p, expErr)
+		return s.endExpired(ctx, lease, p, expErr)
 	}
 	if p.Kind == string(chain.KindSweep) && !more {
 		replaced, bumpErr := s.replaceByLess(ctx, lease, state, p, newest)
@@ -95,9 +95,9 @@ func (s *Sender) broadcast(
 	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
 }
 
-// named returns the version with a transaction hash; if none has it, the newest version. The version that was in a
+// versionOf returns the version with a transaction hash; if none has it, the newest version. The version that was in a
 // block is not always the newest.
-func named(versions []store.Version, txID string) store.Version {
+func versionOf(versions []store.Version, txID string) store.Version {
 	for _, v := range versions {
 		if v.TxID == txID {
 			return v
@@ -106,7 +106,7 @@ func named(versions []store.Version, txID string) store.Version {
 	return versions[len(versions)-1]
 }
 
-func missing(p bursar.OutgoingTx, versions int) error {
+func missingVersion(p bursar.OutgoingTx, versions int) error {
 	if versions > 0 {
 		return nil
 	}
@@ -121,8 +121,8 @@ func (s *Sender) versions(ctx context.Context, id bursar.ID) (versions []store.V
 	return versions, err
 }
 
-// sent records the first time that a node accepted the bytes.
-func (s *Sender) sent(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+// recordSent records the first time that a node accepted the bytes.
+func (s *Sender) recordSent(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if p.Status == bursar.OutgoingSent && p.SentAt > 0 {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (s *Sender) sent(ctx context.Context, lease store.Lease, state store.ChainS
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingSent)
 	})
 	if err == nil {
-		s.settled()
+		s.notifySettled()
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (s *Sender) sent(ctx context.Context, lease store.Lease, state store.ChainS
 // overdue reports whether a transaction has waited long enough to be replaced.
 func (s *Sender) overdue(state store.ChainState, p bursar.OutgoingTx) bool {
 	patience := s.Chain.Capabilities().BumpAfter
-	if p.Kind == string(chain.KindConsolidation) && !s.urgent && !isVoiding(p) {
+	if p.Kind == string(chain.KindConsolidation) && !s.memory.consolidationUrgent && !isVoiding(p) {
 		return false // it waits until fees are low again
 	}
 	return patience > 0 && p.SentAt > 0 && state.Latest >= p.SentAt+patience
@@ -170,20 +170,20 @@ func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, e
 	return true, nil
 }
 
-// endIfExpired gives up an outgoing transaction if it is proven that none of its versions can be included, and
+// endIfExpired ends an outgoing transaction if it is proven that none of its versions can be included, and
 // otherwise does nothing.
 func (s *Sender) endIfExpired(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version,
 ) error {
 	if expired, err := s.expired(ctx, versions); expired || err != nil {
-		return s.expire(ctx, lease, p, err)
+		return s.endExpired(ctx, lease, p, err)
 	}
 	return nil
 }
 
-// expire gives up an outgoing transaction none of whose versions can ever be included; its withdrawals are requeued and
+// endExpired ends an outgoing transaction none of whose versions can ever be included; its withdrawals are requeued and
 // paid by another one.
-func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
+func (s *Sender) endExpired(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	if errors.Is(cause, chain.ErrPruned) {
 		return errors.Join(cause, s.alarmPruned(ctx, lease, p))
 	}
@@ -194,7 +194,7 @@ func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.Outgoin
 		if now.Height > 0 || now.SentAt != p.SentAt {
 			return nil // it was recorded in a block in the meantime
 		}
-		return s.giveUpSigned(ctx, tx, now)
+		return s.endSigned(ctx, tx, now)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
 		s.Log.Warn("outgoing transaction expired: its payments are requeued", "outgoing", p.ID, "chain", p.Chain)
@@ -202,10 +202,10 @@ func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	return err
 }
 
-// giveUpSigned ends an outgoing transaction none of whose versions can ever be included: its payments are requeued, its
+// endSigned ends an outgoing transaction none of whose versions can ever be included: its payments are requeued, its
 // reservations are freed, and its change is forgotten.
-func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	if err := s.requeuePaid(ctx, tx, p); err != nil {
+func (s *Sender) endSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if err := s.requeuePayments(ctx, tx, p); err != nil {
 		return err
 	}
 	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
@@ -222,10 +222,10 @@ func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	if err != nil {
 		return err
 	}
-	if err := s.giveBack(ctx, tx, p, resources); err != nil {
+	if err := s.freeReservations(ctx, tx, p, resources); err != nil {
 		return err
 	}
-	if err := s.quiet(ctx, tx, p); err != nil {
+	if err := s.closeAlarms(ctx, tx, p); err != nil {
 		return err
 	}
 	if err := recovery.ResolveUnpaid(ctx, tx, p); err != nil {
@@ -234,14 +234,14 @@ func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }
 
-// requeuePaid requeues the withdrawals and the refund that an outgoing transaction would have paid, and refunds what
-// clients ordered.
-func (s *Sender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+// requeuePayments requeues the withdrawals and the refund that an outgoing transaction would have paid, and refunds
+// what clients ordered.
+func (s *Sender) requeuePayments(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return err
 	}
-	if withdrawals, err = s.endSpent(ctx, tx, withdrawals); err != nil {
+	if withdrawals, err = s.refundSpentOrders(ctx, tx, withdrawals); err != nil {
 		return err
 	}
 	for _, w := range withdrawals {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// note stores an outgoing transaction's error for the operator, and clears it once there is none.
-func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, trouble error) error {
+// storeError stores an outgoing transaction's error for the operator, and clears it once there is none.
+func (s *Sender) storeError(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, trouble error) error {
 	text := ""
 	if trouble != nil {
 		text = s.describe(trouble)
@@ -27,7 +27,7 @@ func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 			"reason", held.Reason)
 	case errors.As(trouble, &gas): // every sweep of a token begins this way
 		s.Log.Info("outgoing transaction waits for gas", "outgoing", p.ID, "chain", p.Chain, "address", gas.Source.Base,
-			"amount", s.native(gas.Amount))
+			"amount", s.nativeText(gas.Amount))
 	case trouble != nil:
 		s.Log.Warn("outgoing transaction cannot go on now", "outgoing", p.ID, "chain", p.Chain, "status", p.Status,
 			"error", text)

@@ -14,9 +14,12 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
+// settleAtOnce is the maximum number of outgoing transactions that one step settles.
+const settleAtOnce = 200
+
 // settle books every outgoing transaction whose block became final, each in a database transaction of its own.
 func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
-	state, err := s.state(ctx)
+	state, err := s.chainState(ctx)
 	if err != nil {
 		return err
 	}
@@ -34,7 +37,7 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 			if now.Height == 0 || now.Height > state.Final {
 				return nil // its block was reorged out in the meantime
 			}
-			if early, err := s.isEarly(ctx, tx, now); err != nil || early {
+			if early, err := s.isBeforeItsDeposit(ctx, tx, now); err != nil || early {
 				return err
 			}
 			return s.settleOne(ctx, tx, now)
@@ -46,16 +49,19 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 			failed = errors.Join(failed, fmt.Errorf("settle: %w", err))
 			continue
 		}
-		delete(s.sentAt, p.ID)
+		delete(s.memory.lastSentHeight, p.ID)
 	}
 	if len(due) > 0 {
-		s.settled()
+		s.notifySettled()
 	}
 	return failed
 }
 
+// settleOne books an outgoing transaction whose block is final: what it paid, its network fee, and what it reserved.
+// unsettle undoes it. The order matters where a comment says so.
 func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	s.log(tx, "outgoing transaction final", p, "height", p.Height, "failed", p.Failed, "fee", s.native(p.Fee))
+	s.log(tx, "outgoing transaction final", p, "height", p.Height, "failed", p.Failed, "fee", s.nativeText(p.Fee))
+	// The version that is in the block says what was paid and reserved; it is not always the newest.
 	unsigned, err := s.finalRequest(ctx, tx, &p)
 	if err != nil {
 		return err
@@ -63,19 +69,36 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	if err := s.settlePayments(ctx, tx, p, unsigned); err != nil {
 		return err
 	}
-	if err := s.coldMoved(ctx, tx, p); err != nil {
+	if err := s.settleToCold(ctx, tx, p); err != nil {
 		return err
 	}
-	if err := s.keptAfterAll(ctx, tx, p); err != nil {
+	// Before the reservations are settled: those that were moved to the transaction that was to void this one are this
+	// one's again.
+	if err := s.endVoiding(ctx, tx, p); err != nil {
 		return err
 	}
 	if err := s.bookFee(ctx, tx, p); err != nil {
 		return err
 	}
+	// What an adopted transaction paid besides withdrawals and refunds.
 	if err := recovery.Settle(ctx, tx, s.Registry, p); err != nil {
 		return err
 	}
-	// Resources that only versions reserved which were not included are free again.
+	if err := s.settleReservations(ctx, tx, p, unsigned); err != nil {
+		return err
+	}
+	if err := s.closeAlarms(ctx, tx, p); err != nil {
+		return err
+	}
+	p.Error = ""
+	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingFinal)
+}
+
+// settleReservations keeps the reservations of the version that was included, and marks its UTXOs as spent.
+func (s *Sender) settleReservations(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
+) error {
+	// Resources that only versions reserved which were not included are free again, before what is left is spent.
 	if err := tx.Reservations().Keep(ctx, p.ID, unsigned.Reservations); err != nil {
 		return err
 	}
@@ -87,20 +110,15 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 			return err
 		}
 	}
-	if s.Chain.Capabilities().Model == chain.UTXOModel {
-		if err := tx.UTXOs().DropPrevious(ctx, p.Chain, transactionsOf(unsigned.Reservations)); err != nil {
-			return err
-		}
+	if s.Chain.Capabilities().Model != chain.UTXOModel {
+		return nil
 	}
-	if err := s.quiet(ctx, tx, p); err != nil {
-		return err
-	}
-	p.Error = ""
-	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingFinal)
+	// Last: only what no unspent UTXO needs any more is deleted.
+	return tx.UTXOs().DropPrevious(ctx, p.Chain, transactionsOf(unsigned.Reservations))
 }
 
-// quiet closes the alarms about an outgoing transaction that has ended.
-func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+// closeAlarms closes the alarms about an outgoing transaction that has ended.
+func (s *Sender) closeAlarms(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	for _, kind := range []string{"signer_refused", "external_nonce", alarmPruned, alarmNonceBlocked,
 		recovery.AlarmBytesUnknown, recovery.AlarmMayBeOut} {
 		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
@@ -110,9 +128,9 @@ func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) e
 	return nil
 }
 
-// abandon ends an outgoing transaction that was not paid, and closes the alarms about it.
-func (s *Sender) abandon(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	if err := s.quiet(ctx, tx, p); err != nil {
+// end ends an outgoing transaction that was not paid, and closes the alarms about it.
+func (s *Sender) end(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if err := s.closeAlarms(ctx, tx, p); err != nil {
 		return err
 	}
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
@@ -122,9 +140,9 @@ func (s *Sender) abandon(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx)
 func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	versions, err := tx.Outgoing().Versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
-		return chain.UnsignedTx{}, errors.Join(err, missing(*p, len(versions)))
+		return chain.UnsignedTx{}, errors.Join(err, missingVersion(*p, len(versions)))
 	}
-	p.Unsigned = named(versions, p.TxID).Unsigned
+	p.Unsigned = versionOf(versions, p.TxID).Unsigned
 	return readUnsigned(*p)
 }
 
@@ -197,7 +215,7 @@ func (s *Sender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx)
 	return tx.Ledger().Post(ctx, ledger.NetworkFee(ref, round, native.Code, p.Fee, tx.Now()))
 }
 
-func (s *Sender) settled() {
+func (s *Sender) notifySettled() {
 	if s.Settled != nil {
 		s.Settled()
 	}

@@ -54,7 +54,7 @@ func (s *Sender) capacity(name bursar.OutgoingShare, occupied map[bursar.Outgoin
 func (s *Sender) advanceAll(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	var failed error
 	for i := range shares {
-		part := shares[(i+s.turn)%len(shares)] // where few may be in progress, each share comes first in turn
+		part := shares[(i+s.memory.firstShare)%len(shares)] // where few may be in progress, each share comes first in turn
 		if err := s.advanceShare(ctx, lease, state, part); err != nil {
 			if stops(ctx, err) {
 				return err
@@ -62,7 +62,7 @@ func (s *Sender) advanceAll(ctx context.Context, lease store.Lease, state store.
 			failed = errors.Join(failed, fmt.Errorf("%ss: %w", part.name, err))
 		}
 	}
-	s.turn = (s.turn + 1) % len(shares)
+	s.memory.firstShare = (s.memory.firstShare + 1) % len(shares)
 	return failed
 }
 
@@ -92,7 +92,7 @@ func (s *Sender) advanceShare(ctx context.Context, lease store.Lease, state stor
 func (s *Sender) advanceSent(ctx context.Context, lease store.Lease, state store.ChainState, part share) error {
 	var open []bursar.OutgoingTx
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		id, last := s.Chain.Capabilities().ID, s.last[part.name]
+		id, last := s.Chain.Capabilities().ID, s.memory.shareCursor[part.name]
 		if open, err = tx.Outgoing().UnderWay(ctx, id, part.name, last, part.sent); err != nil || len(open) == part.sent ||
 			last == 0 {
 			return err
@@ -109,7 +109,7 @@ func (s *Sender) advanceSent(ctx context.Context, lease store.Lease, state store
 		return err
 	}
 	for _, p := range open {
-		s.last[part.name] = p.Number
+		s.memory.shareCursor[part.name] = p.Number
 		if err := s.advanceOne(ctx, lease, state, p); err != nil {
 			return err
 		}
@@ -178,5 +178,5 @@ func (s *Sender) advanceNoted(
 	if err == nil && after.Error != p.Error {
 		return after, nil // the step itself has stored the error, such as why the transaction ended
 	}
-	return after, s.note(ctx, lease, p, err)
+	return after, s.storeError(ctx, lease, p, err)
 }

@@ -13,7 +13,9 @@ import (
 )
 
 // sign has a reserved transaction signed, and stores the bytes before they are sent anywhere.
-func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) sign(
+	ctx context.Context, lease store.Lease, _ store.ChainState, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
 	request, err := DecodeRequest(p)
 	if err != nil {
 		return p, err
@@ -26,7 +28,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	if err != nil {
 		return p, err
 	}
-	if err := s.ask(ctx, passage{p, request, stepSign, lease}); err != nil {
+	if err := s.checkGate(ctx, passage{outgoingTx: p, request: request, step: stepSign, lease: lease}); err != nil {
 		return p, err
 	}
 	out := s.mayBeOut(p) // the commit that stored the bytes of an earlier signature was lost
@@ -50,9 +52,9 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		}
 		return s.cannotSign(ctx, lease, p, request, unsigned, err)
 	}
-	delete(s.paused, p.ID)
-	after, err := s.store(ctx, passage{p, request, stepSign, lease}, signedVersion{unsigned, signed, 0},
-		bursar.OutgoingSigned)
+	delete(s.memory.pauses, p.ID)
+	after, err := s.storeVersion(ctx, passage{outgoingTx: p, request: request, step: stepSign, lease: lease},
+		signedVersion{unsigned: unsigned, signed: signed}, bursar.OutgoingSigned)
 	var held *WaitError
 	if s.Marks != nil && !out &&
 		(errors.As(err, &held) || errors.Is(err, unattributed.ErrRecalled) ||
@@ -78,10 +80,10 @@ type signedVersion struct {
 	at       uint64 // the height at which it is about to be sent; 0: it must be sent first
 }
 
-// store stores a version of the outgoing transaction: its bytes, its hash, and the change that it will create. It
-// stores nothing if another version is in a block already, or if the gate was closed while it was signed: those bytes
-// are then neither stored nor sent.
-func (s *Sender) store(
+// storeVersion stores a version of the outgoing transaction: its bytes, its hash, and the change that it will create.
+// It stores nothing if another version is in a block already, or if the gate was closed while it was signed: those
+// bytes are then neither stored nor sent.
+func (s *Sender) storeVersion(
 	ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus,
 ) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(b.unsigned)
@@ -92,7 +94,7 @@ func (s *Sender) store(
 		if now.Height > 0 {
 			return nil
 		}
-		if err := s.gate(ctx, tx, passage{now, p.request, p.step, p.lease}); err != nil {
+		if err := s.gate(ctx, tx, passage{outgoingTx: now, request: p.request, step: p.step, lease: p.lease}); err != nil {
 			return err
 		}
 		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // the change of a version that this one replaces
@@ -122,7 +124,7 @@ func (s *Sender) store(
 			return err
 		}
 		now.Unsigned, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
-		s.log(tx, "outgoing transaction signed", now, "fee", s.native(b.unsigned.Fee))
+		s.log(tx, "outgoing transaction signed", now, "fee", s.nativeText(b.unsigned.Fee))
 		return tx.Outgoing().SetStatus(ctx, now, next)
 	})
 	return after, err
@@ -157,7 +159,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		s.Log.Error("signer refused an unsigned transaction", "outgoing", p.ID, "chain", p.Chain, "error", cause)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.giveBack(ctx, tx, now, unsigned.Reservations); err != nil {
+		if err := s.freeReservations(ctx, tx, now, unsigned.Reservations); err != nil {
 			return err
 		}
 		if refused.Reason == signer.ReasonScreened {
@@ -183,17 +185,17 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		})
 	})
 	if err == nil && smaller {
-		s.batch[p.Currency] = max(1, len(request.Payments)/2)
-		return s.requeue(ctx, lease, after)
+		s.memory.batchLimit[p.Currency] = max(1, len(request.Payments)/2)
+		return s.endAndRequeue(ctx, lease, after)
 	}
 	if err == nil && late {
-		return s.giveUp(ctx, lease, after, request, outdated, nil)
+		return s.endRefused(ctx, lease, after, request, outdated, nil)
 	}
 	if halted || people {
 		cause = &WaitError{Reason: cause.Error()}
 	}
 	if refused.Reason == signer.ReasonQuota {
-		s.pauses(p.ID, cause)
+		s.pauseAfterRefusal(p.ID, cause)
 	}
 	return after, errors.Join(cause, err)
 }
@@ -210,8 +212,9 @@ func waitFor(reason signer.Reason) bursar.OutgoingWait {
 	return ""
 }
 
-// giveBack frees the reservations of an outgoing transaction that can pay nobody, so that the next one uses its nonce.
-func (s *Sender) giveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resources []string) error {
+// freeReservations frees the reservations of an outgoing transaction that can pay nobody, so that the next one uses its
+// nonce.
+func (s *Sender) freeReservations(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resources []string) error {
 	if isVoiding(p) && p.Status == bursar.OutgoingReserved {
 		return nil // what was moved to it stays with it: no other transaction may take it in between
 	}

@@ -30,10 +30,10 @@ type blockage struct {
 	first bursar.OutgoingTx // the first transaction that waits behind it; none: the sweeps of an old hot wallet do
 }
 
-// makeVoid makes a transaction void that a halt holds, if a transaction of another currency waits behind its nonce; and
-// one that its client's order keeps from being replaced, if any other waits there. cause is why it does not go on. It
-// does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
-func (s *Sender) makeVoid(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
+// voidIfBlocking makes a transaction void that a halt holds, if a transaction of another currency waits behind its
+// nonce; and one that its client's order keeps from being replaced, if any other waits there. cause is why it does not
+// go on. It does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
+func (s *Sender) voidIfBlocking(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	var found *blockage
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		found, err = s.blockageBy(ctx, tx, p, cause)
@@ -94,7 +94,7 @@ func (s *Sender) blockageBy(
 	if err != nil {
 		return nil, err
 	}
-	halts, err := tx.Halts().Of(ctx, s.scopes(passage{outgoingTx: p, request: request})...)
+	halts, err := tx.Halts().Of(ctx, s.haltScopes(passage{outgoingTx: p, request: request})...)
 	if err != nil {
 		return nil, err
 	}

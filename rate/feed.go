@@ -7,13 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 )
 
 // Limits of one request.
@@ -174,7 +174,7 @@ func (f *Feed) get(ctx context.Context) (any, error) {
 	r.Header.Set("Accept", "application/json")
 	response, err := f.client.Do(r)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, netpolicy.WithoutURL(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -182,19 +182,10 @@ func (f *Feed) get(ctx context.Context) (any, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, netpolicy.WithoutURL(err)
 	}
 	if len(body) > maxAnswer {
 		return nil, fmt.Errorf("the response has more than %d bytes", maxAnswer)
 	}
 	return parse(body)
-}
-
-// withoutURL removes what net/http adds about the request: its URL may contain a key.
-func withoutURL(err error) error {
-	var of *url.Error
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
 }

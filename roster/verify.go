@@ -6,15 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/sshsig"
 )
 
 // LooseningWait is how long a policy that loosens anything waits on mainnet before it begins.
 const LooseningWait = 24 * time.Hour
-
-// clockTolerance is how far an approver's clock may be ahead of the signer's.
-const clockTolerance = 2 * time.Minute
 
 // Errors of signatures.
 var (
@@ -147,7 +145,7 @@ func (p Policy) verify(o approval.Order, hash approval.Hash, s Signed, now time.
 			p.Version)
 	case !no && !now.Before(a.Expires):
 		return v, fmt.Errorf("%w: %s, at %s", ErrExpired, of, approval.Moment(a.Expires))
-	case now.Add(clockTolerance).Before(a.Created):
+	case now.Add(bursar.ClockTolerance).Before(a.Created):
 		return v, fmt.Errorf("%w: %s was made at %s, which is yet to come", ErrReplayed, of, approval.Moment(a.Created))
 	case !who.Has(a.Role, now):
 		return v, fmt.Errorf("%w: %s is not of role %s", ErrNobody, who.Name, a.Role)

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"syscall"
 	"time"
 
@@ -86,7 +85,7 @@ func (c *Client) Ask(ctx context.Context, request string) (reply Reply, err erro
 	r.Header.Set("Content-Type", "application/json")
 	response, err := c.http.Do(r)
 	if err != nil {
-		return reply, withoutURL(err)
+		return reply, netpolicy.WithoutURL(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -102,12 +101,4 @@ func (c *Client) Ask(ctx context.Context, request string) (reply Reply, err erro
 		return Reply{}, errors.New("its reply is not the JSON that is documented")
 	}
 	return reply, nil
-}
-
-// withoutURL returns what went wrong, without the URL.
-func withoutURL(err error) error {
-	if named := (*url.Error)(nil); errors.As(err, &named) {
-		return named.Err
-	}
-	return err
 }

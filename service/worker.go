@@ -59,7 +59,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	w.follower.Deposits.Prices = s.parts.Prices
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
 	_, absent := s.parts.Signer.(absentSigner)
-	w.sender = &outgoing.Sender{
+	w.sender = outgoing.NewSender(outgoing.Config{
 		DB:               s.DB,
 		Chain:            part.Chain,
 		Signer:           s.parts.Signer,
@@ -79,7 +79,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		SoleSigner:       s.soleSigner(),
 		GasFromCustomers: part.GasFromCustomers,
 		Orders:           s.orders,
-	}
+	})
 	w.sweeper = &sweep.Sweeper{
 		DB:        s.DB,
 		Chain:     part.Chain,

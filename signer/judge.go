@@ -9,12 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
 )
-
-// clockTolerance is how far a clock may be behind the latest time that is remembered.
-const clockTolerance = 2 * time.Minute
 
 // judge checks a transaction against what was signed before, and remembers it, durably and before anything is signed.
 // It takes one transaction at a time.
@@ -155,7 +153,7 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 // correction, lengthens the windows by that little.
 func (c *check) timeOf(state memory.State) (time.Time, error) {
 	now := c.policy.Now().UTC().Truncate(time.Millisecond)
-	if now.Add(clockTolerance).Before(state.HighWater) {
+	if now.Add(bursar.ClockTolerance).Before(state.HighWater) {
 		return now, c.refuse(ReasonClock, "the clock shows %s, but something was signed at %s: correct the clock; if it "+
 			"was wrong at that time, `bursar signer begin-again`", minute(now), minute(state.HighWater))
 	}

@@ -76,7 +76,7 @@ func newHarnessOver(t *testing.T, db *store.DB) *harness {
 		Log:       slog.New(slog.DiscardHandler),
 		Taken:     func(id bursar.ChainID) { d.taken = append(d.taken, id) },
 		Announced: func(bursar.Event) { d.announced++ },
-		Leave:     outgoing.Leave}
+		Leave:     outgoing.EndCancelled}
 	d.orders = withdrawal.NewService(d.config)
 	for _, id := range []bursar.ID{ann, bob} {
 		d.AddAccount(bursar.Account{ID: id, NotifyWithdrawals: true, Webhook: "https://a.example/hook"})

@@ -46,7 +46,5 @@ func (s *Service) logEvent(ctx context.Context, e bursar.Event, due bool) {
 	if due && s.announced != nil {
 		s.announced(e)
 	}
-	s.log.InfoContext(ctx, "event recorded", e.SubjectKey(), e.Subject, "event", e.ID, "kind", e.Kind,
-		"account", e.AccountID,
-		"sent", due)
+	deposit.LogEvent(ctx, s.log, e, due)
 }

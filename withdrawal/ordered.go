@@ -23,9 +23,8 @@ func (o Order) IsZero() bool { return o == Order{} }
 
 // Bounds of an order. The signer has the same, and its own clock.
 const (
-	maxOrder       = 4 << 10 // bytes of the text
-	longestOrder   = 30 * 24 * time.Hour
-	clockTolerance = 2 * time.Minute
+	maxOrder     = 4 << 10 // bytes of the text
+	longestOrder = 30 * 24 * time.Hour
 )
 
 // ordered is an order that was read and verified.
@@ -138,8 +137,8 @@ func (s *Service) says(ctx context.Context, o *ordered, c bursar.Currency, w bur
 	case o.Units != w.Amount:
 		return invalidOrder("it pays %s units, and the amount is %s units of 10^-%d %s", o.Units, w.Amount, c.Decimals,
 			c.Code)
-	case now.Add(clockTolerance).Before(o.Created):
-		return invalidOrder("it was created at %s, which is over %s from now", approval.Moment(o.Created), clockTolerance)
+	case now.Add(bursar.ClockTolerance).Before(o.Created):
+		return invalidOrder("it was created at %s, which is over %s from now", approval.Moment(o.Created), bursar.ClockTolerance)
 	case o.Expires.Sub(o.Created) > longestOrder:
 		return invalidOrder("it is payable for longer than %d days", longestOrder/(24*time.Hour))
 	}

@@ -190,7 +190,7 @@ func (c *Chain) fitBalance(d *building) error {
 		}
 		return &chain.NeedsFundsError{Contract: payment.Contract, Missing: c.withFee(d, missing)}
 	}
-	amount := least(payment.Amount, d.request.Free(payment.Contract, balance))
+	amount := payment.Amount.Min(d.request.Free(payment.Contract, balance))
 	if amount.IsZero() {
 		return &chain.NeedsFundsError{Contract: payment.Contract, Missing: payment.Amount}
 	}
@@ -224,7 +224,7 @@ func (d *building) fitFee(fee bursar.Amount) error {
 	if d.request.Kind == chain.KindSweep && !token {
 		rest, err := d.call.value.Sub(fee)
 		if err != nil || rest.IsZero() {
-			return &chain.NeedsFundsError{Missing: most(fee.SubOrZero(d.call.value), bursar.Units(1))}
+			return &chain.NeedsFundsError{Missing: fee.SubOrZero(d.call.value).Max(bursar.Units(1))}
 		}
 		d.call.value = rest
 		return nil
@@ -257,7 +257,7 @@ func (c *Chain) priceFor(d *building, gas uint64) (price, error) {
 		return price{}, err
 	}
 	perGas, _ := d.request.MaxFee.Div(gas)
-	limit := least(perGas, c.cfg.MaxFeePerGas)
+	limit := perGas.Min(c.cfg.MaxFeePerGas)
 	if p, err = capped(p, limit, d.payer.market); err != nil || d.request.Replaces == nil ||
 		len(d.request.Replaces.Bytes) == 0 {
 		// Without the bytes the old price is unknown; a node with the old transaction rejects one that is too low.
@@ -278,9 +278,9 @@ func bump(old payload, p price, limit bursar.Amount) (price, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return price{}, err
 	}
-	p = price{most(p.tip, floor.tip), most(p.most, floor.most)}
+	p = price{tip: p.tip.Max(floor.tip), most: p.most.Max(floor.most)}
 	if limit.Less(p.most) || p.most.Less(p.tip) {
-		return price{}, &tooHighPrice{most(p.most, p.tip), limit}
+		return price{}, &tooHighPrice{p.most.Max(p.tip), limit}
 	}
 	return p, nil
 }

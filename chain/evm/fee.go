@@ -79,7 +79,7 @@ func (c *Chain) readMarket(requests []*rpc.Request, latest *header, tip *wei) (m
 // offer returns twice the base fee plus a tip, within the configured limits: the base fee takes at least six full
 // blocks in a row to double.
 func (c *Chain) offer(m market) (price, error) {
-	tip := least(most(m.tip, c.cfg.MinTip), c.cfg.MaxTip)
+	tip := m.tip.Max(c.cfg.MinTip).Min(c.cfg.MaxTip)
 	doubled, err := bursar.Sum(m.base, m.base, tip)
 	if err != nil {
 		return price{}, err
@@ -89,8 +89,8 @@ func (c *Chain) offer(m market) (price, error) {
 
 // capped lowers a price to a limit, or returns an error if the limit is below what a block requires.
 func capped(p price, limit bursar.Amount, m market) (price, error) {
-	p.most = least(p.most, limit)
-	p.tip = least(p.tip, p.most)
+	p.most = p.most.Min(limit)
+	p.tip = p.tip.Min(p.most)
 	if p.most.Less(m.base) || p.most.IsZero() {
 		return price{}, &tooHighPrice{m.base, limit}
 	}
@@ -124,20 +124,6 @@ func (p price) raised() (price, error) {
 	tip, err1 := raise(p.tip)
 	highest, err2 := raise(p.most)
 	return price{tip, highest}, errors.Join(err1, err2)
-}
-
-func least(a, b bursar.Amount) bursar.Amount {
-	if b.Less(a) {
-		return b
-	}
-	return a
-}
-
-func most(a, b bursar.Amount) bursar.Amount {
-	if a.Less(b) {
-		return b
-	}
-	return a
 }
 
 // Quote returns gas times price as Build would offer them now. A token payment that the hot wallet cannot make yet is

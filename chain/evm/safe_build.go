@@ -86,7 +86,7 @@ func (c *Chain) buildSafe(ctx context.Context, request chain.ColdRequest) ([]byt
 // offerFor returns the price for this much gas within a request's fee, above that of the call to replace.
 func (c *Chain) offerFor(safe address, m market, gas uint64, request chain.ColdRequest) (price, error) {
 	perGas, _ := request.MaxFee.Div(gas)
-	limit := least(perGas, c.cfg.MaxFeePerGas)
+	limit := perGas.Min(c.cfg.MaxFeePerGas)
 	p, err := c.offer(m)
 	if err == nil {
 		p, err = capped(p, limit, m)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethabi"
 )
 
 // transferTopic is Keccak-256 of "Transfer(address,address,uint256)" (ERC-20).
@@ -13,26 +14,12 @@ var transferTopic = hash{
 	0x95, 0x2b, 0xa7, 0xf1, 0x63, 0xc4, 0xa1, 0x16, 0x28, 0xf5, 0x5a, 0x4d, 0xf5, 0x23, 0xb3, 0xef,
 }
 
-// transferSelector is the beginning of the call data of transfer(address,uint256) (ERC-20).
-var transferSelector = [4]byte{0xa9, 0x05, 0x9c, 0xbb}
-
 // transferData returns the call data that pays tokens.
-func transferData(to address, amount bursar.Amount) []byte {
-	data := make([]byte, 4+64)
-	copy(data, transferSelector[:])
-	copy(data[4+12:], to[:])
-	value := wordOf(amount)
-	copy(data[4+32:], value[:])
-	return data
-}
+func transferData(to address, amount bursar.Amount) []byte { return ethabi.TransferData(to, amount) }
 
 // readTransfer reads the output of transferData and refuses anything else.
 func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
-	if len(data) != 4+64 || [4]byte(data) != transferSelector || [12]byte(data[4:]) != [12]byte{} {
-		return to, amount, false
-	}
-	amount, err := word(data[4+32:]).amount()
-	return address(data[4+12 : 4+32]), amount, err == nil
+	return ethabi.ReadTransfer(data)
 }
 
 // balanceData returns the call data of balanceOf(address) (ERC-20).

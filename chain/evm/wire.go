@@ -1,7 +1,6 @@
 package evm
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/ethabi"
 	"github.com/bursar/bursar/chain/ethkey"
 )
 
@@ -158,19 +158,8 @@ func (w *wei) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if _, err := hex.Decode(raw[:], padded[:]); err != nil {
 		return err
 	}
-	w.Amount = amountOf(raw)
+	w.Amount = bursar.AmountOf(raw)
 	return nil
-}
-
-// amountOf reads 16 bytes, most significant first.
-func amountOf(raw [16]byte) bursar.Amount {
-	const half = 1 << 32
-	amount := bursar.Units(binary.BigEndian.Uint64(raw[:8]))
-	for range 2 {
-		amount, _ = amount.Mul(half) // 64 bits times 2^64 fit in 128 bits
-	}
-	amount, _ = amount.Add(bursar.Units(binary.BigEndian.Uint64(raw[8:])))
-	return amount
 }
 
 // word is the 32 bytes that a call returns.
@@ -180,12 +169,7 @@ type word [32]byte
 func (w *word) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return fixed(dec, w[:]) }
 
 // amount returns the word as a number, or bursar.ErrAmountOverflow above 128 bits.
-func (w word) amount() (bursar.Amount, error) {
-	if [16]byte(w[:16]) != [16]byte{} {
-		return bursar.Amount{}, bursar.ErrAmountOverflow
-	}
-	return amountOf([16]byte(w[16:])), nil
-}
+func (w word) amount() (bursar.Amount, error) { return ethabi.Word(w).Amount() }
 
 // digitsAmount reads a word of 64 hexadecimal digits as a number.
 func digitsAmount(digits []byte) (bursar.Amount, error) {
@@ -197,10 +181,7 @@ func digitsAmount(digits []byte) (bursar.Amount, error) {
 }
 
 // wordOf returns a number in 32 bytes.
-func wordOf(a bursar.Amount) (w word) {
-	a.Big().FillBytes(w[:])
-	return w
-}
+func wordOf(a bursar.Amount) word { return word(ethabi.WordOf(a)) }
 
 // text is hexadecimal data that is decoded only when it is used: most call data never is.
 type text []byte

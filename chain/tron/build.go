@@ -215,7 +215,7 @@ func (d *building) fitFee() error {
 	if sweep && d.want.data == nil {
 		rest, err := bursar.Units(d.payload.Amount).Sub(fee)
 		if err != nil || rest.IsZero() {
-			return &chain.NeedsFundsError{Missing: most(fee.SubOrZero(bursar.Units(d.payload.Amount)), bursar.Units(1))}
+			return &chain.NeedsFundsError{Missing: fee.SubOrZero(bursar.Units(d.payload.Amount)).Max(bursar.Units(1))}
 		}
 		d.payload.Amount, _ = rest.Uint64()
 		return nil
@@ -233,11 +233,4 @@ func (d *building) fitFee() error {
 		return err
 	}
 	return &chain.NeedsGasError{Source: d.request.From, Amount: amount}
-}
-
-func most(a, b bursar.Amount) bursar.Amount {
-	if a.Less(b) {
-		return b
-	}
-	return a
 }

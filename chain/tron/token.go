@@ -5,13 +5,11 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethabi"
 )
 
 // transferTopic is Keccak-256 of "Transfer(address,address,uint256)" (TIP-20).
 const transferTopic = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-
-// transferSelector is the beginning of the call data of transfer(address,uint256) (TIP-20).
-var transferSelector = [4]byte{0xa9, 0x05, 0x9c, 0xbb}
 
 // transferCall is the name of the same function for triggerconstantcontract.
 const transferCall = "transfer(address,uint256)"
@@ -37,20 +35,11 @@ func (e *event) contract() (a address, ok bool) {
 }
 
 // transferData returns the call data that pays tokens.
-func transferData(to address, amount bursar.Amount) []byte {
-	receiver, value := wordOfAddress(to), wordOf(amount)
-	data := append([]byte{}, transferSelector[:]...)
-	data = append(data, receiver[:]...)
-	return append(data, value[:]...)
-}
+func transferData(to address, amount bursar.Amount) []byte { return ethabi.TransferData(to, amount) }
 
 // readTransfer reads the output of transferData and refuses anything else.
 func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
-	if len(data) != 4+64 || [4]byte(data) != transferSelector || [12]byte(data[4:]) != [12]byte{} {
-		return to, amount, false
-	}
-	amount, err := word(data[4+32:]).amount()
-	return address(data[4+12 : 4+32]), amount, err == nil
+	return ethabi.ReadTransfer(data)
 }
 
 // unknownEvent describes a Transfer event whose topics or data are not two addresses and 128 bits of value.

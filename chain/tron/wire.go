@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/ethabi"
 )
 
 // The encodings of values in answers: bytes are hexadecimal without a prefix, and values that are zero, empty or false
@@ -85,39 +86,17 @@ func (s sun) amount() (bursar.Amount, error) {
 	return bursar.Units(uint64(s)), nil
 }
 
-// amountOf reads 16 bytes, most significant first.
-func amountOf(raw [16]byte) bursar.Amount {
-	const half = 1 << 32
-	amount := bursar.Units(binary.BigEndian.Uint64(raw[:8]))
-	for range 2 {
-		amount, _ = amount.Mul(half) // 64 bits times 2^64 fit in 128 bits
-	}
-	amount, _ = amount.Add(bursar.Units(binary.BigEndian.Uint64(raw[8:])))
-	return amount
-}
-
 // word is 32 bytes of call data, of a result or of an event.
 type word [32]byte
 
 // amount returns the word as a number, or bursar.ErrAmountOverflow above 128 bits.
-func (w word) amount() (bursar.Amount, error) {
-	if [16]byte(w[:16]) != [16]byte{} {
-		return bursar.Amount{}, bursar.ErrAmountOverflow
-	}
-	return amountOf([16]byte(w[16:])), nil
-}
+func (w word) amount() (bursar.Amount, error) { return ethabi.Word(w).Amount() }
 
 // wordOf returns a number in 32 bytes.
-func wordOf(a bursar.Amount) (w word) {
-	a.Big().FillBytes(w[:])
-	return w
-}
+func wordOf(a bursar.Amount) word { return word(ethabi.WordOf(a)) }
 
 // wordOfAddress returns an address as an argument of a call.
-func wordOfAddress(a address) (w word) {
-	copy(w[12:], a[:])
-	return w
-}
+func wordOfAddress(a address) word { return word(ethabi.WordOfAddress(a)) }
 
 func parseWord(text string) (w word, err error) {
 	if len(text) != 2*len(w) {

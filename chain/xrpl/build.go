@@ -125,7 +125,7 @@ func affords(request chain.TxRequest, from, open account, st standing, fee bursa
 	if err != nil {
 		return err
 	}
-	if missing = most(missing, needed.SubOrZero(open.Balance.Amount)); !missing.IsZero() {
+	if missing = missing.Max(needed.SubOrZero(open.Balance.Amount)); !missing.IsZero() {
 		return &chain.NeedsFundsError{Missing: missing}
 	}
 	if from.Flags&disableMaster != 0 {

@@ -116,7 +116,7 @@ func (c *Chain) coldFee(ctx context.Context, s *rpc.Session, request chain.ColdR
 	if limit.Less(more) {
 		return fee, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.FeeLimitError{Fee: more, Limit: limit})
 	}
-	return most(fee, more), nil
+	return fee.Max(more), nil
 }
 
 // objects is the used part of the answer of `account_objects`.

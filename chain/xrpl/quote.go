@@ -92,7 +92,7 @@ func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount, 
 	if err := ask(ctx, s, "fee", nil, &answer); err != nil {
 		return bursar.Amount{}, err
 	}
-	least, err1 := most(answer.Drops.Base.Amount, answer.Drops.Minimum.Amount).Mul(times)
+	least, err1 := answer.Drops.Base.Max(answer.Drops.Minimum.Amount).Mul(times)
 	open, err2 := answer.Drops.Open.Mul(times)
 	raised, err3 := open.PPM(1_200_000)
 	if err := errors.Join(err1, err2, err3); err != nil {
@@ -101,7 +101,7 @@ func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount, 
 	if least.IsZero() {
 		return bursar.Amount{}, s.Fail(fmt.Errorf("fee: %w: the base fee is zero", errAnswer))
 	}
-	wanted := most(raised, least)
+	wanted := raised.Max(least)
 	if limit.Less(least) {
 		return bursar.Amount{}, fmt.Errorf("%w: %w", errFeeTooHigh, &chain.FeeLimitError{Fee: least, Limit: limit})
 	}
@@ -109,11 +109,4 @@ func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount, 
 		return limit, nil
 	}
 	return wanted, nil
-}
-
-func most(a, b bursar.Amount) bursar.Amount {
-	if a.Less(b) {
-		return b
-	}
-	return a
 }

@@ -82,7 +82,7 @@ func Follow(f Following) Followed {
 		Key:          chain.HotIn(capabilities, f.Epoch),
 		Old:          old,
 	}, Cold: isCold}
-	follower := &follow.Follower{
+	follower := follow.New(follow.Config{
 		DB:       f.DB,
 		Chain:    f.Chain,
 		Watch:    watch,
@@ -92,7 +92,7 @@ func Follow(f Following) Followed {
 		Pace:     f.Pace,
 		Handlers: outgoing.Handlers(externals, cold, deposits),
 		Creditor: follow.Creditors{deposits, cold},
-	}
+	})
 	externals.MayForget = follower.MayForget
 	opinions := &deposit.Opinions{
 		DB:       f.DB,
@@ -103,5 +103,5 @@ func Follow(f Following) Followed {
 		Pace:     f.Pace,
 		Deposits: deposits,
 	}
-	return Followed{follower, deposits, externals, opinions}
+	return Followed{Follower: follower, Deposits: deposits, Externals: externals, Opinions: opinions}
 }

@@ -23,9 +23,6 @@ import (
 // Longest is the longest that an order may be payable.
 const Longest = 30 * 24 * time.Hour
 
-// clockTolerance is how far a client's clock may be ahead.
-const clockTolerance = 2 * time.Minute
-
 // Question is a transaction whose bytes were found to pay exactly what its request says.
 type Question struct {
 	Chain   bursar.ChainID
@@ -251,7 +248,7 @@ func (q Question) fresh(o approval.Order, signedBefore bool) error {
 		return refuse(RuleFresh, "order %s is for instance %s, this one is %s", o.ID, o.Instance, q.State.Instance)
 	case signedBefore:
 		return nil
-	case q.Now.Add(clockTolerance).Before(o.Created):
+	case q.Now.Add(bursar.ClockTolerance).Before(o.Created):
 		return refuse(RuleFresh, "order %s was made at %s, which is yet to come", o.ID, approval.Moment(o.Created))
 	case o.Expires.Sub(o.Created) > Longest:
 		return refuse(RuleFresh, "order %s is for longer than %d days", o.ID, Longest/(24*time.Hour))

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer/memory"
 )
 
@@ -28,13 +29,10 @@ var (
 	ErrSpelling = errors.New("the address is not in the spelling of its chain")
 )
 
-// clockTolerance is how far the clock of anyone who signed may be ahead.
-const clockTolerance = 2 * time.Minute
-
 // timeOf returns the time at which something is done: never before anything that is remembered.
 func timeOf(state memory.State, now time.Time) (time.Time, error) {
 	now = now.UTC().Truncate(time.Millisecond)
-	if now.Add(clockTolerance).Before(state.HighWater) {
+	if now.Add(bursar.ClockTolerance).Before(state.HighWater) {
 		return now, fmt.Errorf("the clock shows %s, and something was signed at %s: correct the clock",
 			now.Format(time.RFC3339), state.HighWater.Format(time.RFC3339))
 	}
@@ -46,7 +44,7 @@ func timeOf(state memory.State, now time.Time) (time.Time, error) {
 
 // lasts refuses what is not valid at a time.
 func lasts(created, expires, now time.Time) error {
-	if !now.Before(expires) || now.Add(clockTolerance).Before(created) {
+	if !now.Before(expires) || now.Add(bursar.ClockTolerance).Before(created) {
 		return fmt.Errorf("%w: it is valid from %s to %s", ErrTime, created.Format(time.RFC3339),
 			expires.Format(time.RFC3339))
 	}
