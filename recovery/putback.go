@@ -147,16 +147,15 @@ func (k Book) alarmPaidElse(
 func (k Book) restore(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
 ) error {
-	var first bursar.ID // the transaction that it was to replace
-	var shared []string // and what both use
+	var voided voidedTx
 	switch p.Status {
 	case "":
 		var err error
-		if first, shared, err = k.voids(ctx, tx, p, unsigned); err != nil {
+		if voided, err = k.voids(ctx, tx, p, unsigned); err != nil {
 			return err
 		}
-		if len(shared) > 0 {
-			p.Once = OnceVoid + first.String()
+		if len(voided.shared) > 0 {
+			p.Once = OnceVoid + voided.id.String()
 		}
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
@@ -166,37 +165,15 @@ func (k Book) restore(
 			return err
 		}
 	}
-	used := chain.ExternalSpend{Base: c.Base, Reservations: unsigned.Reservations}
-	if err := k.clearConflicts(ctx, tx, used, nil); err != nil {
-		return err
-	}
-	if err := moveBack(ctx, tx, p, first, shared); err != nil {
-		return err
-	}
-	if err := tx.Reservations().Take(ctx, p, unsigned.Reservations); err != nil {
-		return err
-	}
-	if err := k.useNonces(ctx, tx, used); err != nil {
-		return err
-	}
-	if err := tx.Outgoing().SetRequest(ctx, p.ID, c.Request); err != nil {
+	if err := k.takeResources(ctx, tx, p, c, unsigned, voided); err != nil {
 		return err
 	}
 	now, err := tx.Outgoing().Lock(ctx, p.ID)
 	if err != nil {
 		return err
 	}
-	if err := tx.Outgoing().AddVersion(ctx, now,
-		store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
+	if err := storeVersion(ctx, tx, now, c, signed); err != nil {
 		return err
-	}
-	for _, utxo := range signed.Change {
-		change := store.UTXO{Outpoint: utxo.Outpoint, Base: utxo.Source.Base, Branch: utxo.Source.Key.Branch,
-			Index:  utxo.Source.Key.Index,
-			Amount: utxo.Amount, MadeBy: p.ID}
-		if err := tx.UTXOs().Put(ctx, p.Chain, change); err != nil {
-			return err
-		}
 	}
 	now.Unsigned, now.Error, now.TxID = c.Unsigned, "", signed.TxID
 	if now.Status == bursar.OutgoingNew {
@@ -208,17 +185,47 @@ func (k Book) restore(
 	return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingSigned)
 }
 
-// OnceVoid is the prefix of the Once of an outgoing transaction that is to replace another one, whose ID follows.
-const OnceVoid = "abandon/"
-
-// moveBack gives the reservations of the replaced transaction to its replacement, as they were when that was signed.
-func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first bursar.ID, shared []string) error {
-	if len(shared) == 0 {
-		return nil
-	}
-	if err := tx.Reservations().Move(ctx, p.Chain, first, p.ID, shared); err != nil {
+// takeResources gives what a restored outgoing transaction uses back to it, and stores its request.
+func (k Book) takeResources(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, v voidedTx,
+) error {
+	used := chain.ExternalSpend{Base: c.Base, Reservations: unsigned.Reservations}
+	if err := k.clearConflicts(ctx, tx, used, nil); err != nil {
 		return err
 	}
-	return tx.UTXOs().ForgetChange(ctx,
-		first) // nothing is built on it any more; if its block is recorded, it is included again
+	if err := moveBack(ctx, tx, p, v); err != nil {
+		return err
+	}
+	if err := tx.Reservations().Take(ctx, p, unsigned.Reservations); err != nil {
+		return err
+	}
+	if err := k.useNonces(ctx, tx, used); err != nil {
+		return err
+	}
+	if err := tx.Outgoing().SetRequest(ctx, p.ID, c.Request); err != nil {
+		return err
+	}
+	return nil
 }
+
+// storeVersion stores the signed bytes of a restored outgoing transaction, and its change.
+func storeVersion(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, signed chain.SignedTx,
+) error {
+	if err := tx.Outgoing().AddVersion(ctx, p,
+		store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
+		return err
+	}
+	for _, utxo := range signed.Change {
+		change := store.UTXO{Outpoint: utxo.Outpoint, Base: utxo.Source.Base, Branch: utxo.Source.Key.Branch,
+			Index:  utxo.Source.Key.Index,
+			Amount: utxo.Amount, MadeBy: p.ID}
+		if err := tx.UTXOs().Put(ctx, p.Chain, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OnceVoid is the prefix of the Once of an outgoing transaction that is to replace another one, whose ID follows.
+const OnceVoid = "abandon/"

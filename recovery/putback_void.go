@@ -11,37 +11,55 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
+// voidedTx is a signed outgoing transaction that another one is to replace, and what both use; zero: there is none.
+type voidedTx struct {
+	id     bursar.ID
+	shared []string
+}
+
 // voids returns the signed outgoing transaction that a forgotten one was to replace, and what both use; nothing if
 // there is none. A transaction that pays ourselves with the inputs of another one has no other purpose.
 func (k Book) voids(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
-) (first bursar.ID, shared []string, err error) {
+) (v voidedTx, err error) {
 	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
-		return first, nil, nil
+		return voidedTx{}, nil
 	}
 	owners, err := tx.Reservations().Owners(ctx, p.Chain, unsigned.Reservations)
 	if err != nil {
-		return first, nil, err
+		return voidedTx{}, err
 	}
 	for _, resource := range unsigned.Reservations {
 		id, owned := owners[resource]
-		if !owned || !first.IsZero() && id != first {
+		if !owned || !v.id.IsZero() && id != v.id {
 			continue
 		}
-		first, shared = id, append(shared, resource)
+		v.id, v.shared = id, append(v.shared, resource)
 	}
-	if len(shared) == 0 {
-		return first, nil, nil
+	if len(v.shared) == 0 {
+		return voidedTx{}, nil
 	}
-	other, err := tx.Outgoing().Get(ctx, first)
+	other, err := tx.Outgoing().Get(ctx, v.id)
 	if err != nil || other.Status != bursar.OutgoingSigned && other.Status != bursar.OutgoingSent {
-		return first, nil, err
+		return voidedTx{}, err
 	}
-	moved, err := tx.Reservations().MovedFrom(ctx, first)
+	moved, err := tx.Reservations().MovedFrom(ctx, v.id)
 	if err != nil || len(moved) > 0 {
-		return first, nil, err
+		return voidedTx{}, err
 	}
-	return first, shared, nil
+	return v, nil
+}
+
+// moveBack gives the reservations of the voided transaction to its replacement, as they were when that was signed.
+func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v voidedTx) error {
+	if len(v.shared) == 0 {
+		return nil
+	}
+	if err := tx.Reservations().Move(ctx, p.Chain, v.id, p.ID, v.shared); err != nil {
+		return err
+	}
+	// Nothing is built on its change any more; if its block is recorded, it is included again.
+	return tx.UTXOs().ForgetChange(ctx, v.id)
 }
 
 // askWhatItPaid asks an operator to explain the payments of a transaction whose withdrawals are missing from the

@@ -99,13 +99,20 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 	if err != nil {
 		return ceremony.Bundle{}, err
 	}
-	return b, s.DB.Do(ctx, func(tx *store.Tx) error {
+	return b, s.record(ctx, r, b, built, readAt)
+}
+
+// record records a refill that was built. It refuses one that would use up what a sent one does, unless it is to.
+func (s *Service) record(
+	ctx context.Context, r Request, b ceremony.Bundle, built chain.ColdTx, readAt uint64,
+) error {
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		err := tx.Refills().Insert(ctx, store.Refill{
 			ID:       b.ID,
 			Chain:    r.Wallet.Chain,
 			Wallet:   r.Wallet.Name,
 			Currency: s.Own.Asset.Code,
-			Amount:   amount,
+			Amount:   b.Payment.Amount,
 			Bundle:   b.Text(),
 			Actor:    r.Actor,
 			Revokes:  r.revokes,

@@ -3,6 +3,8 @@ package service
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -49,17 +51,39 @@ func (s *Service) addWorker(part ChainPart) error {
 		payouts: make(chan struct{}, 1),
 	}
 	log, pace := s.log.With("component", "chain"), cmp.Or(part.Pace, s.parts.Pace)
-	w.follower = follower.Follow(follower.Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs,
-		Log: log, Hot: w.hot.Base, OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Cold: cold,
-		Old: old, Epoch: hot.Key.Epoch(),
-		Addresses: s.addressesOf(capabilities.Family), Screened: s.parts.Screening != nil})
-	w.follower.Start, w.follower.Wake = part.Start, w.blocks
-	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
-	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
-	w.follower.Deposits.Prices = s.parts.Prices
+	w.follower = s.newFollower(part, w, cold, log, pace)
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
+	w.sender = s.newSender(part, w, cold, log, pace)
+	w.sweeper = s.newSweeper(part, w, log, pace)
+	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
+	s.addScreener(w, log, pace)
+	s.workers[capabilities.ID] = w
+	s.order = append(s.order, capabilities.ID)
+	return nil
+}
+
+// newFollower returns what follows the chain of a worker. It wakes the deliverer and the worker's sender.
+func (s *Service) newFollower(
+	part ChainPart, w *worker, cold []bursar.ColdWallet, log *slog.Logger, pace time.Duration,
+) follower.Followed {
+	capabilities := part.Chain.Capabilities()
+	f := follower.Follow(follower.Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs,
+		Log: log, Hot: w.hot.Base, OperatorAddress: operatorAddress(w.hot, capabilities), Pace: pace, Cold: cold,
+		Old: w.old, Epoch: w.hot.Key.Epoch(),
+		Addresses: s.addressesOf(capabilities.Family), Screened: s.parts.Screening != nil})
+	f.Start, f.Wake = part.Start, w.blocks
+	f.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
+	f.Deposits.Rates, f.Deposits.Suspended = s.parts.Rates, s.Suspended
+	f.Deposits.Prices = s.parts.Prices
+	return f
+}
+
+// newSender returns what pays from the hot wallet of a worker.
+func (s *Service) newSender(
+	part ChainPart, w *worker, cold []bursar.ColdWallet, log *slog.Logger, pace time.Duration,
+) *outgoing.Sender {
 	_, absent := s.parts.Signer.(absentSigner)
-	w.sender = outgoing.NewSender(outgoing.Config{
+	return outgoing.NewSender(outgoing.Config{
 		DB:               s.DB,
 		Chain:            part.Chain,
 		Signer:           s.parts.Signer,
@@ -80,7 +104,11 @@ func (s *Service) addWorker(part ChainPart) error {
 		GasFromCustomers: part.GasFromCustomers,
 		Orders:           s.orders,
 	})
-	w.sweeper = &sweep.Sweeper{
+}
+
+// newSweeper returns what collects for the hot wallet of a worker.
+func (s *Service) newSweeper(part ChainPart, w *worker, log *slog.Logger, pace time.Duration) *sweep.Sweeper {
+	return &sweep.Sweeper{
 		DB:        s.DB,
 		Chain:     part.Chain,
 		Registry:  s.Registry,
@@ -93,11 +121,6 @@ func (s *Service) addWorker(part ChainPart) error {
 		Suspended: s.Suspended,
 		Rates:     s.parts.Rates,
 	}
-	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
-	s.addScreener(w, log, pace)
-	s.workers[capabilities.ID] = w
-	s.order = append(s.order, capabilities.ID)
-	return nil
 }
 
 // soleSigner reports whether all processes of this database have one signer: a remote one, or that of the only process.
