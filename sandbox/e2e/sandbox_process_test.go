@@ -193,7 +193,7 @@ func frames(stack string) string {
 	lines := strings.Split(calls, "\n")
 	for i, line := range lines[:len(lines)-1] {
 		if strings.HasPrefix(line, "github.com/bursar/bursar") {
-			place, name := filepath.Base(strings.Fields(lines[i+1] + " ?")[0]), line[:strings.LastIndexByte(line+"(", '(')]
+			place, name := filepath.Base(strings.Fields(lines[i+1] + " ?")[0]), line[:max(0, strings.LastIndexByte(line, '('))]
 			ours = append(ours, strings.TrimPrefix(name, "github.com/bursar/bursar/")+" "+place)
 		}
 	}
