@@ -6,18 +6,20 @@
 // before its bytes are stored, nothing is settled or refunded before its block is final, and a signed transaction ends
 // unpaid only when the final chain proves that it can never be included. Every step can be repeated after a crash.
 //
-// Four verbs say how a transaction leaves that path, and a function's name begins with the verb of what it does:
+// Four verbs say how a transaction leaves that path, and the name of a function that takes it off begins with one:
 //
-//	free     its UTXOs or nonce are free for others: freeReservations, or freeUnsigned if it was never signed.
-//	         unreserve also makes it new again: it is built once more, later or at once.
+//	free     its UTXOs or its nonce are free for others: freeReservations, or freeUnsigned if it was never signed.
+//	         unreserve also makes it new: it is built once more, later or at once.
 //	requeue  what it was to pay goes back into the queue, and another one pays it: requeuePayments after a signature,
 //	         waitAgain before one.
-//	end      its status becomes abandoned and its alarms close, by end; endSigned also frees and requeues. The others
-//	         say why in their names; those called endIf… look first whether the reason holds, and change nothing if not.
-//	         EndCancelled, endAndRequeue, endRefused, endSweep, endConsolidation, endMoveToCold, endVoiding and
-//	         endIntoHanging end what is not signed, endExpired what the final chain excludes.
-//	void     it is signed, and another one takes its UTXOs or nonce, so that at most one of the two is ever included:
-//	         Abandon for an operator, voidIfBlocking where others wait behind it. It ends once the other one is final.
+//	end      its status becomes abandoned and its alarms close; end does no more. Before a signature there are
+//	         endAndRequeue, endRefused, endSweep, endConsolidation, endMoveToCold, endIntoHanging and EndCancelled;
+//	         after one endSigned, which also frees and requeues, and endExpired, which calls it once the final chain
+//	         proves that it may. endVoiding ends what was to void a transaction that is final. Those called endIf… look
+//	         first whether their reason holds, and change nothing if it does not.
+//	void     it is signed, and another one takes its UTXOs or its nonce, so that at most one of the two is ever
+//	         included: Abandon for an operator, voidIfBlocking where others wait behind it. It ends once the other one
+//	         is final.
 package outgoing
 
 import (
