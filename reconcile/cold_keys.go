@@ -14,8 +14,8 @@ import (
 // names: a key, a permission or a contract that was forgotten, or put there by a thief.
 const ColdOpen = "cold_wallet_open"
 
-// OtherWays asks a chain's node who else may pay from a cold wallet; nil where a chain has only the keys of the wallet's
-// kind.
+// OtherWays asks a chain's node who else may pay from a cold wallet; nil where a chain has only the keys of the
+// wallet's kind.
 func OtherWays(ctx context.Context, c chain.Chain, w bursar.ColdWallet) ([]string, error) {
 	keys, asks := c.(chain.ColdKeys)
 	if !asks {

@@ -48,8 +48,8 @@ func (c *Chain) OtherWays(ctx context.Context, wallet bursar.ColdWallet) (ways [
 	if err := s.Call(ctx, "eth_getCode", []any{at.hex(), "latest"}, &code); err != nil || len(code) == 0 {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("the account runs code, 0x%.46s, that may pay: take its EIP-7702 authorisation back, or name "+
-		"the kind safe", string(code))}, nil
+	return []string{fmt.Sprintf("the account runs code, 0x%.46s, that may pay: take its EIP-7702 authorisation back, or "+
+		"name the kind safe", string(code))}, nil
 }
 
 func (c *Chain) otherWaysOfSafe(ctx context.Context, s *rpc.Session, safe address) (ways []string, err error) {

@@ -14,8 +14,8 @@ import (
 var _ chain.ColdKeys = (*Chain)(nil)
 
 // movesMoney are the kinds of contracts by which money leaves an account, or its permissions change (java-tron's
-// Tron.proto, Transaction.Contract.ContractType): transfers of TRX and TRC-10, participation in an issue, contracts made
-// and called, the exchanges and the market, shielded transfers, and AccountPermissionUpdateContract.
+// Tron.proto, Transaction.Contract.ContractType): transfers of TRX and TRC-10, participation in an issue, contracts
+// made and called, the exchanges and the market, shielded transfers, and AccountPermissionUpdateContract.
 var movesMoney = []uint64{1, 2, 9, 30, 31, 41, 42, 43, 44, 46, 51, 52}
 
 // OtherWays implements chain.ColdKeys: each permission of an account is enough for the kinds of contracts that it

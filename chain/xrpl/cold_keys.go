@@ -11,8 +11,8 @@ import (
 var _ chain.ColdKeys = (*Chain)(nil)
 
 // OtherWays implements chain.ColdKeys: a transaction may be signed by the master key unless that is disabled, by the
-// regular key if there is one, or by the list of signers if there is one (rippled's Transactor::checkSign), whichever of
-// them a configuration names.
+// regular key if there is one, or by the list of signers if there is one (rippled's Transactor::checkSign), whichever
+// of them a configuration names.
 func (c *Chain) OtherWays(ctx context.Context, wallet bursar.ColdWallet) (ways []string, err error) {
 	defer chain.Wrap(&err, "keys of cold wallet %s", wallet.Name)
 	if err := c.CheckCold(wallet); err != nil {

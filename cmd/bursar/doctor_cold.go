@@ -40,8 +40,8 @@ func (e *healthCheck) coldKeys(ctx context.Context, s *service.Service) {
 		check := "cold wallet " + found.Wallet.Name
 		switch {
 		case found.Err != nil:
-			e.advise(check, resultWarning, "run this again once the chain's node answers", "who may spend from it is not known: %v",
-				found.Err)
+			e.advise(check, resultWarning, "run this again once the chain's node answers",
+				"who may spend from it is not known: %v", found.Err)
 		case len(found.OtherWays) > 0:
 			e.advise(check, resultFailed, "see docs/runbooks.md, cold_wallet_open", "%s", strings.Join(found.OtherWays, "; "))
 		default:

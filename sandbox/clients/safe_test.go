@@ -278,15 +278,16 @@ func TestARefillInThePoolIsRevoked(t *testing.T) {
 	}
 }
 
-// Who else can pay from a cold wallet is seen: a module that the owners of a Safe enabled, on the bytecode of Safe 1.4.1,
-// and the code that an account's key authorised (EIP-7702).
+// Who else can pay from a cold wallet is seen: a module that the owners of a Safe enabled, on the bytecode of Safe
+// 1.4.1, and the code that an account's key authorised (EIP-7702).
 func TestOtherWaysOutOfASafeAndAnAccount(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("needs anvil and the client libraries")
 	}
 	v := newVaults(t)
-	account := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "device", Kind: bursar.ColdAddress, Addresses: v.bases[1:2]}
+	account := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "device", Kind: bursar.ColdAddress,
+		Addresses: v.bases[1:2]}
 	safe := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "safe", Kind: bursar.ColdSafe, Addresses: []string{v.safe},
 		Executor: v.bases[3]}
 	otherWays(t, v.chain, safe)
