@@ -55,7 +55,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
 	w.sender = s.newSender(part, w, cold, log, pace)
 	w.sweeper = s.newSweeper(part, w, log, pace)
-	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
+	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Cold: cold, Log: log}
 	s.addScreener(w, log, pace)
 	s.workers[capabilities.ID] = w
 	s.order = append(s.order, capabilities.ID)
