@@ -192,7 +192,7 @@ func (s *Sender) coldMoved(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	}
 	s.remember()
 	s.coldRest[p.Currency], s.coldClosed[p.Currency] = s.DB.Now().Add(coldRest), false
-	return raiseColdMove(ctx, tx, p, "it failed on the chain")
+	return raiseColdMove(ctx, tx, p, "the transaction failed on the chain")
 }
 
 // shortToCold books what a token kept of a move to cold, as it does of a sweep. What arrived is booked where it is
