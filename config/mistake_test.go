@@ -35,7 +35,7 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"other chain id", "chains: {ethereum: {rpc: http://a, chain_id: 5}}",
 		`bursar.yaml:1: chains.ethereum.chain_id: 5 is not the chain id of ethereum on mainnet, which is 1; private chains need network: regtest`},
 	{"solid URLs that do not fit", "chains:\n  tron:\n    rpc: [http://a, http://b]\n    solidity_rpc: http://c",
-		`bursar.yaml:4: chains.tron.solidity_rpc: it has 1 URLs for the 2 of rpc; write one for each, in the same order`},
+		`bursar.yaml:4: chains.tron.solidity_rpc: the list has 1 URLs for the 2 of rpc; write one for each, in the same order`},
 	{"solid URLs of another chain", "chains: {bsc: {rpc: http://a, solidity_rpc: http://c}}",
 		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, cold, gas_from_customers, hourly_fees, daily_fees, weekly_fees, hourly_sweeps, daily_sweeps, weekly_sweeps, ` +
 			`hourly_to_cold, daily_to_cold, weekly_to_cold, hourly_payments, daily_payments, weekly_payments, max_fee_percent, ` +
