@@ -12,8 +12,7 @@ import (
 // beginsWithIt are the texts of errors that name nothing when they are read alone, also behind what they wrap.
 var beginsWithIt = regexp.MustCompile(`^(%[wv]: )?it\b`)
 
-// notNamed are the packages whose errors begin with "it" still, with all below them: an error of the signer or of an
-// approval is always shown behind the name of what was judged.
+// notNamed are the packages whose errors have not been edited yet, with all below them. Take one out once it is.
 var notNamed = []string{"signer", "approval", "roster", "sshsig", "cmd/bursar-approve", "cmd/bursar-signer"}
 
 // An error is read in a log or in a client's terminal, far from what it is about, so it names its object: "the order
