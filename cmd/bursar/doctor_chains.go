@@ -79,7 +79,8 @@ func (e *healthCheck) nodes(ctx context.Context, s *service.Service) (noNode map
 		noNode[f.Chain] = noNode[f.Chain] || down && !usable[f.Chain]
 		if down && f.Check != chain.CheckChain && f.Grade != chain.Good {
 			e.advise(fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), resultWarning,
-				"see the check "+chain.CheckChain+" of this node", "waits for the node, which failed the check %s", chain.CheckChain)
+				"see the check "+chain.CheckChain+" of this node", "waits for the node, which failed the check %s",
+				chain.CheckChain)
 			continue
 		}
 		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail,
@@ -88,7 +89,7 @@ func (e *healthCheck) nodes(ctx context.Context, s *service.Service) (noNode map
 	return noNode
 }
 
-// waitingForNode records a chain none of whose nodes can be used. That is a failure of the nodes, which is counted there.
+// waitingForNode records a chain none of whose nodes can be used. That is a failure of the nodes, and is counted there.
 func (e *healthCheck) waitingForNode(status service.ChainStatus) {
 	since := ""
 	if status.Failing != "" {
