@@ -61,11 +61,11 @@ func (w ColdWallet) Check(kinds ...ColdKind) error {
 	case w.Kind != ColdAddress && !slices.Contains(kinds, w.Kind):
 		return w.bad("its chain has none of kind %q", w.Kind)
 	case len(w.Addresses) == 0:
-		return w.bad("it lists no address")
+		return w.bad("the wallet lists no address")
 	case w.Kind != ColdDescriptor && len(w.Addresses) > 1:
 		return w.bad("only a descriptor has more than one address")
 	case len(w.Addresses) > MaxColdAddresses:
-		return w.bad("it lists %d addresses; at most %d are allowed", len(w.Addresses), MaxColdAddresses)
+		return w.bad("the wallet lists %d addresses; at most %d are allowed", len(w.Addresses), MaxColdAddresses)
 	}
 	if err := w.checkParts(); err != nil {
 		return err

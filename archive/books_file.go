@@ -144,13 +144,13 @@ func (r *booksReader) next(text []byte, sum string) error {
 	case !r.started:
 		r.started, r.last = true, line.After
 		if line.Form != booksForm {
-			return fmt.Errorf("its first line is not that of %q", booksForm)
+			return fmt.Errorf("the archive's first line is not that of %q", booksForm)
 		}
 		return nil
 	case line.SHA256 != "":
 		r.ended, r.books.SHA256 = true, sum
 		if line.SHA256 != sum || line.Links != r.count {
-			return errors.New("its lines are not those that its last line counts")
+			return errors.New("the archive's lines are not those that its last line counts")
 		}
 		return nil
 	}

@@ -165,12 +165,12 @@ func (r *reader) next() error {
 	case !r.started:
 		r.started, r.summary.Before = true, line.Before
 		if line.Form != form {
-			return fmt.Errorf("its first line is not that of %q", form)
+			return fmt.Errorf("the archive's first line is not that of %q", form)
 		}
 	case line.SHA256 != "":
 		r.summary.SHA256 = hex.EncodeToString(r.sum.Sum(nil))
 		if r.ended = true; line.SHA256 != r.summary.SHA256 || line.Events != r.summary.Events {
-			return errors.New("its lines are not those that its last line counts")
+			return errors.New("the archive's lines are not those that its last line counts")
 		}
 	default:
 		if err := r.event(line.Event); err != nil {

@@ -139,7 +139,7 @@ func addsUp(lines []store.Line, accounts []ledger.Account, want map[ledger.Key]s
 		delete(sums, k)
 	}
 	for k := range sums {
-		return fmt.Errorf("%w: it has postings of %s in %s, the database keeps no sum of them", store.ErrOtherBooks,
+		return fmt.Errorf("%w: the archive has postings of %s in %s, the database keeps no sum of them", store.ErrOtherBooks,
 			k.Account,
 			k.Asset)
 	}

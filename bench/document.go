@@ -13,32 +13,32 @@ var sections = []section{
 	{partRequests, "Requests", `
 Each connection has one request at a time. The reference is a small program on the same database server: plain
 net/http, the same authentication from memory, one statement for a read, and the writes of concurrent requests
-gathered into one transaction. Reference and service are driven in turns. p50 and p99 are the service's. Processor time
-is user and system time of the program and of its database's server for each request, with what the service does by
-itself meanwhile: paying what was recorded, auditing the books, delivering events. Where all cores are busy it decides
-the rate; the driver's own comes on top. What bounds the ratios of wallets and transfers is in
-[decision 66](decisions/0066-what-is-alike-changes-together.md#consequences) and
-[decision 119](decisions/0119-what-a-row-costs-the-server.md); where it was measured, a bare program writes the same
-rows as the service, and nothing else.`},
+batched into one transaction. Reference and service are measured alternately. p50 and p99 are the service's. Processor
+time is user and system time of the program and of its database server for each request, including the service's
+background work: paying recorded withdrawals, auditing the books, delivering events. While all cores are busy it
+determines the rate; the driver's own time comes on top. The causes of the ratios of wallets and transfers are explained
+in [decision 66](decisions/0066-what-is-alike-changes-together.md#consequences) and
+[decision 119](decisions/0119-what-a-row-costs-the-server.md). Rows by a bare program, where they were measured, are
+those of a program that writes the same rows as the service and does nothing else.`},
 	{partDeposits, "A block of deposits", `
 A block pays many wallets. *Seen* is the time from the request that mines the block until the last deposit is listed
-as pending; *credited* is from the request that mines the block which makes it final until the balance has everything,
-and the events are recorded in the same transactions.`},
+as pending; *credited* is the time from the request that mines the block which makes it final until the balance contains
+every deposit. The events are recorded in the same transactions.`},
 	{partSettling, "Settling", `
-What follows a final block. Payouts are ordered from one account over 16 connections; blocks are then mined, up to five
-a second, until all are booked as paid. Of Ether, a block pays each of many wallets, whose money is then swept to the
-hot wallet by a transaction each. Processor time is user and system time of the service and of its database's server for
-each payout, deposit or sweep.`},
+The work that follows a final block. Payouts are ordered from one account over 16 connections; blocks are then mined, up
+to five a second, until all are booked as paid. For Ether, a block pays many wallets, and one transaction for each
+wallet then sweeps its money to the hot wallet. Processor time is user and system time of the service and of its
+database server for each payout, deposit or sweep.`},
 	{partWebhooks, "Webhooks", `
-Events become due at once while the service runs. The rate is that from the first to the last request that the healthy
-receiver gets. The bare POST loop is the reference program: as many requests at once as the service makes to one
-receiver, the same body, nothing signed and nothing recorded. Processor time is user and system time of a process,
-with its children, for each request. Receiver, service, database and loop share the machine: where it has no time to
-spare, a rate cannot be higher than its cores allow for the sum of what one delivery takes of each.`},
+All events become due at the same time while the service runs. The rate is measured from the first to the last request
+that the healthy receiver gets. The bare POST loop is the reference program: as many requests at once as the service
+makes to one receiver, the same body, nothing signed and nothing recorded. Processor time is user and system time of a
+process, with its children, for each request. Receiver, service, database and loop share the machine: once all cores are
+busy, the sum of the processor times of one delivery limits the rate.`},
 	{partBlocks, "Following Bitcoin", `
 A scripted node has blocks ready and answers at once, over loopback and without compression. The service follows them
-from the moment when the node announces them all; every tenth block pays a wallet. Blocks per core are those per
-second of processor time of the service; its memory is that when the last block is recorded.`},
+from the moment when the node announces them all; every tenth block pays a wallet. Blocks per core are blocks per second
+of the service's processor time; memory is that of the service when the last block is recorded.`},
 	{partAdapters, "Following each chain", `
 How fast each adapter alone follows blocks of the size that its mainnet has today, without a database. The node is
 reached over loopback HTTP; a large response, which is a block, takes 0 or 400 ms and a small one 0 or 60 ms, and up to
@@ -51,15 +51,15 @@ transaction in its mempool. The requests beside a block are paced, 400 per secon
 	{partPayers, "Payers' pages", `
 A hundred payers have the page of a charge open, each with a stream of its changes, while requests are made at a pace of
 500 per second over 10 connections. The charges are cancelled one after the other. *Change of a charge to its payer's
-page* begins with the response to that and ends with the event on the page's stream: one look each second wakes all
-streams, so half a second is what it takes on average without any load.`},
+page* begins with the response to the cancellation and ends with the event on the page's stream: the service checks for
+changes once a second, so the average is half a second even without load.`},
 	{partScale, "Large databases", `
 Both databases are filled by SQL before the first start. Each figure of the large one is compared with that of the
 small one in the same run.`},
 	{partReplicas, "Replicas", `
 Several processes of the service on one PostgreSQL, on the same machine as the server and the driver. The connections
 are spread over them. The reference is one process in the same run. Processor time is that of all replicas and of the
-database's server for each request: what it grows by is the price of smaller batches.`},
+database server for each request: its growth is the cost of smaller batches.`},
 	{partPeers, "Other ledgers", `
 Ledgers that were running when the benchmark was started, on databases of their own, are driven in turns with the
 service. The reference is the other ledger: one posting from one hot account to one of 200, answered once it is applied.
@@ -80,9 +80,9 @@ func titleOf(name string) string {
 const documentHead = `# Performance
 
 This document is written by ` + "`go run ./bench --json bench/results/performance.json --write docs/performance.md`" + `
-and contains only what that measured: the real binary as a process, over HTTP, on PostgreSQL with fsync and
-synchronous_commit on and on SQLite with full sync, on one machine with everything else that takes part. Absolute
-figures depend on the machine; each ratio compares two figures of one run. Targets are goals and not promises.
+and contains only what that command measured: the real binary as a process, over HTTP, on PostgreSQL with fsync and
+synchronous_commit on and on SQLite with full sync. Service, database, load driver and receivers share one machine.
+Absolute figures depend on the machine; each ratio compares two figures of one run. Targets are goals and not promises.
 
     go run ./bench            # --quick: two minutes; --only REGEXP: a part; --help: the rest
 `

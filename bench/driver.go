@@ -55,7 +55,7 @@ const longestDrive = 5 * time.Minute
 // reads HTTP/1.1 by itself, because a full client would take more of the machine than the servers that it measures.
 func drive(ctx context.Context, d driving) (load, error) {
 	within := cmp.Or(d.within, longestDrive)
-	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("it has not ended within %s", within))
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("the service has not ended within %s", within))
 	defer cancel()
 	times := make([][]time.Duration, d.conns)
 	errs := make([]error, d.conns)

@@ -57,9 +57,11 @@ func (f filler) deposits(ctx context.Context, wallets, count int64) error {
 // withdrawals makes withdrawals to addresses of others.
 func (f filler) withdrawals(ctx context.Context, hot string, wallets, count int64) error {
 	query := `INSERT INTO withdrawals(number, id, account_id, currency, chain, amount, fee, base, memo, status, tx_id,
-		created_at, completed_at, seal) SELECT n, ` + f.id(spaceWithdrawal, "n") + `, ` + f.owner(wallets) + `, 'BTC', 'bitcoin', '` +
-		fmt.Sprint(satoshiOfEntry) + `', '0', 'out' || ` + f.hexOf("n", 31) + `, -1, ` + rare("confirmed", "failed") + `, 'b' || ` +
-		f.hexOf("n", 63) + `, ` + f.spread("n", count) + `, ` + f.spread("n", count) + `, ` + f.bytes("00") + ` FROM ` + f.series()
+		created_at, completed_at, seal) SELECT n, ` + f.id(spaceWithdrawal, "n") + `, ` + f.owner(wallets) +
+		`, 'BTC', 'bitcoin', '` + fmt.Sprint(satoshiOfEntry) + `', '0', 'out' || ` + f.hexOf("n", 31) + `, -1, ` +
+		rare("confirmed", "failed") + `, 'b' || ` +
+		f.hexOf("n", 63) + `, ` + f.spread("n", count) + `, ` + f.spread("n", count) + `, ` +
+		f.bytes("00") + ` FROM ` + f.series()
 	id, err := bytesOf(hot)
 	if err != nil {
 		return err
@@ -76,8 +78,8 @@ func (f filler) delivered(ctx context.Context, hot string, wallets, count int64)
 	at := f.spread("n", count)
 	query := `INSERT INTO events(number, id, account_id, kind, subject, url, body, created_at, status, attempts, next_at,
 		delivered_at, tries, first_at) SELECT n, ` + f.id(spaceEvent, "n") + `, ` + f.owner(wallets) + `, 'deposit', ` +
-		f.id(spaceDeposit, "n") + `, 'https://example.com/hook', $4, ` + at + `, ` + rare("delivered", "failed") + `, 1, ` + at +
-		`, ` + at + `, 1, ` + at + ` FROM ` + f.series()
+		f.id(spaceDeposit, "n") + `, 'https://example.com/hook', $4, ` + at + `, ` + rare("delivered", "failed") + `, 1, ` +
+		at + `, ` + at + `, 1, ` + at + ` FROM ` + f.series()
 	return f.inChunks(ctx, "events", count, query, id, []byte(eventBody("a5000000-0000-0000-0000-000000000000")))
 }
 

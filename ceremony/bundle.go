@@ -110,15 +110,15 @@ func Read(text string) (Bundle, error) {
 
 func read(text string) (b Bundle, err error) {
 	if len(text) > MaxBundle {
-		return b, fmt.Errorf("it has %d bytes, at most %d", len(text), MaxBundle)
+		return b, fmt.Errorf("the bundle has %d bytes, at most %d are allowed", len(text), MaxBundle)
 	}
 	end := strings.LastIndex(text, "checksum: ")
 	if end < 0 || text[end:] != "checksum: "+checksum(text[:end])+"\n" {
-		return b, errors.New("its checksum is not that of its text: it was changed, or is not whole")
+		return b, errors.New("the bundle's checksum is not that of its text: the bundle was changed, or is incomplete")
 	}
 	head, body, found := strings.Cut(text[:end], "\n\n")
 	if !found {
-		return b, errors.New("its bytes are missing")
+		return b, errors.New("the bundle has no transaction bytes")
 	}
 	r := approval.NewReader(head+"\n", kind)
 	size := b.readFields(r)

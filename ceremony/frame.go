@@ -78,7 +78,7 @@ func (j *Joiner) Add(line string) (missing int, err error) {
 		j.sum, j.data, j.left = parts[3], make([]string, of), of
 	}
 	if parts[3] != j.sum || of != len(j.data) {
-		return j.left, fmt.Errorf("%w: it is of another bundle", ErrFrame)
+		return j.left, fmt.Errorf("%w: the frame is of another bundle", ErrFrame)
 	}
 	if j.data[number-1] == "" {
 		j.data[number-1] = parts[4]

@@ -40,7 +40,8 @@ func (v Version) String() string {
 // softwareForm matches a name and a version in any of the forms that nodes use:
 // "Geth/v1.17.4-stable-…/linux-amd64/go1.25", "/Satoshi:31.0.0/", "/LitecoinCore:0.21.5.8/", "java-tron
 // GreatVoyage-v4.8.2", "xrpld 3.4.1", "solana-core 4.2.2".
-var softwareForm = regexp.MustCompile(`^/?([A-Za-z][A-Za-z-]{0,31})[/: ](?:[A-Za-z]{1,20}-)?v?([0-9]{1,9}(?:\.[0-9]{1,9}){1,3})`)
+var softwareForm = regexp.MustCompile(`^/?([A-Za-z][A-Za-z-]{0,31})[/: ](?:[A-Za-z]{1,20}-)?` +
+	`v?([0-9]{1,9}(?:\.[0-9]{1,9}){1,3})`)
 
 // ParseSoftware reads how a node names its software, as in web3_clientVersion, the subversion of getnetworkinfo, or a
 // program's name before its version. It returns false for a text without a version.

@@ -110,7 +110,7 @@ func TestMistakesOfAccess(t *testing.T) {
 			`bursar.yaml:1: limits.read: "5/s burst 0" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
 		{"limits: {read: 2000000/s}", "",
 			`bursar.yaml:1: limits.read: "2000000/s" is out of range; at most 1000000 are allowed`},
-		{"limits: {read: }", "", `bursar.yaml:1: limits.read: it is empty: write a value, or leave the key out`},
+		{"limits: {read: }", "", `bursar.yaml:1: limits.read: the value is empty: write a value, or leave the key out`},
 		{"limits: off", "", `bursar.yaml:1: limits: this is a single value; a section with keys below it is expected`},
 		{"limits: {withdrawals: 5/s}", "", `bursar.yaml:1: limits: unknown key "withdrawals" (did you mean withdraw?)`},
 		{"", "BURSAR_LIMITS_WITHDRAWAL=5/s",

@@ -169,7 +169,7 @@ func (r *reader) chains(section *node, cfg *Config) {
 		}
 		c := r.chain(n, id, cfg.Network)
 		if other, double := byID[c.ChainID]; double && c.ChainID != 0 {
-			r.fail(n, "it has the chain_id of %s", other)
+			r.fail(n, "the chain has the chain_id of %s", other)
 		}
 		byID[c.ChainID] = id
 		cfg.Chains[id] = c
@@ -203,11 +203,12 @@ func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig 
 		r.fail(n, "rpc is required: the URL of a node, or a list of them")
 	}
 	if len(d.Solid) > 0 && len(d.Solid) != len(d.RPC) {
-		r.fail(n.field(solidKey), "it has %d URLs for the %d of rpc; write one for each, in the same order", len(d.Solid),
+		r.fail(n.field(solidKey), "the list has %d URLs for the %d of rpc; write one for each, in the same order",
+			len(d.Solid),
 			len(d.RPC))
 	}
 	if tip := n.field("min_tip"); tip != nil && d.MaxFeeRate.Less(d.MinTip) {
-		r.fail(tip, "it is above max_fee_rate, which is %s gwei", d.MaxFeeRate.Decimal(f.RateDecimals, 0))
+		r.fail(tip, "the value is above max_fee_rate, which is %s gwei", d.MaxFeeRate.Decimal(f.RateDecimals, 0))
 	}
 	r.chainLimits(n, &d, network)
 	if d.NetworkID != nil && network == Mainnet && *d.NetworkID != 0 {

@@ -81,13 +81,13 @@ func (r *reader) hotCeiling(d *currencyDraft) {
 	switch {
 	case ceiling == nil && target == nil:
 	case ceiling == nil:
-		r.fail(target, "it needs %s too", ceilingKey)
+		r.fail(target, "the setting needs %s too", ceilingKey)
 	case target == nil:
-		r.fail(ceiling, "it needs %s too: what the hot wallet keeps when the rest goes to a cold wallet", targetKey)
+		r.fail(ceiling, "the setting needs %s too: what the hot wallet keeps when the rest goes to a cold wallet", targetKey)
 	case d.HotTarget.IsZero() || !d.HotTarget.Less(d.HotCeiling):
-		r.fail(target, "it must be above zero and below %s, which is %s", ceilingKey, d.Exact(d.HotCeiling))
+		r.fail(target, "the amount must be above zero and below %s, which is %s", ceilingKey, d.Exact(d.HotCeiling))
 	case !d.WithdrawalMaximum.IsZero() && d.HotTarget.Less(d.WithdrawalMaximum):
-		r.fail(target, "it is below withdrawal_maximum, which is %s: such a withdrawal would wait for a refill",
+		r.fail(target, "the amount is below withdrawal_maximum, which is %s: such a withdrawal would wait for a refill",
 			d.Exact(d.WithdrawalMaximum))
 	case len(d.cfg.Chains[d.Chain].Cold) == 0:
 		r.fail(ceiling, "chain %s has no cold wallet: list one under chains.%s.cold", d.Chain, d.Chain)

@@ -48,8 +48,8 @@ func TestMistakesOfColdWallets(t *testing.T) {
 		rpc + `cold: {Vault: {addresses: [a]}}}}`:                           "small letters",
 		rpc + `cold: {vault: {adresses: [a]}}}}`:                            "unknown key",
 		rpc + `hourly_to_cold: 5, daily_to_cold: 4}}`:                       "daily_to_cold is below hourly_to_cold",
-		withCold + `currencies: {BTC: {hot_ceiling: "3"}}`:                  "it needs hot_target too",
-		withCold + `currencies: {BTC: {hot_target: "3"}}`:                   "it needs hot_ceiling too",
+		withCold + `currencies: {BTC: {hot_ceiling: "3"}}`:                  "the setting needs hot_target too",
+		withCold + `currencies: {BTC: {hot_target: "3"}}`:                   "the setting needs hot_ceiling too",
 		withCold + `currencies: {BTC: {hot_ceiling: "3", hot_target: "3"}}`: "below hot_ceiling",
 		withCold + maximum + `hot_ceiling: "3", hot_target: "1"}}`:          "below withdrawal_maximum",
 		`chains: {litecoin: {rpc: "http://127.0.0.1:1"}}` + "\n" +

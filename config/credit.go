@@ -116,7 +116,7 @@ func (r *reader) steps(n *node) []CreditStep {
 		}
 		for other, same := range amounts {
 			if same == amount {
-				r.fail(f, "it is the same amount as %s", other)
+				r.fail(f, "the amount is the same as %s", other)
 			}
 		}
 		amounts[f.key] = amount

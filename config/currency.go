@@ -73,7 +73,7 @@ var limitSettings = []setting[currencyDraft]{
 	{"sweep_from", func(r *reader, n *node, to *currencyDraft) {
 		amount, ok := r.amount(n, to.Decimals)
 		if ok && !to.IsToken() {
-			r.fail(n, "it is for tokens only: the worth of sweeping a native asset is known without it")
+			r.fail(n, "the setting is for tokens only: the worth of sweeping a native asset is known without it")
 			return
 		}
 		keep(&to.SweepFrom)(amount, ok)
@@ -268,7 +268,7 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 	}
 	for _, c := range list {
 		if c.Code != d.Code && c.Chain == d.Chain && strings.EqualFold(c.Contract, d.Contract) {
-			r.fail(n, "it is the same asset as %s: every token needs its own contract", c.Code)
+			r.fail(n, "the asset is that of %s: every token needs its own contract", c.Code)
 		}
 	}
 	r.currencyLimits(d)

@@ -91,7 +91,7 @@ var familySettings = []setting[chainDraft]{
 	{"min_tip", func(r *reader, n *node, to *chainDraft) {
 		tip, ok := r.amount(n, to.of.RateDecimals)
 		if ok && units(strconv.Itoa(maxTipGwei), to.of.RateDecimals).Less(tip) {
-			r.fail(n, "it is out of range; allowed are up to %d gwei", maxTipGwei)
+			r.fail(n, "the value is out of range; allowed are up to %d gwei", maxTipGwei)
 			return
 		}
 		keep(&to.MinTip)(tip, ok)

@@ -29,7 +29,7 @@ func (r *reader) noticeReceiver(n *node) NoticeReceiver {
 		false: {"from", "smtp", "tls", "user", "password", "password_file"}}
 	for _, key := range only[byMail] {
 		if f := n.field(key); f != nil {
-			r.fail(f, "it is not used with %s", map[bool]string{true: "email", false: "webhook"}[byMail])
+			r.fail(f, "the setting is not used with %s", map[bool]string{true: "email", false: "webhook"}[byMail])
 		}
 	}
 	if byMail {
@@ -63,7 +63,7 @@ func (r *reader) byHook(n *node, to NoticeReceiver) {
 	secret := to.Token.Reveal() != "" || to.TokenFile != ""
 	switch {
 	case u.Scheme != "https" && !isLoopback(net.JoinHostPort(u.Hostname(), "0")):
-		r.fail(n.field("webhook"), "it must be https, except on this machine: notices say what is owed and held")
+		r.fail(n.field("webhook"), "the URL must be https, except on this machine: notices say what is owed and held")
 	case to.Token.Reveal() != "" && to.TokenFile != "":
 		r.fail(n, "token and token_file are both set: leave one out")
 	case to.Format == matrixFormat && !secret:
@@ -127,7 +127,7 @@ func (r *reader) mailbox(n *node) (string, bool) {
 func (r *reader) shortLine(n *node) (string, bool) {
 	text, ok := r.text(n)
 	if ok && (len([]rune(text)) > maxShopName || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' })) {
-		r.fail(n, "it has at most %d characters on one line", maxShopName)
+		r.fail(n, "the name has at most %d characters on one line", maxShopName)
 		return "", false
 	}
 	return text, ok

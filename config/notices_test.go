@@ -67,7 +67,7 @@ func TestMistakesOfNotices(t *testing.T) {
 		"receivers: {ops: {" + mailReceiver + ", quiet: night}}":                 "not hours of the day",
 		"receivers: {ops: {" + mailReceiver + ", kinds: [uncoverd]}}":            "did you mean uncovered?",
 		"receivers: {ops: {" + mailReceiver + ", kinds: []}}":                    "at least one kind is required",
-		"receivers: {ops: {webhook: 'http://chat.example/hunter2'}}":             "it must be https",
+		"receivers: {ops: {webhook: 'http://chat.example/hunter2'}}":             "the URL must be https",
 		"receivers: {ops: {webhook: 'https://a.example', format: irc}}":          "allowed are json, slack",
 		"receivers: {ops: {webhook: 'https://a.example', format: matrix}}":       "matrix needs token_file",
 		"receivers: {ops: {webhook: 'https://a.example', token_file: t}}":        "with format: matrix only",

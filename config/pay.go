@@ -182,7 +182,7 @@ func (r *reader) origin(n *node) (string, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
 		strings.TrimSuffix(text, "/") != u.Scheme+"://"+u.Host {
-		r.fail(n, "it must be a scheme and a host, such as https://pay.shop.example")
+		r.fail(n, "the value must be a scheme and a host, such as https://pay.shop.example")
 		return "", false
 	}
 	return u.Scheme + "://" + u.Host, true
@@ -199,7 +199,7 @@ func (r *reader) frameAncestor(n *node) (string, bool) {
 	}
 	scheme, host, _ := strings.Cut(origin, "://")
 	if !frameHost.MatchString(host) {
-		r.fail(n, "it must be a scheme and a host in lower case, such as https://shop.example")
+		r.fail(n, "the value must be a scheme and a host in lower case, such as https://shop.example")
 		return "", false
 	}
 	if name, _, _ := strings.Cut(host, ":"); scheme == "http" && name != "localhost" && name != "127.0.0.1" {
@@ -219,7 +219,7 @@ func (r *reader) explorer(n *node) (string, bool) {
 	u, err := url.Parse(strings.ReplaceAll(text, "{tx}", "tx"))
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Count(text, "{tx}") != 1 ||
 		strings.Contains(u.Host, "{") {
-		r.fail(n, "it must be a URL of https with {tx} where the transaction's ID belongs, such as "+
+		r.fail(n, "the value must be a URL of https with {tx} where the transaction's ID belongs, such as "+
 			"https://explorer.example/tx/{tx}")
 		return "", false
 	}

@@ -66,15 +66,15 @@ func TestMistakesOfPay(t *testing.T) {
 	for text, want := range map[string]string{
 		"pay: {name: x}":              "pay: url is required",
 		"pay: {url: http://a}":        "pay.url: on mainnet payers must reach the page by https",
-		"pay: {url: https://a/b}":     "pay.url: it must be a scheme and a host",
-		"pay: {url: 'https://u:p@a'}": "pay.url: it must be a scheme and a host",
+		"pay: {url: https://a/b}":     "pay.url: the value must be a scheme and a host",
+		"pay: {url: 'https://u:p@a'}": "pay.url: the value must be a scheme and a host",
 		url + "accent: green}":        `pay.accent: "green" is not a colour: write "#rrggbb"`,
 		url + "accent: '#777777'}": "pay: the contrast of accent #777777 and on_accent #ffffff is " +
 			"4.5 to 1: text needs 4.5 to 1",
 		url + "accent: '#ffff00'}":                       "is 1.1 to 1: text needs 4.5 to 1",
 		url + "name: '" + strings.Repeat("x", 61) + "'}": "pay.name: a shop's name has at most 60 characters",
-		url + "explorers: {bitcoin: 'http://a/{tx}'}}":   "pay.explorers.bitcoin: it must be a URL of https with {tx}",
-		url + "explorers: {bitcoin: 'https://a/'}}":      "pay.explorers.bitcoin: it must be a URL of https with {tx}",
+		url + "explorers: {bitcoin: 'http://a/{tx}'}}":   "pay.explorers.bitcoin: the value must be a URL of https with {tx}",
+		url + "explorers: {bitcoin: 'https://a/'}}":      "pay.explorers.bitcoin: the value must be a URL of https with {tx}",
 		url + "explorers: {bitcion: 'https://a/{tx}'}}":  `pay.explorers.bitcion: unknown chain "bitcion" (did you mean bitcoin?)`,
 		url + "accounts: {shop: {name: x}}}":             `pay.accounts.shop: "shop" is not the ID of an account`,
 		url + "accounts: {0193a6a0-0000-7000-8000-000000000000: {accent: '#ffff00'}}}": "pay.accounts." +

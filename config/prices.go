@@ -63,7 +63,7 @@ var pricesSettings = []setting[Prices]{
 		share, ok := r.decimal(n, text, decimals)
 		millionths, fits := share.Uint64()
 		if ok && (!fits || millionths > 200_000) {
-			r.fail(n, "it must be a percentage from 0 to 20, such as 1.5")
+			r.fail(n, "the value must be a percentage from 0 to 20, such as 1.5")
 			return
 		}
 		keep(&to.MaxSpread)(uint32(millionths), ok)
@@ -129,7 +129,7 @@ func (r *reader) feed(n *node, registry *bursar.Registry) PriceFeed {
 	}
 	if fixed := r.subsection(n, fixedRatesKey); fixed != nil {
 		if pointers := n.field(pointersKey); pointers != nil {
-			r.fail(pointers, "it is not used with rates")
+			r.fail(pointers, "the setting is not used with rates")
 		}
 		f.Fixed = map[PricePair]bursar.Rate{}
 		r.pairsOf(fixed, registry, func(at *node, p PricePair, text string) {

@@ -52,7 +52,7 @@ var ratesSettings = []setting[Rates]{
 // usedBy refuses a key that the chosen source does not use.
 func (r *reader) usedBy(n *node, to *Rates, source string) bool {
 	if to.Source != "" && to.Source != source {
-		r.fail(n, "it is not used with source: %s", to.Source)
+		r.fail(n, "the setting is not used with source: %s", to.Source)
 	}
 	return to.Source == source
 }
@@ -61,7 +61,7 @@ func (r *reader) usedBy(n *node, to *Rates, source string) bool {
 func (r *reader) period(n *node, least, most time.Duration) (time.Duration, bool) {
 	d, ok := r.duration(n, least, most)
 	if ok && d == 0 {
-		r.fail(n, "it must be between %s and %s", least, most)
+		r.fail(n, "the value must be between %s and %s", least, most)
 	}
 	return d, ok && d != 0
 }

@@ -39,7 +39,7 @@ func TestMistakesOfScreening(t *testing.T) {
 		url + ", key: 'AAAA'":              "not an Ed25519 public key",
 		"url: 'ftp://a', " + key:           "a URL is not of the form",
 		"url: 'http://a', " + key:          "on mainnet it must be https",
-		url + ", " + key + ", timeout: 0s": "it must be between",
+		url + ", " + key + ", timeout: 0s": "the value must be between",
 		url + ", " + key + ", timeout: 1h": "not a duration that is allowed",
 		url + ", " + key + ", keys: x":     "unknown key",
 	} {

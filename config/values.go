@@ -17,7 +17,7 @@ import (
 func (r *reader) text(n *node) (string, bool) {
 	switch {
 	case n.shape == isNothing || n.shape == isText && n.text == "":
-		r.fail(n, "it is empty: write a value, or leave the key out")
+		r.fail(n, "the value is empty: write a value, or leave the key out")
 	case n.shape != isText:
 		r.fail(n, "this is %s; a single value is expected", n.shape)
 	default:
@@ -109,7 +109,7 @@ func (r *reader) amount(n *node, decimals int) (bursar.Amount, bool) {
 	}
 	amount, ok := r.decimal(n, text, decimals)
 	if ok && amount.IsZero() {
-		r.fail(n, "it must be more than zero; leave the key out if it does not apply")
+		r.fail(n, "the value must be more than zero; leave the key out if it does not apply")
 		return bursar.Amount{}, false
 	}
 	return amount, ok

@@ -85,8 +85,8 @@ func unsearched(n int, err error) error {
 	if errors.Is(err, chain.ErrNoBlock) || errors.Is(err, chain.ErrOffChain) {
 		return bursar.Refuse(bursar.CodeInvalidRequest, "the chain has no such block or transaction")
 	}
-	return bursar.Refuse(bursar.CodeInvalidRequest, "it ended after %d blocks: the log says why; send the form again, or "+
-		"use the command", n)
+	return bursar.Refuse(bursar.CodeInvalidRequest,
+		"the rescan ended after %d blocks: see the log for the reason, then send the form again or use the command", n)
 }
 
 // rescanned reads what is searched: a transaction, or a range of blocks.

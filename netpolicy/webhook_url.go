@@ -21,20 +21,20 @@ import (
 // dialled.
 func CheckWebhookURL(raw string, allowed []netip.Prefix) error {
 	if len(raw) > bursar.MaxWebhook {
-		return badWebhook("it has %d bytes, at most %d are allowed", len(raw), bursar.MaxWebhook)
+		return badWebhook("the URL has %d bytes, at most %d are allowed", len(raw), bursar.MaxWebhook)
 	}
 	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return badWebhook("it contains spaces, control characters or invalid UTF-8")
+		return badWebhook("the URL contains spaces, control characters or invalid UTF-8")
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Opaque != "" || u.Hostname() == "" {
-		return badWebhook("it is not an absolute URL with a host")
+		return badWebhook("the URL is not an absolute URL with a host")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return badWebhook("only http and https are allowed")
 	}
 	if u.User != nil {
-		return badWebhook("it must not contain a user name or password")
+		return badWebhook("the URL must not contain a user name or password")
 	}
 	if err := checkWebhookPort(u); err != nil {
 		return err

@@ -81,7 +81,7 @@ func leave(ctx context.Context, f func() error) error {
 func recovered(f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("it panicked: %v", cause)
+			err = fmt.Errorf("sending panicked: %v", cause)
 		}
 	}()
 	return f()

@@ -69,7 +69,7 @@ func (n *Notifier) work(ctx context.Context, receiver string, step func(context.
 		return more, err
 	}
 	return store.Work{Pace: pace, Step: careful, Failed: func(failures int, err error) {
-		n.Log.Warn("no notice can be composed or recorded", "receiver", receiver, "failures", failures, "error", err)
+		n.Log.Warn("failed to compose or record notices", "receiver", receiver, "failures", failures, "error", err)
 	}}.Run(ctx)
 }
 

@@ -35,7 +35,7 @@ type Key struct{ der string } // SubjectPublicKeyInfo
 func Parse(text string) (Key, error) {
 	der, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || base64.StdEncoding.EncodeToString(der) != text { // the decoder passes over line breaks
-		return Key{}, fmt.Errorf("%w: it is not base64 in one line", ErrKey)
+		return Key{}, fmt.Errorf("%w: the text is not base64 in one line", ErrKey)
 	}
 	return fromDER(der)
 }
@@ -48,7 +48,7 @@ func ParsePEM(text string) (Key, error) {
 	case block == nil:
 		return Parse(strings.TrimSpace(text))
 	case block.Type != "PUBLIC KEY":
-		return Key{}, fmt.Errorf("%w: it is a %.40q, want a PUBLIC KEY", ErrKey, block.Type)
+		return Key{}, fmt.Errorf("%w: the PEM block is a %.40q, want a PUBLIC KEY", ErrKey, block.Type)
 	case strings.TrimSpace(string(rest)) != "":
 		return Key{}, fmt.Errorf("%w: something follows the key", ErrKey)
 	}
@@ -88,7 +88,7 @@ func (k Key) public() (crypto.PublicKey, error) {
 			return nil, fmt.Errorf("%w: its curve is %s", ErrKey, p.Params().Name)
 		}
 	default:
-		return nil, fmt.Errorf("%w: it is a %T", ErrKey, public)
+		return nil, fmt.Errorf("%w: the key is a %T", ErrKey, public)
 	}
 	again, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil || string(again) != k.der {

@@ -65,7 +65,8 @@ func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err
 		}
 		nonce, numbered := nonceOfTx(p)
 		if !numbered || len(versions) == 0 || len(withBytes(versions)) > 0 && !s.isOld(p.Base) {
-			return fmt.Errorf("%w: it has no UTXOs; it is sent and its fee bumped until it is included", ErrCannotBeVoid)
+			return fmt.Errorf("%w: the transaction has no UTXOs; the service sends it and bumps its fee until it is included",
+				ErrCannotBeVoid)
 		}
 		request, why, err := s.filler(ctx, tx, p)
 		if err != nil || why != "" {

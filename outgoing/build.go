@@ -200,7 +200,8 @@ func (s *Sender) endRefused(
 			return err
 		}
 		if len(withdrawals) > 0 && len(withdrawals) != len(request.Payments) {
-			return fmt.Errorf("its request has %d payments for %d withdrawals", len(request.Payments), len(withdrawals))
+			return fmt.Errorf("the transaction request has %d payments for %d withdrawals", len(request.Payments),
+				len(withdrawals))
 		}
 		for i, w := range withdrawals {
 			if len(request.Payments) > 1 && !slices.Contains(which, i) {

@@ -191,7 +191,7 @@ func (s *Sender) settleToCold(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 		return tx.Alarms().Resolve(ctx, alarmColdMove, coldMoveRef(p))
 	}
 	s.memory.coldMoveRestsUntil[p.Currency], s.memory.coldAlarmClosed[p.Currency] = s.DB.Now().Add(coldRest), false
-	return raiseColdMove(ctx, tx, p, "it failed on the chain")
+	return raiseColdMove(ctx, tx, p, "the transaction failed on the chain")
 }
 
 // shortToCold books what a token kept of a move to cold, as it does of a sweep. What arrived is booked where it is

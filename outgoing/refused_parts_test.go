@@ -93,8 +93,8 @@ func TestARefusedPaymentOfAnAlteredBatchRefundsNobody(t *testing.T) {
 			return chain.UnsignedTx{}, &chain.RefusedPaymentsError{Refused: refused, Payments: []int{1}}
 		}}
 		r.Step()
-		if text := r.errors(); !strings.Contains(text, "its request has 3 payments for 2 withdrawals") {
-			t.Errorf("its error is %q, want one with %q", text, "its request has 3 payments for 2 withdrawals")
+		if text := r.errors(); !strings.Contains(text, "the transaction request has 3 payments for 2 withdrawals") {
+			t.Errorf("its error is %q, want one with %q", text, "the transaction request has 3 payments for 2 withdrawals")
 		}
 		for _, w := range orders {
 			if got := r.Now(w).Status; got != bursar.WithdrawalQueued {

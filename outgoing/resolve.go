@@ -74,11 +74,11 @@ func (s *Sender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r
 	gone, err := s.expiredOn(ctx, asked, versions)
 	switch {
 	case err == nil && gone && r.Paid != "":
-		return "", fmt.Errorf("%w: it was not included and can never be included", ErrDisputed)
+		return "", fmt.Errorf("%w: the transaction was not included and can never be included", ErrDisputed)
 	case err == nil && gone:
 		return "never paid, as the chain proves; its payments are requeued", s.resolveNeverPaid(ctx, p, r)
 	case err == nil:
-		return "", fmt.Errorf("%w: it may still be included", ErrDisputed)
+		return "", fmt.Errorf("%w: the transaction may still be included", ErrDisputed)
 	case !errors.Is(err, chain.ErrPruned):
 		return "", fmt.Errorf("ask whether it can still be included: %w", err)
 	case !pruned || r.Reason == "" || r.Paid == "" && !r.NeverPaid:
@@ -208,7 +208,7 @@ func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resol
 			return err
 		}
 		if now.Status != p.Status || now.Height > 0 || now.Versions != p.Versions {
-			return fmt.Errorf("%w: it was changed in the meantime", ErrNotOpen)
+			return fmt.Errorf("%w: the transaction was changed in the meantime", ErrNotOpen)
 		}
 		if err := f(tx, state, now); err != nil {
 			return err

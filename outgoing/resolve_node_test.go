@@ -186,8 +186,9 @@ func TestATransactionThatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 				}}}
 				_, err := r.Sender.Resolve(ctx, w.OutgoingID, asked,
 					outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
-				if !errors.Is(err, outgoing.ErrNotOpen) || !strings.Contains(err.Error(), "it was changed in the meantime") {
-					t.Errorf("the error is %v, want %v and %q in it", err, outgoing.ErrNotOpen, "it was changed in the meantime")
+				const changed = "the transaction was changed in the meantime"
+				if !errors.Is(err, outgoing.ErrNotOpen) || !strings.Contains(err.Error(), changed) {
+					t.Errorf("the error is %v, want %v and %q in it", err, outgoing.ErrNotOpen, changed)
 				}
 				if now := r.Now(w); now.OutgoingID != w.OutgoingID || r.spendNow(w.OutgoingID).Status == bursar.OutgoingAbandoned {
 					t.Errorf("it was given up: %+v", now)

@@ -62,19 +62,19 @@ func (a Assertion) Text() string {
 // Parse reads the form of Text, and nothing else. The error is ErrMalformed, or ErrKey.
 func Parse(text string) (a Assertion, err error) {
 	if len(text) > MaxLength {
-		return a, fmt.Errorf("%w: it has more than %d bytes", ErrMalformed, MaxLength)
+		return a, fmt.Errorf("%w: the assertion has more than %d bytes", ErrMalformed, MaxLength)
 	}
 	body, begins := strings.CutPrefix(text, header+"\n")
 	body, ends := strings.CutSuffix(body, footer+"\n")
 	raw, err := base64.StdEncoding.Strict().DecodeString(strings.ReplaceAll(body, "\n", ""))
 	if !begins || !ends || err != nil || !strings.HasPrefix(string(raw), magic) {
-		return a, fmt.Errorf("%w: it is not in its armor", ErrMalformed)
+		return a, fmt.Errorf("%w: the assertion is not in its armor", ErrMalformed)
 	}
 	raw = raw[len(magic):]
 	var parts [4][]byte
 	for i := range parts {
 		if len(raw) < 2 || len(raw) < 2+int(binary.BigEndian.Uint16(raw)) {
-			return a, fmt.Errorf("%w: it ends too early", ErrMalformed)
+			return a, fmt.Errorf("%w: the assertion ends too early", ErrMalformed)
 		}
 		n := 2 + int(binary.BigEndian.Uint16(raw))
 		parts[i], raw = raw[2:n], raw[n:]
@@ -121,7 +121,7 @@ func (a Assertion) check(origin Origin, challenge [sha256.Size]byte) (Said, erro
 	case client.challenge != base64.RawURLEncoding.EncodeToString(challenge[:]):
 		return Said{}, fmt.Errorf("%w: its challenge is not of this text and purpose", ErrOther)
 	case origin.text == "" || client.origin != origin.text:
-		return Said{}, fmt.Errorf("%w: it is of %.100q, want %q", ErrSite, client.origin, origin.text)
+		return Said{}, fmt.Errorf("%w: the assertion is for %.100q, want %q", ErrSite, client.origin, origin.text)
 	case data.site != sha256.Sum256([]byte(origin.Host())):
 		return Said{}, fmt.Errorf("%w: its relying party is not %s", ErrSite, origin.Host())
 	case !data.present:

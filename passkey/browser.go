@@ -19,7 +19,7 @@ func FromBrowser(text string) (a Assertion, err error) {
 		} `json:"response"`
 	}
 	if len(text) > 4*MaxLength {
-		return a, fmt.Errorf("%w: it has more than %d bytes", ErrMalformed, 4*MaxLength)
+		return a, fmt.Errorf("%w: the assertion has more than %d bytes", ErrMalformed, 4*MaxLength)
 	}
 	if err := json.Unmarshal([]byte(text), &made); err != nil {
 		return a, fmt.Errorf("%w: %w", ErrMalformed, err)

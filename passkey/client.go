@@ -104,14 +104,14 @@ func parseClientData(raw []byte) (c clientData, err error) {
 		}
 	}
 	if kind != "webauthn.get" {
-		return c, fmt.Errorf("%w: it is a %.40q, want webauthn.get", ErrOther, kind)
+		return c, fmt.Errorf("%w: the client data is a %.40q, want webauthn.get", ErrOther, kind)
 	}
 	// A page that another page frames shows what that one lets through.
 	if cross, there := members["crossOrigin"]; there && string(cross) != "false" {
-		return c, fmt.Errorf("%w: it was made in a frame of another page", ErrSite)
+		return c, fmt.Errorf("%w: the assertion was made in a frame of another page", ErrSite)
 	}
 	if _, there := members["topOrigin"]; there {
-		return c, fmt.Errorf("%w: it was made in a frame of another page", ErrSite)
+		return c, fmt.Errorf("%w: the assertion was made in a frame of another page", ErrSite)
 	}
 	return c, nil
 }
@@ -119,7 +119,7 @@ func parseClientData(raw []byte) (c clientData, err error) {
 // membersOf returns the members of a JSON object that stands alone, each once.
 func membersOf(raw []byte) (map[string]json.RawMessage, error) {
 	if !utf8.Valid(raw) || !bytes.HasPrefix(raw, []byte("{")) || !bytes.HasSuffix(raw, []byte("}")) {
-		return nil, errors.New("it is not one JSON object")
+		return nil, errors.New("the client data is not one JSON object")
 	}
 	members := map[string]json.RawMessage{}
 	decoder := json.NewDecoder(bytes.NewReader(raw))

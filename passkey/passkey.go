@@ -55,7 +55,7 @@ func ParseKey(text string) (Key, error) {
 	}
 	k, err := keyOf(kind, raw)
 	if err == nil && k.text != text {
-		err = fmt.Errorf("%w: it is written in another way", ErrKey)
+		err = fmt.Errorf("%w: the key is written in another way", ErrKey)
 	}
 	if err != nil {
 		return Key{}, err
@@ -68,7 +68,7 @@ func NewKey(public crypto.PublicKey) (Key, error) {
 	switch key := public.(type) {
 	case *ecdsa.PublicKey:
 		if key.Curve != elliptic.P256() {
-			return Key{}, fmt.Errorf("%w: it is on another curve", ErrKey)
+			return Key{}, fmt.Errorf("%w: the key is on another curve", ErrKey)
 		}
 		raw, err := key.Bytes()
 		if err != nil {
@@ -78,7 +78,7 @@ func NewKey(public crypto.PublicKey) (Key, error) {
 	case ed25519.PublicKey:
 		return keyOf(kindEd25519, key)
 	}
-	return Key{}, fmt.Errorf("%w: it is of another kind", ErrKey)
+	return Key{}, fmt.Errorf("%w: the key is of another kind", ErrKey)
 }
 
 // ReadKey reads a key as String or as PEM, SubjectPublicKeyInfo of RFC 5280, with nothing else but space around it. The
@@ -107,7 +107,7 @@ func keyOf(kind string, raw []byte) (Key, error) {
 			return Key{}, fmt.Errorf("%w: %w", ErrKey, err)
 		}
 	default:
-		return Key{}, fmt.Errorf("%w: it is %.40q with %d bytes", ErrKey, kind, len(raw))
+		return Key{}, fmt.Errorf("%w: the key is %.40q with %d bytes", ErrKey, kind, len(raw))
 	}
 	return Key{kind + " " + base64.StdEncoding.EncodeToString(raw)}, nil
 }

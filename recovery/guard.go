@@ -282,7 +282,7 @@ func (g *Guard) beat(ctx context.Context) error {
 		return err
 	}
 	if by.Beat <= g.Kept().Beat {
-		return fmt.Errorf("%w: it has counted %d looks, the marks have %d", ErrBehind, by.Beat, g.Kept().Beat)
+		return fmt.Errorf("%w: the database has counted %d looks, the marks have %d", ErrBehind, by.Beat, g.Kept().Beat)
 	}
 	return g.raise(ctx, by)
 }

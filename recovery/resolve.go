@@ -68,7 +68,7 @@ func (k Book) resolveOne(
 		return err
 	}
 	if !w.CompletedAt.IsZero() {
-		return fmt.Errorf("%w: it is %s", ErrUnfit, w.Status)
+		return fmt.Errorf("%w: the withdrawal is %s", ErrUnfit, w.Status)
 	}
 	currency, err := k.Registry.Get(w.Currency)
 	if err != nil {
@@ -85,9 +85,9 @@ func (k Book) resolveOne(
 	}
 	switch {
 	case !fits || currency.Chain != k.Capabilities.ID:
-		return fmt.Errorf("%w: it contains no payment of %s", ErrUnfit, k.Describe(ordered))
+		return fmt.Errorf("%w: the transaction contains no payment of %s", ErrUnfit, k.Describe(ordered))
 	case !exact && note == "":
-		return fmt.Errorf("%w: it was paid to another address than %s; if it paid this withdrawal all the same, say "+
+		return fmt.Errorf("%w: the transaction paid another address than %s; if it paid this withdrawal all the same, say "+
 			"why with --note", ErrUnfit, w.Address)
 	}
 	if err := k.takeFrom(ctx, tx, x, w.OutgoingID); err != nil {

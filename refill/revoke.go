@@ -38,7 +38,7 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 	if final, err := s.final(ctx, known); err != nil {
 		return ceremony.Bundle{}, err
 	} else if final {
-		return ceremony.Bundle{}, fmt.Errorf("%w: it is final", ErrNothingToRevoke)
+		return ceremony.Bundle{}, fmt.Errorf("%w: the refill is final", ErrNothingToRevoke)
 	}
 	old, tx, err := s.read(known)
 	if err != nil {

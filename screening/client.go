@@ -89,16 +89,16 @@ func (c *Client) Ask(ctx context.Context, request string) (reply Reply, err erro
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return reply, fmt.Errorf("it replied with status %d, want 200", response.StatusCode)
+		return reply, fmt.Errorf("the screening service replied with status %d, want 200", response.StatusCode)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
 	switch {
 	case err != nil:
 		return reply, fmt.Errorf("read its reply: %w", err)
 	case len(text) > maxReply:
-		return reply, fmt.Errorf("its reply has more than %d bytes", maxReply)
+		return reply, fmt.Errorf("the screening service's reply has more than %d bytes", maxReply)
 	case json.Unmarshal(text, &reply) != nil:
-		return Reply{}, errors.New("its reply is not the JSON that is documented")
+		return Reply{}, errors.New("the screening service's reply is not the JSON that is documented")
 	}
 	return reply, nil
 }

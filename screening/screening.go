@@ -71,7 +71,7 @@ func (s *Screener) Run(ctx context.Context, lease store.Lease) error {
 		Pace: s.Pace, Patience: askPatience,
 		Step: func(ctx context.Context) (bool, error) { return s.Step(ctx, lease) },
 		Failed: func(failures int, err error) {
-			s.Log.Warn("nothing is screened now", "chain", lease.Chain, "failures", failures, "error", err)
+			s.Log.Warn("screening failed; payments and deposits wait", "chain", lease.Chain, "failures", failures, "error", err)
 		},
 	}.Run(ctx)
 }

@@ -127,7 +127,7 @@ func (s *Service) foldFigures(ctx context.Context) error {
 			return err
 		}))
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("figures of days and months were not summed", "error", err)
+			s.log.Warn("failed to sum the figures of days and months", "error", err)
 		}
 		if (days || months) && err == nil {
 			continue

@@ -81,6 +81,6 @@ func (s *Service) stopSignerLog(ctx context.Context) {
 		}
 	}
 	if err := s.noteSignerLog(ctx); err != nil {
-		s.log.Warn("the signer's log was not noted", "error", err)
+		s.log.Warn("failed to record the newest entry of the signer's log", "error", err)
 	}
 }

@@ -76,14 +76,14 @@ func TestWhatAPasskeyDidNotApprove(t *testing.T) {
 	d := newPasskeyFixture(t, roster.KeyPasskey)
 	type touch = passkeytest.Touch
 	for says, change := range map[string]func(o *touch){
-		"nobody was present":                  func(o *touch) { o.Flags = passkeytest.Verified },
-		"did not verify its owner":            func(o *touch) { o.Flags = passkeytest.Present },
-		`it is of "https://evil.example.com"`: func(o *touch) { o.Origin = "https://evil.example.com" },
-		"its relying party is not":            func(o *touch) { o.Site = "example.com" },
-		"its challenge is not of this text":   func(o *touch) { o.Challenge = "AAAA" },
-		"in a frame of another page":          func(o *touch) { o.More = `,"crossOrigin":true` },
-		"bytes, want 37":                      func(o *touch) { o.Data = []byte{0xa0} },
-		`"origin" is there twice`:             func(o *touch) { o.More = `,"origin":"https://console.example.com"` },
+		"nobody was present":                              func(o *touch) { o.Flags = passkeytest.Verified },
+		"did not verify its owner":                        func(o *touch) { o.Flags = passkeytest.Present },
+		`the assertion is for "https://evil.example.com"`: func(o *touch) { o.Origin = "https://evil.example.com" },
+		"its relying party is not":                        func(o *touch) { o.Site = "example.com" },
+		"its challenge is not of this text":               func(o *touch) { o.Challenge = "AAAA" },
+		"in a frame of another page":                      func(o *touch) { o.More = `,"crossOrigin":true` },
+		"bytes, want 37":                                  func(o *touch) { o.Data = []byte{0xa0} },
+		`"origin" is there twice`:                         func(o *touch) { o.More = `,"origin":"https://console.example.com"` },
 	} {
 		d.wantReason(d.touched(d.touched(d.ordered(1, 11), ann, nil), bob, nil, change), ReasonApproved, "1 of 2", says)
 	}

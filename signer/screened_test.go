@@ -57,13 +57,13 @@ func TestAPaymentNeedsAPass(t *testing.T) {
 	for say, change := range map[string]func(q *verdict.Request, a *verdict.Answer){
 		"the service says review": func(_ *verdict.Request, a *verdict.Answer) { a.Verdict = verdict.Review },
 		"the service says reject": func(_ *verdict.Request, a *verdict.Answer) { a.Verdict = verdict.Reject },
-		"it expired at": func(_ *verdict.Request, a *verdict.Answer) {
+		"the answer expired at": func(_ *verdict.Request, a *verdict.Answer) {
 			a.Created, a.Expires = a.Created.Add(-time.Hour), a.Created.Add(-time.Minute)
 		},
 		"which is ahead of this clock": func(_ *verdict.Request, a *verdict.Answer) {
 			a.Created, a.Expires = a.Created.Add(time.Hour), a.Expires.Add(time.Hour)
 		},
-		"it answers another request": func(_ *verdict.Request, a *verdict.Answer) { a.Request = approval.Hash{1} },
+		"the answer is for another request": func(_ *verdict.Request, a *verdict.Answer) { a.Request = approval.Hash{1} },
 		"and that counts for 1h": func(_ *verdict.Request, a *verdict.Answer) {
 			a.Created = a.Created.Add(-time.Hour - time.Second)
 		},

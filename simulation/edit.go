@@ -38,7 +38,8 @@ var targets = []target{
 		pick:   `SELECT rowid, base FROM withdrawals WHERE completed_at = 0 ORDER BY number`,
 		change: func(h *history, _ string) string { return h.Chains[0].Named(attacker) }},
 	{name: "payment", table: "outgoing_txs", column: "order_json", ordered: true,
-		pick: `SELECT rowid, order_json FROM outgoing_txs WHERE kind = 'withdrawal' AND status IN ('new', 'claimed') ORDER BY number`,
+		pick: `SELECT rowid, order_json FROM outgoing_txs WHERE kind = 'withdrawal' ` +
+			`AND status IN ('new', 'claimed') ORDER BY number`,
 		change: func(h *history, text string) string {
 			for _, o := range h.orders {
 				text = strings.ReplaceAll(text, o.to.Base, h.Chains[0].Named(attacker))

@@ -55,7 +55,7 @@ func (h *history) rest() {
 			return
 		}
 	}
-	h.fail(fmt.Errorf("it does not come to rest: %s", h.unfinished()))
+	h.fail(fmt.Errorf("the simulated service does not come to rest: %s", h.unfinished()))
 }
 
 // fund makes the operator pay what reorgs and fees have cost.

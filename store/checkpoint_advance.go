@@ -47,7 +47,7 @@ func (tx Checkpoints) Advance(ctx context.Context, links []Link, file string) er
 	case before.Altered:
 		return fmt.Errorf("%w: the checkpoint at link %d was not written by this service", ErrNotArchivable, before.Link)
 	case links[0].Number != before.Link+1:
-		return fmt.Errorf("%w: it begins with link %d, and the books with link %d", ErrOtherBooks, links[0].Number,
+		return fmt.Errorf("%w: the archive begins with link %d, and the books with link %d", ErrOtherBooks, links[0].Number,
 			before.Link+1)
 	case last > audited.Link:
 		return fmt.Errorf("%w: link %d is not audited yet", ErrNotArchivable, last)
@@ -72,7 +72,8 @@ func (tx Checkpoints) own(ctx context.Context, before Checkpoint, links []Link) 
 		return nil, err
 	}
 	if len(own) != len(links) {
-		return nil, fmt.Errorf("%w: it has %d links at once where the books have %d", ErrOtherBooks, len(links), len(own))
+		return nil, fmt.Errorf("%w: the archive has %d links at once where the books have %d", ErrOtherBooks, len(links),
+			len(own))
 	}
 	at := before.At()
 	for i, l := range own {

@@ -52,7 +52,8 @@ func (tx People) Session(ctx context.Context, hash [sha256.Size]byte) (ConsoleSe
 // Sessions returns the sessions of a person that began after a time and were not ended, newest first.
 func (tx People) Sessions(ctx context.Context, person bursar.ID, since time.Time) ([]ConsoleSession, error) {
 	return consoleSessionColumns.rows(ctx, tx.Tx, "list sessions", `FROM console_sessions
-		WHERE person_id = $1 AND created_at > $2 AND ended_at = 0 ORDER BY created_at DESC, id LIMIT 100`, person, micros(since))
+		WHERE person_id = $1 AND created_at > $2 AND ended_at = 0 ORDER BY created_at DESC, id LIMIT 100`,
+		person, micros(since))
 }
 
 // UseSession notes that a session was used now.

@@ -167,7 +167,8 @@ func (tx Deposits) InsertInternal(ctx context.Context, list ...NewDeposit) error
 // InBlock returns every deposit that stands in the block at a height: none that is orphaned or reversed.
 func (tx Deposits) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Deposit, error) {
 	return depositColumns.rows(ctx, tx.Tx, "list block's deposits", depositFrom+
-		` WHERE d.chain = $1 AND d.height = $2 AND d.height > 0 AND d.status <> 'orphaned' AND d.status <> 'reversed' ORDER BY d.number`,
+		` WHERE d.chain = $1 AND d.height = $2 AND d.height > 0 AND d.status <> 'orphaned' AND d.status <> 'reversed' `+
+		`ORDER BY d.number`,
 		string(chain), int64(height))
 }
 

@@ -26,7 +26,8 @@ func (tx DayFigures) addWaits(ctx context.Context, sums daySums, lines []Line) e
 		of, total, longest ledger.Figure
 		query              string
 	}{
-		{ledger.FigureDeposits, ledger.FigureCreditWait, ledger.FigureCreditLongest, `SELECT id, seen_at FROM deposits WHERE `},
+		{ledger.FigureDeposits, ledger.FigureCreditWait, ledger.FigureCreditLongest,
+			`SELECT id, seen_at FROM deposits WHERE `},
 		{ledger.FigurePayouts, ledger.FigurePayoutWait, ledger.FigurePayoutLongest,
 			`SELECT id, created_at FROM withdrawals WHERE `},
 	} {

@@ -67,7 +67,8 @@ func (tx UTXOs) PreviousSizes(ctx context.Context, chain bursar.ChainID, txIDs [
 			err = s.Scan(&one.txID, &one.bytes)
 			return one, err
 		}, `SELECT tx_id, LENGTH(raw) FROM previous_txs WHERE chain = $1 AND `+those+`
-			UNION ALL SELECT tx_id, LENGTH(raw) FROM outgoing_versions WHERE chain = $1 AND `+those+` AND LENGTH(raw) > 0`, args...)
+			UNION ALL SELECT tx_id, LENGTH(raw) FROM outgoing_versions WHERE chain = $1 AND `+those+` AND LENGTH(raw) > 0`,
+			args...)
 		if err != nil {
 			return nil, err
 		}

@@ -61,7 +61,8 @@ func (tx Deposits) ToScreen(ctx context.Context, q FinalDeposits) ([]bursar.Depo
 		AND NOT EXISTS (`+ofDeposit+`(`+passedAs+`$6) OR s.outcome = 'review' OR s.outcome = 'rejected'
 		OR s.outcome = 'waiting' AND s.next_at > $6)) AND NOT `+resolvedBefore+`
 		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
-		ORDER BY (`+ofAttempts+`s.subject = d.id AND s.block_hash = d.block_hash), d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
+		ORDER BY (`+ofAttempts+`s.subject = d.id AND s.block_hash = d.block_hash), d.height, d.number LIMIT $5`,
+		codeArgs(q.Currencies, fixed...)...)
 }
 
 // mayBePaid is the condition of withdrawals that may be paid as far as screening is concerned. Where payouts are

@@ -208,7 +208,7 @@ func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	case d.Purpose != bursar.ForUnattributed:
 		return fmt.Errorf("%w: deposit %s is for %s", ErrNotUnattributed, d.ID, d.Purpose)
 	case d.Status != bursar.DepositConfirmed:
-		return fmt.Errorf("%w: it is %s", ErrNotFinal, d.Status)
+		return fmt.Errorf("%w: its status is %s", ErrNotFinal, d.Status)
 	}
 	open, err := tx.Resolutions().OpenRefund(ctx, d.ID, 0)
 	if err == nil && open {

@@ -172,18 +172,19 @@ const clocksDiffer = time.Minute
 func Verify(key ed25519.PublicKey, request Request, text, signature string, now time.Time) (Answer, error) {
 	signed, err := base64.StdEncoding.Strict().DecodeString(signature)
 	if err != nil || len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, []byte(text), signed) {
-		return Answer{}, fmt.Errorf("%w: it is not signed by the key of the screening service", ErrAnswer)
+		return Answer{}, fmt.Errorf("%w: the answer is not signed by the key of the screening service", ErrAnswer)
 	}
 	a, err := ParseAnswer(text)
 	switch {
 	case err != nil:
 		return a, fmt.Errorf("%w: %w", ErrAnswer, err)
 	case a.Subject != request.Subject || a.Instance != request.Instance || a.Request != approval.HashOf(request.Text()):
-		return a, fmt.Errorf("%w: it answers another request", ErrAnswer)
+		return a, fmt.Errorf("%w: the answer is for another request", ErrAnswer)
 	case !now.Before(a.Expires):
-		return a, fmt.Errorf("%w: it expired at %s", ErrAnswer, approval.Moment(a.Expires))
+		return a, fmt.Errorf("%w: the answer expired at %s", ErrAnswer, approval.Moment(a.Expires))
 	case a.Created.After(now.Add(clocksDiffer)):
-		return a, fmt.Errorf("%w: it was made at %s, which is ahead of this clock", ErrAnswer, approval.Moment(a.Created))
+		return a, fmt.Errorf("%w: the answer was made at %s, which is ahead of this clock", ErrAnswer,
+			approval.Moment(a.Created))
 	}
 	return a, nil
 }

@@ -130,7 +130,7 @@ func (d *Deliverer) giveUpLease(ctx context.Context) {
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
-		d.log.Error("the lease of webhooks could not be given up", "error", err)
+		d.log.Error("failed to release the lease of webhooks", "error", err)
 	}
 }
 

@@ -121,7 +121,7 @@ func (s *Service) says(ctx context.Context, o *ordered, c bursar.Currency, w bur
 	now := s.db.Now()
 	switch {
 	case !now.Before(o.Expires):
-		return bursar.RefuseField(bursar.CodeOrderExpired, "order", "it expired at %s: sign another one",
+		return bursar.RefuseField(bursar.CodeOrderExpired, "order", "the order expired at %s: sign another one",
 			approval.Moment(o.Expires))
 	case policy.Instance == "":
 		return bursar.Refuse(bursar.CodeUnavailable, "the signer does not take orders yet; try again")

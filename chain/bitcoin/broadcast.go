@@ -20,7 +20,7 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 		return err
 	}
 	if parsed.id.String() != tx.TxID {
-		return fmt.Errorf("its bytes are those of transaction %s", parsed.id)
+		return fmt.Errorf("the bytes are those of transaction %s", parsed.id)
 	}
 	var sent string
 	err = c.nodes.Call(ctx, "sendrawtransaction", []any{hex.EncodeToString(tx.Raw), 0}, &sent)

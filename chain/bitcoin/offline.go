@@ -100,11 +100,11 @@ func (c *Chain) coldInput(wallet bursar.ColdWallet, known coldAddresses, p *psbt
 	fields, from := p.Inputs[i], p.Tx.TxIn[i].PreviousOutPoint
 	for _, kind := range []byte{psbt.InRedeemScript, psbt.InFinalScript, psbt.InFinalWitness} {
 		if fields.Get(kind) != nil {
-			return in, fmt.Errorf("it has a field of type %d: combine it with the bundle first", kind)
+			return in, fmt.Errorf("the transaction has a field of type %d: combine it with the bundle first", kind)
 		}
 	}
 	if kind := fields.Get(psbt.InSigHash); kind != nil && binary.LittleEndian.Uint32(kind) != uint32(txscript.SigHashAll) {
-		return in, fmt.Errorf("its signatures would commit to less than everything: type %x", kind)
+		return in, fmt.Errorf("the transaction's signatures would commit to less than everything: type %x", kind)
 	}
 	previous := fields.Get(psbt.InPrevious)
 	if body, err := c.PreviousOf(previous); err == nil {
@@ -121,13 +121,13 @@ func (c *Chain) coldInput(wallet bursar.ColdWallet, known coldAddresses, p *psbt
 	}
 	base, err := c.network.base(spent.Script)
 	if err != nil || !wallet.Has(base) {
-		return in, fmt.Errorf("it spends from %.100q, which is not listed as the wallet's", base)
+		return in, fmt.Errorf("the transaction spends from %.100q, which is not listed as the wallet's", base)
 	}
 	if in.output, err = known.of(spent.Script); err != nil {
 		return in, err
 	}
 	if witness := fields.Get(psbt.InWitnessScript); witness != nil && !bytes.Equal(witness, in.output.Witness) {
-		return in, errors.New("its witness script is not the wallet's")
+		return in, errors.New("the input's witness script is not the wallet's")
 	}
 	in.value, _ = spent.Amount.Uint64() // of an output
 	script := in.output.Witness
@@ -200,7 +200,7 @@ func verifyCold(public, signature, digest []byte) error {
 	}
 	n := len(signature) - 1
 	if n < 8 || signature[n] != byte(txscript.SigHashAll) {
-		return fmt.Errorf("%w: it does not commit to everything", errSignature)
+		return fmt.Errorf("%w: the signature does not commit to the whole transaction", errSignature)
 	}
 	parsed, err := ecdsa.ParseDERSignature(signature[:n])
 	if err != nil {

@@ -80,7 +80,7 @@ func signedBy(data []byte, of *psbt.Packet) (witnesses []wire.TxWitness, fields 
 			}
 		}
 	} else if r := bytes.NewReader(data); tx.Deserialize(r) != nil || r.Len() != 0 {
-		return nil, nil, fmt.Errorf("it is neither a PSBT nor a complete transaction: %w", err)
+		return nil, nil, fmt.Errorf("the text is neither a PSBT nor a complete transaction: %w", err)
 	}
 	if tx.TxHash() != of.Tx.TxHash() {
 		return nil, nil, fmt.Errorf("%w: %s, want %s", psbt.ErrOther, tx.TxHash(), of.Tx.TxHash())

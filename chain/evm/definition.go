@@ -139,11 +139,11 @@ func askChainID(ctx context.Context, s chain.Setup) (uint64, error) {
 	defer client.Close()
 	var text string
 	if err := client.Call(ctx, "eth_chainId", nil, &text); err != nil {
-		return 0, fmt.Errorf("its chain_id is not configured and the node does not return it: %w", err)
+		return 0, fmt.Errorf("the chain's chain_id is not configured and the node does not return it: %w", err)
 	}
 	id, err := strconv.ParseUint(text, 0, 64)
 	if err != nil || id == 0 {
-		return 0, fmt.Errorf("its chain_id is not configured and the node returned %.20q", text)
+		return 0, fmt.Errorf("the chain's chain_id is not configured and the node returned %.20q", text)
 	}
 	return id, nil
 }

@@ -24,7 +24,7 @@ type accountTx struct {
 func (r *Rules) readAccount(from address, data []byte) (*accountTx, error) {
 	t := &accountTx{from: from, family: r.cfg.Family}
 	if len(data) == 0 || data[0] != feeMarketType {
-		return nil, fmt.Errorf("%w: it is no transaction of EIP-1559", errCold)
+		return nil, fmt.Errorf("%w: the text is no transaction of EIP-1559", errCold)
 	}
 	if err := rlp.DecodeBytes(data[1:], &t.payload); err != nil {
 		var signed signedPayload
@@ -64,7 +64,7 @@ func (t *accountTx) check(signature []byte) error {
 func madeBy(digest hash, signature []byte, want address) error {
 	got, err := ethkey.Signer(digest, signature)
 	if err == nil && got != want {
-		err = fmt.Errorf("%w: it is by %s, want %s", ethkey.ErrSignature, address(got), want)
+		err = fmt.Errorf("%w: the signature is by %s, want %s", ethkey.ErrSignature, address(got), want)
 	}
 	return err
 }
@@ -109,7 +109,7 @@ func coldKey(family bursar.Family, of address, signed bool) chain.ColdKey {
 
 func (t *accountTx) add(input int, signature []byte) error {
 	if input != 0 || len(t.signature) > 0 {
-		return fmt.Errorf("%w: it is signed, or input %d is none", ethkey.ErrSignature, input)
+		return fmt.Errorf("%w: the transaction is signed, or has no input %d", ethkey.ErrSignature, input)
 	}
 	if err := t.check(signature); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (t *accountTx) join(r *Rules, two []byte) error {
 			return err
 		}
 		if !bytes.Equal(mine, theirs) {
-			return fmt.Errorf("%w: it is another transaction", errCold)
+			return fmt.Errorf("%w: the bundle has another transaction", errCold)
 		}
 		signature = other.signature
 	}

@@ -104,7 +104,7 @@ func (t *safeForm) plain() error {
 		return fmt.Errorf("%w: operation %d, want 0 (CALL)", errCold, tx.Operation)
 	case tx.SafeGas != 0 || tx.BaseGas != 0 || tx.GasPrice.Sign() != 0 || tx.GasToken != address{} ||
 		tx.Refunds != address{}:
-		return fmt.Errorf("%w: it refunds gas to anyone who sends it", errCold)
+		return fmt.Errorf("%w: the Safe transaction refunds gas to its sender", errCold)
 	case len(t.Owners) == 0 || len(t.Owners) > maxSafeOwners || t.Threshold == 0 ||
 		t.Threshold > uint64(len(t.Owners)) || t.Executor == address{}:
 		return fmt.Errorf("%w: %d of %d owners, sent by %s", errCold, t.Threshold, len(t.Owners), t.Executor)
@@ -133,7 +133,7 @@ func (t *safeForm) signatures() error {
 		return nil
 	}
 	if !t.whole() {
-		return fmt.Errorf("%w: it is sent before its owners signed", errCold)
+		return fmt.Errorf("%w: the Safe transaction is sent before its owners signed", errCold)
 	}
 	call, err := t.call()
 	if err != nil {

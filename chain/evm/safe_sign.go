@@ -77,7 +77,7 @@ func (t *safeForm) join(r *Rules, two []byte) error {
 		return err
 	}
 	if same, err := theirs.encode(); err != nil || !bytes.Equal(one, same) {
-		return fmt.Errorf("%w: it is another transaction", errCold)
+		return fmt.Errorf("%w: the bundle has another transaction", errCold)
 	}
 	if len(t.Sent) > 0 {
 		return nil

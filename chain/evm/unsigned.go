@@ -145,7 +145,8 @@ func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
 // payment reads the payment that a payload makes.
 func (r *Rules) payment(p payload) (chain.Payment, error) {
 	if len(p.Access) != 0 || p.Tip.Cmp(p.MaxFee) > 0 || p.To == (address{}) {
-		return chain.Payment{}, fmt.Errorf("%w: it has an access list, a tip above the fee or no receiver", errUnsigned)
+		return chain.Payment{}, fmt.Errorf("%w: the transaction has an access list, a tip above the fee or no receiver",
+			errUnsigned)
 	}
 	if len(p.Data) == 0 {
 		amount, err := bursar.AmountFromBig(p.Value)
@@ -202,7 +203,8 @@ func seal(e envelope, p payload, signature []byte) (chain.SignedTx, error) {
 		return chain.SignedTx{}, err
 	}
 	if signer != e.From {
-		return chain.SignedTx{}, fmt.Errorf("%w: it was made by %s, want %s", ethkey.ErrSignature, address(signer), e.From)
+		return chain.SignedTx{}, fmt.Errorf("%w: the signature was made by %s, want %s", ethkey.ErrSignature,
+			address(signer), e.From)
 	}
 	raw, err := p.sealed(signature)
 	if err != nil {

@@ -180,7 +180,7 @@ func (s *Session) usable(op string) error {
 		return broken
 	}
 	if s.client.pool.epoch(s.endpoint) != s.epoch {
-		return s.breakOff(op, &fault{text: "it went into a cool-down during this read"})
+		return s.breakOff(op, &fault{text: "the endpoint went into a cool-down during this read"})
 	}
 	return nil
 }

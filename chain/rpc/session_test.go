@@ -81,7 +81,7 @@ func TestASessionEndsWhenItsEndpointEntersACoolDown(t *testing.T) {
 	first.becomes(gives(`"first"`))
 	clk.Advance(time.Minute)
 	mustCall(t, c, "first")
-	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "it went into a cool-down during this read")
+	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "the endpoint went into a cool-down during this read")
 }
 
 func TestAnswersAndCancelsDoNotEndASession(t *testing.T) {

@@ -39,7 +39,7 @@ func (r *batchRefusal) Error() string { return "the batch was refused: " + r.rea
 func (c *Client) splitting(ctx context.Context, at place, part []*Request) error {
 	for len(part) > 0 {
 		if c.pool.epoch(at.endpoint) != at.epoch {
-			return &fault{text: "it went into a cool-down during this batch"}
+			return &fault{text: "the endpoint went into a cool-down during this batch"}
 		}
 		most := c.pool.mostBatch(at.endpoint)
 		if most == 1 {

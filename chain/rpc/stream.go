@@ -202,7 +202,7 @@ func readResult(dec *jsontext.Decoder, out Streamed) error {
 		return shapeError{fmt.Errorf("result: %w", err)}
 	}
 	if _, after := dec.StackIndex(depth); dec.StackDepth() != depth || after != before+1 {
-		return shapeError{errors.New("result: it was not read to the end")}
+		return shapeError{errors.New("result: the stream was not read to the end")}
 	}
 	return nil
 }

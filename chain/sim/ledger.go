@@ -76,7 +76,7 @@ func (l *ledger) move(m move) {
 // include applies a transaction to the block at a height, whose fee rate is rate.
 func (l *ledger) include(tx *transaction, height, rate uint64) (*entry, error) {
 	if tx.expires != 0 && height > tx.expires {
-		return nil, fmt.Errorf("%w: it expired at %d", errWaits, tx.expires)
+		return nil, fmt.Errorf("%w: the transaction expired at %d", errWaits, tx.expires)
 	}
 	var e *entry
 	var err error

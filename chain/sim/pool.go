@@ -81,10 +81,10 @@ func (c *Chain) waits(txID string) *transaction {
 func (c *Chain) admissible(tx *transaction) error {
 	height := c.finalHeight()
 	if tx.expires != 0 && height >= int(tx.expires) {
-		return fmt.Errorf("%w: it expired at %d", chain.ErrRejected, tx.expires)
+		return fmt.Errorf("%w: the transaction expired at %d", chain.ErrRejected, tx.expires)
 	}
 	if tx.expires != 0 && len(c.blocks) > int(tx.expires) {
-		return fmt.Errorf("it expires at %d", tx.expires)
+		return fmt.Errorf("the transaction expires at %d", tx.expires)
 	}
 	for _, resource := range tx.resources {
 		if at, used := c.used[resource]; used && c.final(at) {

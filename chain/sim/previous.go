@@ -27,7 +27,7 @@ type outsideForm struct {
 func (c *Chain) ReadPrevious(raw []byte, wanted ...uint32) (txID string, outputs map[uint32]chain.Output, err error) {
 	payments, again, err := c.previousForm(raw)
 	if err == nil && !bytes.Equal(again, raw) {
-		err = errors.New("it is not in its only form")
+		err = errors.New("the transaction is not in its only form")
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("read previous transaction: %w", err)

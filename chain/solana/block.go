@@ -57,7 +57,7 @@ func (b *block) check(slot uint64) error {
 	case err1 != nil || err2 != nil:
 		return fmt.Errorf("%w: its hash is %.60q, its parent's %.60q", errBlock, b.Hash, b.Previous)
 	case b.Parent == nil || *b.Parent >= slot && slot > 0:
-		return fmt.Errorf("%w: it has no parent below it", errBlock)
+		return fmt.Errorf("%w: the block has no parent below it", errBlock)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (b *block) checkWhole(slot uint64) error {
 		return err
 	}
 	if b.Time == nil || !b.listed {
-		return fmt.Errorf("%w: it has no time or no transactions", errBlock)
+		return fmt.Errorf("%w: the block has no time or no transactions", errBlock)
 	}
 	return b.spoilt
 }

@@ -146,7 +146,7 @@ func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64)
 		return chain.UnsignedTx{}, err
 	}
 	if newest.Height == nil {
-		return chain.UnsignedTx{}, s.Fail(fmt.Errorf("block at slot %d: %w: it has no height", newest.slot, errBlock))
+		return chain.UnsignedTx{}, s.Fail(fmt.Errorf("block at slot %d: %w: the block has no height", newest.slot, errBlock))
 	}
 	m.blockhash, _ = parseKey(newest.Hash) // check has already parsed it
 	e := &envelope{

@@ -61,7 +61,7 @@ func (n *node) expired(ctx context.Context, e *envelope, blockhash key, sig sign
 	case found.Value[0] != nil:
 		return false, nil
 	case found.Context.Slot < epoch.Slot:
-		return false, fmt.Errorf("%w: it answers as of slot %d but has reported slot %d as final", errUnproven,
+		return false, fmt.Errorf("%w: the node answers as of slot %d but has reported slot %d as final", errUnproven,
 			found.Context.Slot,
 			epoch.Slot)
 	}

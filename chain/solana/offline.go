@@ -86,13 +86,13 @@ func parseCold(raw []byte) (*coldTx, error) {
 	}
 	if c.format != v0 || len(c.keys) != 6 || len(c.steps) != 4 || len(c.steps[1].data) != 9 ||
 		len(c.steps[2].data) != 5 || len(c.steps[3].data) != 12 {
-		return nil, fmt.Errorf("%w: it is no message that advances a nonce and makes one transfer", errCold)
+		return nil, fmt.Errorf("%w: the text is no message that advances a nonce and makes one transfer", errCold)
 	}
 	t := &coldTx{nonce: c.keys[1], sig: sig, message: message{format: v0, payer: c.keys[0], blockhash: c.blockhash,
 		price: binary.LittleEndian.Uint64(c.steps[1].data[1:]), limit: binary.LittleEndian.Uint32(c.steps[2].data[1:]),
 		transfers: []transfer{{c.keys[2], binary.LittleEndian.Uint64(c.steps[3].data[4:])}}}}
 	if !bytes.Equal(t.bytes(), raw) {
-		return nil, fmt.Errorf("%w: it is no message that advances a nonce and makes one transfer", errCold)
+		return nil, fmt.Errorf("%w: the text is no message that advances a nonce and makes one transfer", errCold)
 	}
 	return t, t.sound()
 }
@@ -106,7 +106,7 @@ func (t *coldTx) sound() error {
 		}
 	}
 	if t.signed() && !ed25519.Verify(t.payer[:], t.body(), t.sig[:]) {
-		return fmt.Errorf("%w: it was not made by %s", errSignature, t.payer)
+		return fmt.Errorf("%w: the signature was not made by %s", errSignature, t.payer)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (r *Rules) CombineCold(wallet bursar.ColdWallet, one, two []byte) (_ []byte
 			return nil, err
 		}
 		if !bytes.Equal(t.body(), other.body()) {
-			return nil, fmt.Errorf("%w: it is another transaction", errCold)
+			return nil, fmt.Errorf("%w: the bundle has another transaction", errCold)
 		}
 		given = other.sig
 	}

@@ -145,7 +145,7 @@ func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w: want one signature of 64 bytes", errSignature)
 	}
 	if !ed25519.Verify(m.payer[:], e.message, signatures[0]) {
-		return chain.SignedTx{}, fmt.Errorf("assemble: %w: it was not made by %s", errSignature, m.payer)
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w: the signature was not made by %s", errSignature, m.payer)
 	}
 	raw := m.transaction(signatures[0], e.message)
 	if len(raw) > m.mostBytes() {
@@ -179,7 +179,7 @@ func open(raw []byte) (signature, *message, error) {
 		return sig, nil, err
 	}
 	if !ed25519.Verify(m.payer[:], body, sig[:]) {
-		return sig, nil, fmt.Errorf("%w: it was not made by %s", errSignature, m.payer)
+		return sig, nil, fmt.Errorf("%w: the signature was not made by %s", errSignature, m.payer)
 	}
 	return sig, m, nil
 }

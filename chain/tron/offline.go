@@ -68,7 +68,7 @@ func (r *Rules) coldOf(wallet bursar.ColdWallet, data []byte) (t *coldTx, err er
 	case t.payload.Permission != uint64(wallet.PermissionID):
 		return nil, fmt.Errorf("%w: permission %d signs it, want %d", errCold, t.payload.Permission, wallet.PermissionID)
 	case t.payload.Expiration == 0:
-		return nil, fmt.Errorf("%w: it has no expiration", errCold)
+		return nil, fmt.Errorf("%w: the transaction has no expiration", errCold)
 	case !bytes.Equal(t.bytes(), data):
 		return nil, fmt.Errorf("%w: the encoding is not canonical", errCold)
 	}
@@ -99,7 +99,8 @@ func (t *coldTx) parse(body []byte) (err error) {
 // signer returns who made a signature over the transaction.
 func (t *coldTx) signer(sealed []byte) (by address, err error) {
 	if len(sealed) != signatureSize || sealed[64] < recoveryOffset {
-		return by, fmt.Errorf("%w: it has %d bytes, want %d whose last is 27 or 28", ethkey.ErrSignature, len(sealed),
+		return by, fmt.Errorf("%w: the signature has %d bytes, want %d whose last is 27 or 28", ethkey.ErrSignature,
+			len(sealed),
 			signatureSize)
 	}
 	plain := bytes.Clone(sealed)
@@ -113,13 +114,13 @@ func (t *coldTx) sound() error {
 	for i, s := range t.signatures {
 		switch {
 		case t.permission == nil && s.by != t.payload.Owner || t.permission != nil && t.permission.of(s.by) == 0:
-			return fmt.Errorf("%w: it is by %s, whose key may not sign", ethkey.ErrSignature, s.by)
+			return fmt.Errorf("%w: the signature is by %s, whose key may not sign", ethkey.ErrSignature, s.by)
 		case i > 0 && compare(t.signatures[i-1].by, s.by) >= 0:
 			return fmt.Errorf("%w: its signatures are not in ascending order, each once", errCold)
 		}
 	}
 	if len(t.signatures) > t.permission.most() {
-		return fmt.Errorf("%w: it has %d signatures, at most %d are needed", errCold, len(t.signatures),
+		return fmt.Errorf("%w: the transaction has %d signatures, at most %d are needed", errCold, len(t.signatures),
 			t.permission.most())
 	}
 	return nil
@@ -256,7 +257,7 @@ func (t *coldTx) signed(two []byte) (given [][]byte, err error) {
 		return nil, err
 	}
 	if !bytes.Equal(t.raw, other.raw) {
-		return nil, fmt.Errorf("%w: it is another transaction", errCold)
+		return nil, fmt.Errorf("%w: the bundle has another transaction", errCold)
 	}
 	for _, s := range other.signatures {
 		given = append(given, s.bytes)

@@ -95,10 +95,10 @@ func decodeCold(raw []byte) (p payload, err error) {
 		return p, err
 	}
 	if max(p.Expiration, p.Timestamp, p.FeeLimit, p.Amount) > math.MaxInt64 {
-		return p, fmt.Errorf("%w: it has a negative number", errEncoding)
+		return p, fmt.Errorf("%w: the payment has a negative number", errEncoding)
 	}
 	if !bytes.Equal(p.encode(), raw) {
-		return p, fmt.Errorf("%w: it contains more than a payment", errEncoding)
+		return p, fmt.Errorf("%w: the transaction contains more than a payment", errEncoding)
 	}
 	return p, nil
 }

@@ -100,11 +100,11 @@ func (r *Rules) fee(raw []byte, limit uint64) (bursar.Amount, error) {
 // payment reads the payment that a payload makes.
 func (r *Rules) payment(p payload) (chain.Payment, error) {
 	if p.Owner == (address{}) || p.Target == (address{}) || p.Owner == p.Target {
-		return chain.Payment{}, fmt.Errorf("%w: it has no payer, no receiver, or they are equal", errUnsigned)
+		return chain.Payment{}, fmt.Errorf("%w: the transaction has no payer or no receiver, or they are equal", errUnsigned)
 	}
 	if p.Data == nil {
 		if p.Amount == 0 {
-			return chain.Payment{}, fmt.Errorf("%w: it pays nothing", errUnsigned)
+			return chain.Payment{}, fmt.Errorf("%w: the transaction pays nothing", errUnsigned)
 		}
 		return chain.Payment{Address: bursar.Address{Base: p.Target.String()}, Amount: bursar.Units(p.Amount)}, nil
 	}
@@ -151,7 +151,7 @@ func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, 
 func checkSignature(digest [32]byte, signature []byte, by address) error {
 	signer, err := ethkey.Signer(digest, signature)
 	if err == nil && signer != by {
-		err = fmt.Errorf("%w: it was made by %s, want %s", ethkey.ErrSignature, address(signer), by)
+		err = fmt.Errorf("%w: the signature was made by %s, want %s", ethkey.ErrSignature, address(signer), by)
 	}
 	return err
 }

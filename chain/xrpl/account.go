@@ -70,7 +70,7 @@ func accountIn(ctx context.Context, s *rpc.Session, base string, state params) (
 	case err != nil:
 		return answer, fmt.Errorf("account %s: %w", base, err)
 	case answer.Data.Account != base:
-		return answer, s.Fail(fmt.Errorf("account %s: %w: it is of account %.40q", base, errAnswer,
+		return answer, s.Fail(fmt.Errorf("account %s: %w: the answer is of account %.40q", base, errAnswer,
 			answer.Data.Account))
 	}
 	answer.Data.exists, answer.Data.in = true, uint32(answer.Index)

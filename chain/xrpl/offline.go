@@ -62,7 +62,7 @@ func (r *Rules) coldOf(wallet bursar.ColdWallet, data []byte) (t *coldTx, err er
 	case t.LastLedger == 0 || t.Sequence == 0 || t.Amount == 0 || t.Fee == 0:
 		return nil, fmt.Errorf("%w: its last ledger, sequence, amount or fee is zero", errCold)
 	case t.NetworkID != r.namedNetwork():
-		return nil, fmt.Errorf("%w: it is for network %d, want %d", errCold, t.NetworkID, r.namedNetwork())
+		return nil, fmt.Errorf("%w: the transaction is for network %d, want %d", errCold, t.NetworkID, r.namedNetwork())
 	case !bytes.Equal(t.bytes(), data):
 		return nil, fmt.Errorf("%w: the encoding is not canonical", errCold)
 	}
@@ -80,7 +80,7 @@ func (t *coldTx) soundSingle() error {
 	case t.Signature == nil:
 		return nil
 	case accountOf(t.SigningKey) != t.Account:
-		return fmt.Errorf("%w: it is by the key of %s, want %s", errSignature, accountOf(t.SigningKey), t.Account)
+		return fmt.Errorf("%w: the signature is by the key of %s, want %s", errSignature, accountOf(t.SigningKey), t.Account)
 	}
 	return verify(singlePrefix, t.signing(t.SigningKey), t.SigningKey, t.Signature)
 }
@@ -201,7 +201,7 @@ func (r *Rules) CombineCold(wallet bursar.ColdWallet, one, two []byte) (_ []byte
 		return nil, err
 	}
 	if !bytes.Equal(t.signing(nil), other.signing(nil)) {
-		return nil, fmt.Errorf("%w: it is another transaction", errCold)
+		return nil, fmt.Errorf("%w: the bundle has another transaction", errCold)
 	}
 	if other.whole() && !t.whole() {
 		return other.bytes(), nil

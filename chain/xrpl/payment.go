@@ -122,7 +122,7 @@ func parsePayment(raw []byte) (payment, error) {
 	r := reader{left: raw}
 	var p payment
 	if !r.is(fieldType) || r.u16() != typePayment {
-		return p, fmt.Errorf("%w: it is a transaction of another type", errPayment)
+		return p, fmt.Errorf("%w: the transaction is of another type", errPayment)
 	}
 	if r.is(fieldNetworkID) {
 		p.NetworkID = r.u32()

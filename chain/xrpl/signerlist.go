@@ -123,7 +123,8 @@ func (l *signerList) sound(p *payment) error {
 	for i, s := range p.Signers {
 		switch {
 		case l.of(s.Account) == 0 || accountOf(s.Key) != s.Account:
-			return fmt.Errorf("%w: it is by the key of %s for %s, want a signer's own", errSignature, accountOf(s.Key),
+			return fmt.Errorf("%w: the signature is by the key of %s for %s, want a signer's own", errSignature,
+				accountOf(s.Key),
 				s.Account)
 		case i > 0 && compare(p.Signers[i-1].Account, s.Account) >= 0:
 			return fmt.Errorf("%w: its signers are not in ascending order, each once", errCold)
@@ -149,7 +150,7 @@ func verify(prefix string, message, key, signature []byte) error {
 	if len(key) == keySize && key[0] == 0xed {
 		if len(signature) != ed25519.SignatureSize ||
 			!ed25519.Verify(key[1:], append([]byte(prefix), message...), signature) {
-			return fmt.Errorf("%w: it is not by its key", errSignature)
+			return fmt.Errorf("%w: the signature is not by the named key", errSignature)
 		}
 		return nil
 	}
@@ -163,7 +164,7 @@ func verify(prefix string, message, key, signature []byte) error {
 	}
 	s := parsed.S()
 	if s.IsOverHalfOrder() || !parsed.Verify(digestOf(prefix, message), pub) {
-		return fmt.Errorf("%w: it is not by its key, or has a second form", errSignature)
+		return fmt.Errorf("%w: the signature is not by the named key, or has a second form", errSignature)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
 func (r *Rules) sound(e envelope, p payment) error {
 	switch {
 	case p.Signature != nil || len(p.Signers) > 0:
-		return fmt.Errorf("%w: it is already signed", errUnsigned)
+		return fmt.Errorf("%w: the transaction is already signed", errUnsigned)
 	case p.Flags != fullyCanonical:
 		return fmt.Errorf("%w: its flags are %#x", errUnsigned, p.Flags)
 	case p.LastLedger == 0 || e.Since >= p.LastLedger || p.LastLedger-e.Since > maxPatience:
@@ -153,7 +153,7 @@ func seal(digest hash, key, signature []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errSignature, err)
 	}
 	if !bytes.Equal(signer.SerializeCompressed(), key) {
-		return nil, fmt.Errorf("%w: it was made by another key", errSignature)
+		return nil, fmt.Errorf("%w: the signature was made by another key", errSignature)
 	}
 	return ecdsa.NewSignature(&rr, &ss).Serialize(), nil
 }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 // Creates a wallet, waits for what is paid to it, and shows the balance.
 //
-//     BURSAR_URL=http://127.0.0.1:8080 BURSAR_KEY=... php example.php BTC https://shop.example/hook
+//     BURSAR_API=http://127.0.0.1:8080 BURSAR_API_KEY=... php example.php BTC https://shop.example/hook
 
 require __DIR__ . '/autoload.php';
 
@@ -13,7 +13,7 @@ if ($argc !== 3) {
     exit(2);
 }
 [, $currency, $webhook] = $argv;
-$client = new Bursar\Client(['baseURL' => getenv('BURSAR_URL'), 'key' => getenv('BURSAR_KEY')]);
+$client = new Bursar\Client(['baseURL' => getenv('BURSAR_API'), 'key' => getenv('BURSAR_API_KEY')]);
 $position = $client->listEvents(['after' => 'newest'])['next'];
 try {
     $wallet = $client->createWallet(['currency' => $currency, 'webhook' => $webhook, 'metadata' => 'customer 7']);

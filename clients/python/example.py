@@ -1,6 +1,6 @@
 """Creates a wallet, waits for what is paid to it, and shows the balance.
 
-    BURSAR_URL=http://127.0.0.1:8080 BURSAR_KEY=... python3 example.py BTC https://shop.example/hook
+    BURSAR_API=http://127.0.0.1:8080 BURSAR_API_KEY=... python3 example.py BTC https://shop.example/hook
 """
 
 import os
@@ -13,7 +13,7 @@ def main() -> None:
     if len(sys.argv) != 3:
         sys.exit("usage: example.py CURRENCY WEBHOOK")
     currency, webhook = sys.argv[1:]
-    client = bursar.Client(os.environ["BURSAR_URL"], os.environ["BURSAR_KEY"])
+    client = bursar.Client(os.environ["BURSAR_API"], os.environ["BURSAR_API_KEY"])
     position = client.list_events(after="newest")["next"]
     try:
         wallet = client.create_wallet(currency=currency, webhook=webhook, metadata="customer 7")

@@ -1,11 +1,11 @@
 // Creates a wallet, waits for what is paid to it, and shows the balance.
 //
-//     BURSAR_URL=http://127.0.0.1:8080 BURSAR_KEY=… node dist/example.js BTC https://shop.example/hook
+//     BURSAR_API=http://127.0.0.1:8080 BURSAR_API_KEY=… node dist/example.js BTC https://shop.example/hook
 
 import { BursarError, Client } from "./bursar.js";
 
 const [currency = "BTC", webhook = ""] = process.argv.slice(2);
-const client = new Client({ baseURL: process.env.BURSAR_URL ?? "", key: process.env.BURSAR_KEY ?? "" });
+const client = new Client({ baseURL: process.env.BURSAR_API ?? "", key: process.env.BURSAR_API_KEY ?? "" });
 try {
   const { next } = await client.listEvents({ after: "newest" });
   const wallet = await client.createWallet({ currency, webhook, metadata: "customer 7" });

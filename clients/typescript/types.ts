@@ -165,7 +165,7 @@ export interface paths {
         put?: never;
         /**
          * Create a charge
-         * @description With `minimum`, or with neither `amount` nor `price`, one deposit pays the charge. With `amount` or `price` its deposits add up: the answer has the rule `sum` and the fields that belong to it. What is said below of charges that add up is ignored for others.
+         * @description With `minimum`, or with neither `amount` nor `price`, one deposit pays the charge. With `amount` or `price` its deposits add up: the answer has the rule `sum` and the fields that belong to it. Parameters that are described below for charges that add up are ignored for other charges.
          */
         post: operations["createCharge"];
         delete?: never;
@@ -213,7 +213,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a charge that adds up
-         * @description Ends a charge that is `open`. Its addresses stay watched: what is paid to them is credited, labelled `late`, and waits for a resolution. A cancelled charge is returned as it is.
+         * @description Ends a charge that is `open`. Its addresses stay watched: payments to them are credited, labelled `late`, and wait for a resolution. A charge that is cancelled already is returned unchanged.
          */
         post: operations["cancelCharge"];
         delete?: never;
@@ -233,7 +233,7 @@ export interface paths {
         put?: never;
         /**
          * Choose a currency of a charge that adds up
-         * @description Gives a currency its address, and locks its rate for `rateLock` seconds. A rate that is still locked stays. Addresses that were given before stay watched, and what is paid to them counts too.
+         * @description Gives a currency its address, and locks its rate for `rateLock` seconds. A rate that is still locked stays. Addresses that were given before stay watched, and payments to them count too.
          */
         post: operations["quoteCharge"];
         delete?: never;
@@ -253,7 +253,7 @@ export interface paths {
         put?: never;
         /**
          * Decide about a payment of a charge
-         * @description Each payment is resolved once: `accept` makes the charge paid, `credit` leaves the money in the balance and changes nothing else. The same resolution again returns the charge as it is. A payment that is reorged out and comes back waits for a new resolution.
+         * @description Each payment is resolved once: `accept` makes the charge paid, `credit` leaves the money in the balance and changes nothing else. The same resolution again returns the charge unchanged. A payment that is reorged out and comes back waits for a new resolution.
          */
         post: operations["resolveCharge"];
         delete?: never;
@@ -294,7 +294,7 @@ export interface paths {
         put?: never;
         /**
          * Create a payment link
-         * @description A reusable template of charges that add up: each payer who submits the page of the link gets a charge of their own, with its own address. Without `amount` and `price` each payer says how much, in `priceCurrency` or in the one currency. What is said of charges holds for each of them.
+         * @description A reusable template of charges that add up: each payer who submits the page of the link gets a charge of their own, with its own address. Without `amount` and `price` each payer says how much, in `priceCurrency` or in the one currency. The description of charges applies to each of them.
          */
         post: operations["createLink"];
         delete?: never;
@@ -314,7 +314,7 @@ export interface paths {
         put?: never;
         /**
          * Close a payment link
-         * @description It makes no more charges, for ever; its charges stay as they are. A closed link is returned as it is.
+         * @description Closes the link permanently: it makes no more charges. Charges that it made do not change. A link that is closed already is returned unchanged.
          */
         post: operations["closeLink"];
         delete?: never;
@@ -352,7 +352,7 @@ export interface paths {
         };
         /**
          * List the rates in fiat
-         * @description The rates that count now for charges with a price. A pair whose sources are too old or differ too much is left out.
+         * @description The current rates for charges with a price. A pair whose sources are too old or differ too much is left out.
          */
         get: operations["listRates"];
         put?: never;
@@ -467,7 +467,7 @@ export interface paths {
         put?: never;
         /**
          * Withdraw
-         * @description Debits amount and fee from the balance and queues the payment. A withdrawal to an address of this service is settled at once in the books, without a transaction on a chain. Send an `Idempotency-Key`: without one, a repeated request is a second withdrawal, unless it has the `reference` of the first: the same reference returns the first withdrawal again for ever, and with other parameters it is `idempotency_conflict`. If your account has keys (`GET account/order-keys`), send the same payment as `order` too, with your signature in `Bursar-Signature`: the signer checks both again, and pays nothing else. The same order again is the same withdrawal, with or without an `Idempotency-Key`; another order under the same order ID is `idempotency_conflict`. An order whose transaction can never be mined fails and is refunded: sign another one.
+         * @description Debits amount and fee from the balance and queues the payment. A withdrawal to an address of this service is settled at once in the books, without a transaction on a chain. Send an `Idempotency-Key`: without one, a repeated request is a second withdrawal, unless it has the `reference` of the first: the same reference always returns the first withdrawal, and with other parameters it is `idempotency_conflict`. If your account has keys (`GET account/order-keys`), send the same payment as `order` too, with your signature in `Bursar-Signature`: the signer checks both again, and pays nothing else. The same order again is the same withdrawal, with or without an `Idempotency-Key`; another order under the same order ID is `idempotency_conflict`. An order whose transaction can never be mined fails and is refunded: sign another one.
          */
         post: operations["withdraw"];
         delete?: never;
@@ -601,7 +601,7 @@ export interface paths {
         };
         /**
          * List the keys that sign orders
-         * @description Once your account has a key, every withdrawal needs an order that one of its keys signed, also after all of them are revoked. Only the operator can change the keys. A new key after the first counts after a hold; a revoked one stops counting immediately. Compare `instance` with what the operator gave you by another way: anyone who controls this service could answer anything here.
+         * @description Once your account has a key, every withdrawal needs an order that one of its keys signed, also after all of them are revoked. Only the operator can change the keys. A new key after the first counts after a hold; a revoked one stops counting immediately. Compare `instance` with the one that the operator gave you through another channel: anyone who controls this service could send any value here.
          */
         get: operations["listOrderKeys"];
         put?: never;
@@ -665,7 +665,7 @@ export interface paths {
         };
         /**
          * List the requests of this account
-         * @description What was asked with the account's keys and what became of it, newest first: the method and path, the key by its ID, the
+         * @description The requests that were made with the account's keys, and their results, newest first: the method and path, the key by its ID, the
          *     status, the code of a refusal and the time. Parameters, headers and bodies are not kept, nor is where a request came from.
          *     Requests appear within a second or two and are kept for some days (seven unless the operator says otherwise). Of more than 20
          *     successes, or 20 refusals, in a second at one replica only the first are kept; `leftOut` of the last one of that second says how many are missing.
@@ -698,10 +698,10 @@ export interface paths {
          *     request with a filter looks at up to 1,000 events: its page may have fewer than `limit` events, or none, and continues at
          *     `next` all the same.
          *
-         *     An operator may move delivered events that are old into archives. A position before one of them is refused with
-         *     `events_archived`; without `after`, the feed begins with the oldest event from which it is complete. So is a position ahead
-         *     of the feed, which there is after an older backup was restored. Behind an `eventID` that only a webhook has told of, some
-         *     events that the webhooks told of may come again.
+         *     An operator may move old delivered events into archives. A position before one of them is refused with
+         *     `events_archived`; without `after`, the feed begins with the oldest event from which it is complete. A position ahead
+         *     of the feed, which can exist after an older backup was restored, is refused in the same way. After an `eventID` that was received by a webhook only, some
+         *     events that webhooks delivered may come again.
          */
         get: operations["listEvents"];
         put?: never;
@@ -924,7 +924,7 @@ export interface webhooks {
         put?: never;
         /**
          * A charge whose deposits add up has changed
-         * @description The body is the whole charge; `version` rises, so drop what is older than what you know. `paid`, `late`, `reversed` and `attention` are always sent, the others where the charge asks for them.
+         * @description The body is the whole charge; `version` rises, so drop a body with a lower version than the one you know. `paid`, `late`, `reversed` and `attention` are always sent, the other events only if the charge asks for them.
          */
         post: operations["chargeEvent"];
         delete?: never;
@@ -1046,7 +1046,7 @@ export interface components {
         /** @example 100 */
         Uses: number | string;
         /**
-         * @description Of `pending`, `partial`, `overpaid`, `expired`, `cancelled` and `refunded`, separated by commas.
+         * @description Any of `pending`, `partial`, `overpaid`, `expired`, `cancelled` and `refunded`, separated by commas.
          * @example partial,overpaid
          */
         ChargeEvents: string;
@@ -1061,7 +1061,7 @@ export interface components {
         /** @enum {string} */
         Truth: "true" | "false";
         /**
-         * @description `open` waits for value; `confirming`: enough is in blocks; `paid`: enough is credited, or a payment was accepted; `expired` and `cancelled` ended without enough. The page [states of a charge](charges.md) says what leads from one to another.
+         * @description `open` waits for value; `confirming`: enough is in blocks; `paid`: enough is credited, or a payment was accepted; `expired` and `cancelled` ended without enough. The page [states of a charge](charges.md) explains the transitions.
          * @enum {string}
          */
         ChargeStatus: "open" | "confirming" | "paid" | "expired" | "cancelled";
@@ -1150,27 +1150,27 @@ export interface components {
             priceCurrency?: components["schemas"]["FiatCode"];
             /** @description Seconds for which a rate is locked, at most `expires`. Default: 900, or `expires` if that is less. */
             rateLock?: components["schemas"]["Lifetime"];
-            /** @description How much may be missing. With `underAmount`, the smaller of the two counts. Default: nothing. */
+            /** @description How much may be missing for the charge to be paid all the same, in percent. With `underAmount`, the smaller of the two counts. Default: nothing. */
             underPercent?: components["schemas"]["Percent"];
-            /** @description How much may be missing, in the currency of the price. */
+            /** @description How much may be missing for the charge to be paid all the same, in the currency of the price. */
             underAmount?: components["schemas"]["RequestAmount"];
-            /** @description How much may be too much without a label. With `overAmount`, the smaller of the two counts. Default: nothing. */
+            /** @description How much more than the price may be received before the charge is labelled `over`, in percent. With `overAmount`, the smaller of the two counts. Default: nothing. */
             overPercent?: components["schemas"]["Percent"];
-            /** @description How much may be too much, in the currency of the price. */
+            /** @description How much more than the price may be received before the charge is labelled `over`, in the currency of the price. */
             overAmount?: components["schemas"]["RequestAmount"];
-            /** @description What becomes of payments that are first seen after the end: `review` (the default) or `accept`. */
+            /** @description How payments are handled that are first seen after the end: `review` (the default) or `accept`. */
             late?: components["schemas"]["Handling"];
-            /** @description What becomes of other currencies at the charge's address: `review` (the default) or `accept`, which counts them at their rate and needs a price. */
+            /** @description How payments in other currencies to the charge's address are handled: `review` (the default) or `accept`, which counts them at their rate and needs a price. */
             other?: components["schemas"]["Handling"];
-            /** @description Your order's ID, unique within the account: again with the same parameters it returns the first charge. */
+            /** @description Your order's ID, unique within the account: a repeated request with the same parameters returns the first charge. */
             reference?: components["schemas"]["Reference"];
             /** @description What is paid for. */
             description?: components["schemas"]["Description"];
             /** @description Who pays. */
             customer?: components["schemas"]["Reference"];
-            /** @description Where a payer's page leads after the payment. */
+            /** @description URL to which the payer's page leads after the payment. */
             redirectSuccess?: components["schemas"]["RedirectURL"];
-            /** @description Where a payer's page leads without a payment. */
+            /** @description URL to which the payer's page leads if there was no payment. */
             redirectFailure?: components["schemas"]["RedirectURL"];
             /** @description Whom a payer asks for help. */
             contact?: components["schemas"]["Reference"];
@@ -1198,23 +1198,23 @@ export interface components {
             priceCurrency?: components["schemas"]["FiatCode"];
             /** @description Seconds for which a rate is locked, at most `expires`. Default: 900, or `expires` if that is less. */
             rateLock?: components["schemas"]["Lifetime"];
-            /** @description How much may be missing. With `underAmount`, the smaller of the two counts. Default: nothing. */
+            /** @description How much may be missing for the charge to be paid all the same, in percent. With `underAmount`, the smaller of the two counts. Default: nothing. */
             underPercent?: components["schemas"]["Percent"];
-            /** @description How much may be missing, in the currency of the price. */
+            /** @description How much may be missing for the charge to be paid all the same, in the currency of the price. */
             underAmount?: components["schemas"]["RequestAmount"];
-            /** @description How much may be too much without a label. With `overAmount`, the smaller of the two counts. Default: nothing. */
+            /** @description How much more than the price may be received before the charge is labelled `over`, in percent. With `overAmount`, the smaller of the two counts. Default: nothing. */
             overPercent?: components["schemas"]["Percent"];
-            /** @description How much may be too much, in the currency of the price. */
+            /** @description How much more than the price may be received before the charge is labelled `over`, in the currency of the price. */
             overAmount?: components["schemas"]["RequestAmount"];
-            /** @description What becomes of payments that are first seen after the end: `review` (the default) or `accept`. */
+            /** @description How payments are handled that are first seen after the end: `review` (the default) or `accept`. */
             late?: components["schemas"]["Handling"];
-            /** @description What becomes of other currencies at the charge's address: `review` (the default) or `accept`, which counts them at their rate and needs a price. */
+            /** @description How payments in other currencies to the charge's address are handled: `review` (the default) or `accept`, which counts them at their rate and needs a price. */
             other?: components["schemas"]["Handling"];
             /** @description What is paid for. */
             description?: components["schemas"]["Description"];
-            /** @description Where a payer's page leads after the payment. */
+            /** @description URL to which the payer's page leads after the payment. */
             redirectSuccess?: components["schemas"]["RedirectURL"];
-            /** @description Where a payer's page leads without a payment. */
+            /** @description URL to which the payer's page leads if there was no payment. */
             redirectFailure?: components["schemas"]["RedirectURL"];
             /** @description Whom a payer asks for help. */
             contact?: components["schemas"]["Reference"];
@@ -1224,7 +1224,7 @@ export interface components {
             linkFormat?: components["schemas"]["LinkFormat"];
             /** @description Events that are sent besides `paid`, `late`, `reversed` and `attention`, separated by commas. */
             events?: components["schemas"]["ChargeEvents"];
-            /** @description What each payer is asked for, separated by commas. */
+            /** @description Names of the fields that each payer fills in, separated by commas. */
             fields?: components["schemas"]["LinkFields"];
             /** @description How many charges may be paid. An open charge takes one of them until it ends. Default: no bound. */
             maxUses?: components["schemas"]["Uses"];
@@ -1250,7 +1250,7 @@ export interface components {
             chargeID: components["schemas"]["ID"];
             /** @description The deposit. */
             depositID: components["schemas"]["ID"];
-            /** @description What becomes of the payment. */
+            /** @description The resolution of the payment. */
             resolution: components["schemas"]["PaymentResolution"];
         };
         ChargeRefundRequest: {
@@ -1262,13 +1262,13 @@ export interface components {
             address: components["schemas"]["Destination"];
             /** @description How much is refunded, in the currency that was paid. Default: `part` is `all`. */
             amount?: components["schemas"]["RequestAmount"];
-            /** @description `all` that is left of the payment, or what the charge received `over` its price. */
+            /** @description `all`: what is left of the payment; `over`: what the charge received above its price. */
             part?: components["schemas"]["RefundPart"];
-            /** @description With a part of a charge with a price: `then` (the default) refunds what was paid, `now` what it was worth, at the rate of today and never more than was paid. */
+            /** @description With a part of a charge with a price: `then` (the default) refunds the amount that was paid; `now` refunds its value at the time of the payment, at the current rate, and never more than was paid. */
             rate?: components["schemas"]["RefundRate"];
-            /** @description Who bears the fee: the `merchant` (the default), from whose balance it is debited on top, or the `payer`, who receives what is refunded less the fee. Not with an `order`. */
+            /** @description Who bears the fee: the `merchant` (the default), from whose balance it is debited on top, or the `payer`, who receives the refunded amount less the fee. Not with an `order`. */
             fee?: components["schemas"]["RefundFee"];
-            /** @description The text of the order that is signed. Better in the body: whatever is cut off or re-encoded on the way makes the signature invalid. */
+            /** @description The text of the signed order. Send it in the body: the signature becomes invalid if anything is cut off or re-encoded on the way. */
             order?: components["schemas"]["OrderText"];
         };
         NewWithdrawalRequest: {
@@ -1278,11 +1278,11 @@ export interface components {
             amount: components["schemas"]["RequestAmount"];
             /** @description Address of the recipient. */
             address: components["schemas"]["Destination"];
-            /** @description Your own ID of the payment, unique within the account: again with the same parameters it returns the first withdrawal, whatever its Idempotency-Key. */
+            /** @description Your own ID of the payment, unique within the account: a repeated request with the same parameters returns the first withdrawal, whatever its Idempotency-Key. */
             reference?: components["schemas"]["OwnReference"];
-            /** @description What you want to keep with it: a JSON object of strings. */
+            /** @description Your own data to keep with the withdrawal: a JSON object of strings. */
             metadata?: components["schemas"]["MetadataMap"];
-            /** @description The text of the order that is signed. Better in the body: whatever is cut off or re-encoded on the way makes the signature invalid. */
+            /** @description The text of the signed order. Send it in the body: the signature becomes invalid if anything is cut off or re-encoded on the way. */
             order?: components["schemas"]["OrderText"];
         };
         WithdrawalIDRequest: {
@@ -1366,14 +1366,14 @@ export interface components {
         };
         Charge: {
             chargeID: components["schemas"]["ID"];
-            /** @description Of a charge that adds up: the first of its currencies. */
+            /** @description The currency; for a charge that adds up, the first of its currencies. */
             currency: components["schemas"]["Code"];
             /**
-             * @description `<address>` or `<address>:<memo>`. Of a charge that adds up: that of its first currency, empty until it is chosen.
+             * @description `<address>` or `<address>:<memo>`. For a charge that adds up, the address of its first currency, empty until the currency is chosen.
              * @example bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4
              */
             address: string;
-            /** @description Smallest deposit that pays the charge. Of a charge that adds up: what is due in its first currency, 0 while no rate is known. */
+            /** @description Smallest deposit that pays the charge. For a charge that adds up, the amount due in its first currency, 0 while no rate is known. */
             minimum: components["schemas"]["Amount"];
             /** @description False again if the payment is reorged out after its credit and no other deposit pays; `deposit_reversed` reports that, and `paid` when the charge is paid again. */
             paid: boolean;
@@ -1389,7 +1389,7 @@ export interface components {
             depositIDs: components["schemas"]["ID"][];
             createdAt: components["schemas"]["Time"];
             /**
-             * @description The deposits add up. This and what follows is present for such charges only.
+             * @description The deposits add up. This property and the following ones are present for such charges only.
              * @constant
              */
             rule?: "sum";
@@ -1397,19 +1397,19 @@ export interface components {
             labels?: components["schemas"]["ChargeLabel"][];
             /** @description A payment waits for a resolution. */
             attention?: boolean;
-            /** @description Rises with every change: drop what has a lower version than what you know. */
+            /** @description Rises with every change: drop a charge with a lower version than the one you know. */
             version?: number;
             reference?: string;
             description?: string;
             customer?: string;
             required?: components["schemas"]["Price"];
-            /** @description Credited and counted, in the currency of `required`, as the next four. */
+            /** @description Amount that is credited and counted, in the currency of `required`, as are the next four. */
             received?: components["schemas"]["Amount"];
-            /** @description Of what was received: what was more than required and is refunded. It counts no more. */
+            /** @description The part of `received` that was more than required and is refunded. It no longer counts. */
             returned?: components["schemas"]["Amount"];
             /** @description In blocks and not credited yet. */
             pending?: components["schemas"]["Amount"];
-            /** @description Required and neither received, less what was returned, nor pending. */
+            /** @description Amount that is still missing: required, less what was received and not returned, less what is pending. */
             due?: components["schemas"]["Amount"];
             /** @description Received beyond the price. */
             over?: components["schemas"]["Amount"];
@@ -1431,7 +1431,7 @@ export interface components {
             linkFormat?: string;
             events?: string[];
             /**
-             * @description Where the payer pays: send them there. Anyone who has the URL sees the page. Null in events, and where the service has no payer's pages.
+             * @description URL of the payer's page: send the payer there. Anyone who has the URL sees the page. Null in events, and if the service has no payer's pages.
              * @example https://pay.shop.example/pay/0f4b2a52-6a0e-4c0b-9d0e-3f6f2f1d8a11
              */
             checkoutURL?: string | null;
@@ -1440,11 +1440,11 @@ export interface components {
              * @description Since when a payment waits for a resolution; null if none does.
              */
             attentionSince?: string | null;
-            /** @description Where the payer wants to be refunded to: their own word, which you approve by refunding to it. */
+            /** @description Addresses to which the payer asks to be refunded. Nobody has verified them; you approve one by refunding to it. */
             refundAddresses?: components["schemas"]["RefundAddress"][];
             /**
              * Format: uuid
-             * @description The payment link that it was made by; null for none.
+             * @description The payment link that made the charge; null if there is none.
              */
             linkID?: string | null;
             /**
@@ -1460,20 +1460,20 @@ export interface components {
         RefundAddress: {
             currency: components["schemas"]["Code"];
             address: components["schemas"]["Address"];
-            /** @description The memo, where the address has one. */
+            /** @description The memo, if the address has one. */
             tag: string | null;
             proposedAt: components["schemas"]["Time"];
-            /** @description How often an address was named for the currency. Above 1, this one took the place of another: ask the payer, since anyone who has the URL of the page can do that. */
+            /** @description How often an address was named for the currency. Above 1, this address replaced another one: ask the payer, since anyone who has the URL of the page can name an address. */
             named: number;
             /** @description A payment of the currency is refunded: the payer cannot name another address. */
             locked: boolean;
         };
         Link: {
             linkID: components["schemas"]["ID"];
-            /** @description Opens the page of the link; it is not the ID. */
+            /** @description Token in the URL of the link's page; not the link's ID. */
             token: string;
             currencies: components["schemas"]["Code"][];
-            /** @description What a charge is priced in: a fiat currency, or the one currency. */
+            /** @description The currency of the price: a fiat currency, or the only currency of the charge. */
             priceCurrency: components["schemas"]["Code"];
             /**
              * @description What each charge costs, as it was sent; null if the payer says how much.
@@ -1501,9 +1501,9 @@ export interface components {
             currency: components["schemas"]["Code"];
         };
         Tolerance: {
-            /** @description What may be missing, in the currency of the price. */
+            /** @description Amount that may be missing, in the currency of the price. */
             under: components["schemas"]["Amount"];
-            /** @description What may be too much. */
+            /** @description Amount that may be received above the price, in the currency of the price. */
             over: components["schemas"]["Amount"];
         };
         ChargeRedirect: {
@@ -1519,22 +1519,22 @@ export interface components {
             network: string;
             /** @description `<address>` or `<address>:<memo>`; null until the currency is chosen. */
             address: string | null;
-            /** @description The memo, where the address has one. */
+            /** @description The memo, if the address has one. */
             tag: string | null;
-            /** @description Of a whole unit, in the currency of the price; null while none is known. */
+            /** @description Rate of a whole unit, in the currency of the price; null while no rate is known. */
             rate: string | null;
             rateSource: string | null;
             /** Format: date-time */
             rateAt: string | null;
             /**
              * Format: date-time
-             * @description Until when the rate counts; null if it is not locked, or has no end.
+             * @description Time until which the rate counts; null if the rate is not locked, or has no end.
              */
             lockedUntil: string | null;
-            /** @description What is asked for in this currency: never less than its smallest deposit. */
+            /** @description Amount due in this currency: never less than its smallest deposit. */
             due: string | null;
             /**
-             * @description What a payer's wallet opens, with address and amount; null if nothing is due at an address, or the chain has no such form.
+             * @description Payment URI for the payer's wallet, with address and amount; null if nothing is due at an address, or the chain has no such form.
              * @example bitcoin:bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4?amount=0.0123
              */
             uri: string | null;
@@ -1546,30 +1546,30 @@ export interface components {
             hashID: string;
             currency: components["schemas"]["Code"];
             amount: components["schemas"]["Amount"];
-            /** @description By which it counts; null where none was known at its first sight. */
+            /** @description Rate at which the payment counts; null if none was known when it was first seen. */
             rate: string | null;
             rateSource: string | null;
-            /** @description In the currency of the price, rounded down. */
+            /** @description Value of the payment in the currency of the price, rounded down. */
             value: string | null;
             seenAt: components["schemas"]["Time"];
             status: components["schemas"]["DepositStatus"];
             counted: boolean;
-            /** @description Why it does not count: its status, `late`, `no_rate`, `other_asset`, `other_network` or `refunded`. */
+            /** @description Why the payment does not count: its status, `late`, `no_rate`, `other_asset`, `other_network` or `refunded`. */
             why: string | null;
-            /** @description `accept`, `credit` or `refund`; null for none. */
+            /** @description `accept`, `credit` or `refund`; null if the payment has no resolution. */
             resolution: string | null;
-            /** @description It waits for a resolution. */
+            /** @description The payment waits for a resolution. */
             attention: boolean;
-            /** @description How much of it can be refunded. */
+            /** @description How much of the payment can be refunded. */
             refundable: components["schemas"]["Amount"];
         };
         ChargeRefund: {
             withdrawalID: components["schemas"]["ID"];
             depositID: components["schemas"]["ID"];
             currency: components["schemas"]["Code"];
-            /** @description What of the payment is refunded. */
+            /** @description The part of the payment that is refunded. */
             amount: components["schemas"]["Amount"];
-            /** @description What of it the payer bears as the fee: the withdrawal pays the rest. Absent if the merchant bears the fee. */
+            /** @description The part of `amount` that the payer bears as the fee: the withdrawal pays the rest. Absent if the merchant bears the fee. */
             fee?: components["schemas"]["Amount"];
             /** @description That of the withdrawal. */
             status: string;
@@ -1584,14 +1584,14 @@ export interface components {
         PairRate: {
             currency: components["schemas"]["Code"];
             priceCurrency: components["schemas"]["FiatCode"];
-            /** @description Of a whole unit of the currency. */
+            /** @description Rate of a whole unit of the currency. */
             rate: components["schemas"]["Amount"];
             /** @description The feed that it comes from. */
             source: string;
             at: components["schemas"]["Time"];
         };
         /**
-         * @description By currency, with the currency's places.
+         * @description Amounts by currency, with the currency's places.
          * @example {
          *       "BTC": "0.50000000",
          *       "USDT": "12.00"
@@ -1614,7 +1614,7 @@ export interface components {
          * @enum {string}
          */
         LedgerKind: "deposit" | "deposit_reversed" | "unattributed_assigned" | "withdrawal_held" | "withdrawal_settled" | "withdrawal_refunded" | "withdrawal_reopened" | "internal_transfer";
-        /** @description What the lines of a currency come to that are in archives and not listed; on the last page, where there are any. */
+        /** @description Sum of a currency's lines that are in archives and not listed; on the last page, if there are any. */
         ArchivedSums: {
             currency: components["schemas"]["Code"];
             /** @description Change of the balance that can be spent. */
@@ -1665,18 +1665,18 @@ export interface components {
             /** @description What is held. */
             held: components["schemas"]["Change"];
         };
-        /** @description What a currency began and ended with. */
+        /** @description Balances of a currency at the beginning and at the end of the period. */
         StatementCurrency: {
             currency: components["schemas"]["Code"];
             /** @description Balances at the beginning of the period. */
             opening: components["schemas"]["StatementAmounts"];
             /** @description Balances at its end. */
             closing: components["schemas"]["StatementAmounts"];
-            /** @description What the entries of the period come to that are in archives and not listed, if there are any. */
+            /** @description Sum of the period's entries that are in archives and not listed, if there are any. */
             archived?: components["schemas"]["StatementAmounts"];
         };
         Statement: {
-            /** @description The entries are of this time or later. */
+            /** @description The entries are from this time or later. */
             from: components["schemas"]["Time"];
             /** @description And earlier than this. */
             to: components["schemas"]["Time"];
@@ -1719,11 +1719,11 @@ export interface components {
         };
         Withdrawal: {
             withdrawalID: components["schemas"]["ID"];
-            /** @description The charge that it refunds. Present in responses about refunds only. */
+            /** @description The charge that the withdrawal refunds. Present in responses about refunds only. */
             chargeID?: components["schemas"]["ID"];
-            /** @description Your own ID of it, if you gave one. */
+            /** @description Your own ID of the withdrawal, if you gave one. */
             reference?: components["schemas"]["OwnReference"];
-            /** @description What you keep with it, if you gave any. */
+            /** @description Your own data that is kept with the withdrawal, if you gave any. */
             metadata?: components["schemas"]["MetadataObject"];
             currency: components["schemas"]["Code"];
             /** @description Amount that the recipient receives. */
@@ -1735,7 +1735,7 @@ export interface components {
             hashID: string | null;
             status: components["schemas"]["WithdrawalStatus"];
             /**
-             * @description What a `queued` withdrawal waits for, where it cannot be signed now. Present in the responses of `GET account/withdrawal`, `GET account/withdrawals` and `GET account/search` only. `fee`: the network's fee is above the operator's limit or the order's `max_fee`; one whose order expires meanwhile fails and is refunded. `funds`, `inputs`, `gas`: the hot wallet is being filled. `approval`: persons have to sign. `order`: the signer refused the order; ask the operator.
+             * @description Reason why a `queued` withdrawal cannot be signed now. Present in the responses of `GET account/withdrawal`, `GET account/withdrawals` and `GET account/search` only. `fee`: the network's fee is above the operator's limit or the order's `max_fee`; one whose order expires meanwhile fails and is refunded. `funds`, `inputs`, `gas`: the hot wallet is being filled. `approval`: persons have to sign. `order`: the signer refused the order; ask the operator.
              * @enum {string}
              */
             waitsFor?: "fee" | "funds" | "inputs" | "gas" | "approval" | "order";
@@ -1746,7 +1746,7 @@ export interface components {
             completedAt: string | null;
         };
         /**
-         * @description The order, byte for byte as it was signed: ASCII, each line ended by a line feed, in this order: `bursar-order/1`, then `instance`, `account`, `order` (a UUID of your own, unique for ever in your account), `requester` (`-`), `chain`, `asset` (the contract, or `native`), `pay`, `tag` (or `-`), `units` (of the smallest unit), `max_fee` (the most that the transaction may cost, in units of the native asset, or `-`), `created`, `expires` (at most 30 days later), each as `name: value`.
+         * @description The order, byte for byte as it was signed: ASCII, each line ended by a line feed, in this order: `bursar-order/1`, then `instance`, `account`, `order` (a UUID of your own, which your account never uses again), `requester` (`-`), `chain`, `asset` (the contract, or `native`), `pay`, `tag` (or `-`), `units` (of the smallest unit), `max_fee` (the most that the transaction may cost, in units of the native asset, or `-`), `created`, `expires` (at most 30 days later), each as `name: value`.
          * @example bursar-order/1
          *     instance: K7QJ3ZL2M5XW4RT6P8YN9VBHCD
          *     account: 0193a6a0-0000-7000-8000-000000000000
@@ -1767,14 +1767,14 @@ export interface components {
             keyID: string;
             /** @example shop */
             name: string;
-            /** @description The base64 of its SubjectPublicKeyInfo, as between the lines of a PEM file. */
+            /** @description The base64 of the key's SubjectPublicKeyInfo, as between the first and the last line of a PEM file. */
             publicKey: string;
             usable: boolean;
             /** @description End of its hold. */
             usableFrom: components["schemas"]["Time"];
             /**
              * Format: date-time
-             * @description Time at which it was revoked; null if it is not.
+             * @description Time at which the key was revoked; null if it is not revoked.
              */
             revokedAt: string | null;
             createdAt: components["schemas"]["Time"];
@@ -1783,7 +1783,7 @@ export interface components {
             destinationID: components["schemas"]["ID"];
             /** @description Currencies that may be withdrawn to the address. */
             currencies: components["schemas"]["Code"][];
-            /** @description In the canonical form of its chain; a memo is part of it. */
+            /** @description The address in the canonical form of its chain, including its memo. */
             address: components["schemas"]["Address"];
             /** @example treasury */
             label: string;
@@ -1807,7 +1807,7 @@ export interface components {
             /** @description The largest withdrawal of your account. Not present if there is none. */
             withdrawalMaximum?: components["schemas"]["Amount"];
             /**
-             * @description `network` for the chain's fee at the time, or a fixed amount. The fees shown are those of your account.
+             * @description `network` for the chain's fee at the time of the withdrawal, or a fixed amount. The fees shown are those of your account.
              * @example network
              */
             withdrawalFee: string;
@@ -1867,13 +1867,13 @@ export interface components {
          */
         FeedPosition: string;
         /**
-         * @description The name of a state of a charge.
+         * @description Identifies a state of a charge.
          * @example 3
          */
         Seen: string;
         /** @example 20 */
         Wait: number | string;
-        /** @description An event, as a webhook has it in `response.webhook`. What it is about decides which of `deposit`, `charge` and `withdrawal` it has. */
+        /** @description An event, as a webhook has it in `response.webhook`. Its `type` and `event` decide which of `deposit`, `charge` and `withdrawal` it has. */
         FeedEvent: {
             accountID: components["schemas"]["ID"];
             type: components["schemas"]["EventType"];
@@ -1887,7 +1887,7 @@ export interface components {
         /** @example order 17 */
         SearchText: string;
         /**
-         * @description The last three are refunded, once.
+         * @description A withdrawal that is `rejected`, `cancelled` or `failed` is refunded, once.
          * @enum {string}
          */
         WithdrawalStatus: "pending_approval" | "queued" | "signed" | "broadcast" | "confirmed" | "rejected" | "cancelled" | "failed";
@@ -1953,7 +1953,7 @@ export interface components {
             code: string;
             /** @description Until the response was made. */
             milliseconds: number;
-            /** @description How many requests of the account in the second before are not in the list. */
+            /** @description How many requests that the account made in the second before are left out of the list. */
             leftOut: number;
         };
         Attempt: {
@@ -2101,7 +2101,7 @@ export interface components {
                 };
             };
         };
-        /** @description The codes in order, and the details of each. */
+        /** @description The currency codes in order, and the details of each currency. */
         CurrenciesResponse: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2370,7 +2370,7 @@ export interface components {
                 };
             };
         };
-        /** @description Whether withdrawals are restricted to the list, and a page of it. */
+        /** @description Whether withdrawals are restricted to the list, and one page of the list. */
         DestinationsResponse: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2604,7 +2604,7 @@ export interface components {
                 };
             };
         };
-        /** @description The key, or the address that the request comes from, does not allow it. `forbidden` covers both a missing scope and an address from which the key may not be used. For the reason of `withdrawals_frozen`, ask the operator. */
+        /** @description The key, or the address that the request comes from, does not allow the request. `forbidden` covers both a missing scope and an address from which the key may not be used. For the reason of `withdrawals_frozen`, ask the operator. */
         ForbiddenResponse: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2846,7 +2846,7 @@ export interface components {
     parameters: {
         /** @description Makes the request safe to repeat: 1 to 255 printable ASCII characters. */
         IdempotencyKeyParameter: string;
-        /** @description The event's ID, the same in every delivery of it. Use it to process an event only once. */
+        /** @description The event's ID, the same in every delivery of the event. Use it to process an event only once. */
         WebhookIDParameter: components["schemas"]["ID"];
         /** @description Time at which this delivery was sent, in seconds since 1970. Refuse deliveries that are more than five minutes off. */
         WebhookTimestampParameter: number;
@@ -2862,7 +2862,7 @@ export interface components {
         DepositIDParameter: components["schemas"]["ID"];
         /** @description The transaction hash. */
         HashIDParameter: components["schemas"]["Hash"];
-        /** @description Only charges of this status. This and the next four select charges that add up only. */
+        /** @description Only charges with this status. This parameter and the next four select only charges that add up. */
         ChargeStatusFilterParameter: components["schemas"]["ChargeStatus"];
         /** @description Only charges with this label. */
         ChargeLabelFilterParameter: components["schemas"]["ChargeLabel"];
@@ -2928,11 +2928,11 @@ export interface components {
         MonthParameter: components["schemas"]["Month"];
         /** @description The statement has the entries at this time or later. Default: the beginning of the current month. */
         StatementFromParameter: components["schemas"]["Time"];
-        /** @description And those before this time, which must not be earlier than `from`. Default: now, or the end of the current month without `from`. */
+        /** @description The statement has the entries before this time, which must not be earlier than `from`. Default: now, or the end of the current month without `from`. */
         StatementToParameter: components["schemas"]["Time"];
         /** @description Default: json. */
         FormatParameter: components["schemas"]["StatementFormat"];
-        /** @description The `next` of an earlier response, an `eventID`, or `newest`: behind all events that there are. Default: before the oldest event. */
+        /** @description The `next` of an earlier response, an `eventID`, or `newest`: after all existing events. Default: before the oldest event. */
         AfterParameter: components["schemas"]["FeedPosition"];
         /** @description Only events of this `type`. */
         OfTypeParameter: components["schemas"]["EventType"];
@@ -2940,7 +2940,7 @@ export interface components {
         OfEventParameter: components["schemas"]["EventKind"];
         /** @description The `seen` of an earlier response, or the `id` of an event of the stream. Default: nothing was seen. */
         SeenParameter: components["schemas"]["Seen"];
-        /** @description How many seconds to wait for a change if there is none. Default: 0. Not of a stream. */
+        /** @description How many seconds to wait for a change if there is none. Default: 0. Not used for a stream. */
         WaitForChangeParameter: components["schemas"]["Wait"];
         /** @description How many seconds to wait for an event if there is none. Default: 0. */
         WaitForParameter: components["schemas"]["Wait"];
@@ -3396,7 +3396,7 @@ export interface operations {
                 chargeID: components["parameters"]["ChargeIDParameter"];
                 /** @description The `seen` of an earlier response, or the `id` of an event of the stream. Default: nothing was seen. */
                 seen?: components["parameters"]["SeenParameter"];
-                /** @description How many seconds to wait for a change if there is none. Default: 0. Not of a stream. */
+                /** @description How many seconds to wait for a change if there is none. Default: 0. Not used for a stream. */
                 wait?: components["parameters"]["WaitForChangeParameter"];
             };
             header?: never;
@@ -3652,7 +3652,7 @@ export interface operations {
     listCharges: {
         parameters: {
             query?: {
-                /** @description Only charges of this status. This and the next four select charges that add up only. */
+                /** @description Only charges with this status. This parameter and the next four select only charges that add up. */
                 status?: components["parameters"]["ChargeStatusFilterParameter"];
                 /** @description Only charges with this label. */
                 label?: components["parameters"]["ChargeLabelFilterParameter"];
@@ -3752,7 +3752,7 @@ export interface operations {
                 month?: components["parameters"]["MonthParameter"];
                 /** @description The statement has the entries at this time or later. Default: the beginning of the current month. */
                 from?: components["parameters"]["StatementFromParameter"];
-                /** @description And those before this time, which must not be earlier than `from`. Default: now, or the end of the current month without `from`. */
+                /** @description The statement has the entries before this time, which must not be earlier than `from`. Default: now, or the end of the current month without `from`. */
                 to?: components["parameters"]["StatementToParameter"];
                 /** @description Only this currency. */
                 currency?: components["parameters"]["CurrencyFilterParameter"];
@@ -4094,7 +4094,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description The `next` of an earlier response, an `eventID`, or `newest`: behind all events that there are. Default: before the oldest event. */
+                /** @description The `next` of an earlier response, an `eventID`, or `newest`: after all existing events. Default: before the oldest event. */
                 after?: components["parameters"]["AfterParameter"];
                 /** @description Only events of this `type`. */
                 type?: components["parameters"]["OfTypeParameter"];
@@ -4283,7 +4283,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's ID, the same in every delivery of it. Use it to process an event only once. */
+                /** @description The event's ID, the same in every delivery of the event. Use it to process an event only once. */
                 "webhook-id": components["parameters"]["WebhookIDParameter"];
                 /** @description Time at which this delivery was sent, in seconds since 1970. Refuse deliveries that are more than five minutes off. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestampParameter"];
@@ -4319,7 +4319,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's ID, the same in every delivery of it. Use it to process an event only once. */
+                /** @description The event's ID, the same in every delivery of the event. Use it to process an event only once. */
                 "webhook-id": components["parameters"]["WebhookIDParameter"];
                 /** @description Time at which this delivery was sent, in seconds since 1970. Refuse deliveries that are more than five minutes off. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestampParameter"];
@@ -4355,7 +4355,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's ID, the same in every delivery of it. Use it to process an event only once. */
+                /** @description The event's ID, the same in every delivery of the event. Use it to process an event only once. */
                 "webhook-id": components["parameters"]["WebhookIDParameter"];
                 /** @description Time at which this delivery was sent, in seconds since 1970. Refuse deliveries that are more than five minutes off. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestampParameter"];
@@ -4391,7 +4391,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's ID, the same in every delivery of it. Use it to process an event only once. */
+                /** @description The event's ID, the same in every delivery of the event. Use it to process an event only once. */
                 "webhook-id": components["parameters"]["WebhookIDParameter"];
                 /** @description Time at which this delivery was sent, in seconds since 1970. Refuse deliveries that are more than five minutes off. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestampParameter"];
@@ -4427,7 +4427,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's ID, the same in every delivery of it. Use it to process an event only once. */
+                /** @description The event's ID, the same in every delivery of the event. Use it to process an event only once. */
                 "webhook-id": components["parameters"]["WebhookIDParameter"];
                 /** @description Time at which this delivery was sent, in seconds since 1970. Refuse deliveries that are more than five minutes off. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestampParameter"];
@@ -4463,7 +4463,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's ID, the same in every delivery of it. Use it to process an event only once. */
+                /** @description The event's ID, the same in every delivery of the event. Use it to process an event only once. */
                 "webhook-id": components["parameters"]["WebhookIDParameter"];
                 /** @description Time at which this delivery was sent, in seconds since 1970. Refuse deliveries that are more than five minutes off. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestampParameter"];
@@ -4499,7 +4499,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's ID, the same in every delivery of it. Use it to process an event only once. */
+                /** @description The event's ID, the same in every delivery of the event. Use it to process an event only once. */
                 "webhook-id": components["parameters"]["WebhookIDParameter"];
                 /** @description Time at which this delivery was sent, in seconds since 1970. Refuse deliveries that are more than five minutes off. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestampParameter"];

@@ -44,7 +44,7 @@ type session struct {
 
 // commands is the command line.
 type commands struct {
-	Key          string `placeholder:"FILE" help:"SSH key: a private key without passphrase, or a public key that the agent has the other half of. Default: the key of the agent that belongs to somebody in the policy."`
+	Key          string `placeholder:"FILE" help:"Private SSH key without passphrase, or the public key of one in the agent. Default: the agent's key in the policy."`
 	PasswordFile string `placeholder:"FILE" help:"File with the password of the operator's listener."`
 	Certificate
 

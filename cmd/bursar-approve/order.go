@@ -47,7 +47,7 @@ type yesCommand struct {
 	Orders []string `arg:"" optional:"" name:"order" placeholder:"ORDER" help:"IDs of orders. Default: all that wait."`
 	How    `embed:""`
 
-	Payment int64 `default:"1" help:"Which payment of the order you approve. Above 1 only where the signer allowed it before, in another transaction that cannot be included any more."`
+	Payment int64 `default:"1" help:"Number of the order's payment that you approve; above 1 only if the one before can no longer be included."`
 }
 
 // How is how an approval is made.

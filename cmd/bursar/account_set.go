@@ -11,9 +11,9 @@ import (
 
 // notifications are the flags that set which events an account receives, and where.
 type notifications struct {
-	NotifyPending     *bool   `negatable:"" help:"Send events of deposits as soon as they are in a block (--notify-pending), or only once they are credited (--no-notify-pending)."`
+	NotifyPending     *bool   `negatable:"" help:"Send events of deposits once they are in a block; --no-notify-pending: only once they are credited."`
 	NotifyWithdrawals *bool   `negatable:"" help:"Send an event whenever a withdrawal's status changes (--notify-withdrawals), or never (--no-notify-withdrawals)."`
-	Webhook           *string `placeholder:"URL" help:"URL for events of the account itself, such as those of withdrawals. Empty: the newest webhook that was set for all wallets."`
+	Webhook           *string `placeholder:"URL" help:"URL for the account's own events, such as those of withdrawals. Empty: the newest webhook set for all wallets."`
 }
 
 func (n notifications) settings(cfg config.Config) account.Settings {

@@ -39,8 +39,8 @@ type chargeCreateCommand struct {
 
 // Help returns what is made, and an example.
 func (chargeCreateCommand) Help() string {
-	return "Several payments add up. It prints the ID, the address or the page for the payer; `bursar charge qr` shows a " +
-		"code. All that a charge can have is set with `bursar api POST charge`.\n\nExample:\n\n    " +
+	return "Several payments add up. It prints the ID, the address or the page for the payer; `bursar charge qr` shows " +
+		"a code. All other fields of a charge are set with `bursar api POST charge`.\n\nExample:\n\n    " +
 		"bursar charge create BTC --amount 0.001 --webhook https://shop.example/hook --reference 'order 7'"
 }
 

@@ -43,8 +43,8 @@ type completeCommand struct {
 
 // Help returns an example.
 func (completeCommand) Help() string {
-	return "The scripts of `bursar completion` run it. It reads neither the configuration nor the database.\n\nExample:\n\n" +
-		"    bursar complete -- withdrawal a"
+	return "The scripts of `bursar completion` run it. It reads neither the configuration nor the database.\n\n" +
+		"Example:\n\n    bursar complete -- withdrawal a"
 }
 
 // Run prints what the last word can become, with a tab and an explanation.

@@ -116,7 +116,7 @@ func (c *call) lists(ctx context.Context) (*store.DB, *destination.Service, erro
 type destinationAddCommand struct {
 	Account  bursar.ID           `required:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Currency bursar.CurrencyCode `placeholder:"CODE" xor:"what" required:"" help:"The only currency that may be withdrawn to it."`
-	Family   bursar.Family       `xor:"what" required:"" help:"Allow every currency of a family of chains: ${families}. A contract address may belong to somebody else on another chain of the family."`
+	Family   bursar.Family       `xor:"what" required:"" help:"Allow every currency of a family of chains: ${families}. A contract's address may have another owner on each."`
 	Address  string              `required:"" help:"The address, with :MEMO where it has one."`
 	Label    string              `help:"Label shown in lists."`
 	JSON     bool                `name:"json" help:"Print one line of JSON."`

@@ -10,7 +10,7 @@ import (
 )
 
 type docsCommand struct {
-	Page   string   `arg:"" optional:"" help:"Print this document, as Markdown. Without it the documents are listed. search: list the sections that have all of the words behind it."`
+	Page   string   `arg:"" optional:"" help:"Document to print, as Markdown; default: list them. search: list the sections with all of the words that follow."`
 	Words  []string `arg:"" optional:"" help:"What is searched for."`
 	Search string   `placeholder:"WORDS" help:"As search with these words: the best first."`
 	JSON   bool     `name:"json" help:"Print lists as JSON."`

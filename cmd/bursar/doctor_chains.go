@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/wallet"
 )
@@ -23,13 +25,17 @@ func (e *healthCheck) chains(ctx context.Context) {
 	e.solvency(ctx, s)
 	e.cold(ctx, s)
 	e.epochs(ctx, s)
-	e.nodes(ctx, s)
+	noNode := e.nodes(ctx, s)
 	all, err := s.ChainStatus(ctx)
 	if err != nil {
 		e.advise("chains", resultFailed, databaseAdvice, "%v", err)
 		return
 	}
 	for _, status := range all {
+		if noNode[status.Chain] && status.Halted == "" {
+			e.waitingForNode(status)
+			continue
+		}
 		e.chain(status, s.DB.Now())
 	}
 }
@@ -55,12 +61,42 @@ func (e *healthCheck) pools(ctx context.Context, s *service.Service) {
 	}
 }
 
-// nodes records the version and the capabilities of each node.
-func (e *healthCheck) nodes(ctx context.Context, s *service.Service) {
-	for _, f := range s.CheckNodes(ctx) {
+// nodes records the version and the capabilities of each node. It returns the chains none of whose nodes can be used:
+// what the node failed is a failure already, and the chain only waits for it.
+func (e *healthCheck) nodes(ctx context.Context, s *service.Service) (noNode map[bursar.ChainID]bool) {
+	usable, unusable := map[bursar.ChainID]bool{}, map[string]bool{}
+	found := s.CheckNodes(ctx)
+	for _, f := range found {
+		if f.Check == chain.CheckChain && f.Grade == chain.Bad {
+			unusable[string(f.Chain)+" "+f.Node] = true
+		} else if f.Check == chain.CheckChain {
+			usable[f.Chain] = true
+		}
+	}
+	noNode = map[bursar.ChainID]bool{}
+	for _, f := range found {
+		down := unusable[string(f.Chain)+" "+f.Node]
+		noNode[f.Chain] = noNode[f.Chain] || down && !usable[f.Chain]
+		if down && f.Check != chain.CheckChain && f.Grade != chain.Good {
+			e.advise(fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), resultWarning,
+				"see the check "+chain.CheckChain+" of this node", "waits for the node, which failed the check %s",
+				chain.CheckChain)
+			continue
+		}
 		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail,
 			f.Advice})
 	}
+	return noNode
+}
+
+// waitingForNode records a chain none of whose nodes can be used. That is a failure of the nodes, and is counted there.
+func (e *healthCheck) waitingForNode(status service.ChainStatus) {
+	since := ""
+	if status.Failing != "" {
+		since = ", not followed since " + moment(status.FailingSince)
+	}
+	e.advise("chain "+string(status.Chain), resultWarning, "see the findings of each node above",
+		"waits for its node: no node of the chain can be used%s", since)
 }
 
 // unseen is how long a running service may leave a chain unchecked.

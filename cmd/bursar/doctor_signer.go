@@ -70,8 +70,8 @@ func (e *healthCheck) copies(ctx context.Context, file *memory.File) {
 	}
 }
 
-// seenOfSigner says which entries of the signer's log the service has seen: `bursar signer bind` and anyone who compares
-// states needs them from somebody else than the signer.
+// seenOfSigner reports which entries of the signer's log the service has seen: `bursar signer bind`, and anyone who
+// compares states, needs them from another source than the signer.
 func (e *healthCheck) seenOfSigner(ctx context.Context, db *store.DB) {
 	var list []store.SignerLog
 	err := db.View(ctx, func(tx *store.Tx) (err error) {

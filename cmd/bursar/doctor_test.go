@@ -125,6 +125,29 @@ func TestDoctorChecksNodes(t *testing.T) {
 	}
 }
 
+// A chain whose only node is down is one failure, that of the node; the chain itself is said to wait for it.
+func TestDoctorCountsAMissingNodeOnce(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+gone.URL+"'}}")
+	found, code := d.findings()
+	var failed []string
+	for check, f := range found {
+		if f.Result == resultFailed {
+			failed = append(failed, check)
+		}
+	}
+	want := []string{"bitcoin " + gone.URL + " chain"}
+	if !slices.Equal(failed, want) || code != exitFailed {
+		t.Errorf("failed are %q, exit code %d, want %q and %d", failed, code, want, exitFailed)
+	}
+	f := found["chain bitcoin"]
+	if f.Result != resultWarning || !strings.HasPrefix(f.Detail, "waits for its node") {
+		t.Errorf("the chain is %+v, want a %s that says that it waits for its node", f, resultWarning)
+	}
+}
+
 // doctor's findings about a clock and a disk.
 func TestDoctorChecksTheMachine(t *testing.T) {
 	t.Parallel()

@@ -17,14 +17,14 @@ import (
 
 type initCommand struct {
 	Network     string   `enum:",mainnet,testnet,regtest" default:"" help:"mainnet, testnet or regtest (private chains). A database and a seed belong to one network for ever."`
-	Chain       []string `sep:"none" placeholder:"CHAIN=URL" help:"A chain and the URL of its node; may be repeated, also for several nodes of one chain. Without =URL the URL is read from standard input: a password belongs there."`
+	Chain       []string `sep:"none" placeholder:"CHAIN=URL" help:"A chain and the URL of its node; repeatable. Without =URL it is read from standard input, which a password requires."`
 	Database    string   `placeholder:"URL" help:"sqlite:FILE or postgres://USER@HOST/NAME. Default: a file in the folder of --state."`
 	State       string   `placeholder:"FOLDER" help:"Folder of the seed file and of an SQLite database. Default: that of the configuration."`
 	Listen      string   `placeholder:"ADDRESS" help:"Address of the API. Default: 127.0.0.1:8080."`
 	AdminListen string   `placeholder:"ADDRESS" help:"Address of metrics and the console. Default: 127.0.0.1:8081."`
 	ConsoleURL  string   `placeholder:"URL" help:"Where browsers open the console, if not on this machine: https:// and a host name."`
 	NoSeed      bool     `help:"Make no seed: the signer is a process of its own, or a seed is restored later."`
-	Passphrase  string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of the seed. If it does not exist, it is made with a random one. Default: passphrase beside the configuration, unless the environment has one."`
+	Passphrase  string   `name:"passphrase-file" placeholder:"FILE" help:"File with the passphrase of the seed; created if missing. Default: passphrase beside the configuration."`
 	Operator    string   `placeholder:"NAME" help:"Invite this person to the console as admin, and print the link."`
 	Owner       string   `placeholder:"USER" help:"Make this user, as whom the service runs, the owner of the created files. Requires root."`
 	Yes         bool     `help:"Do not prompt; use the defaults of flags that are not set."`
@@ -35,7 +35,10 @@ type initCommand struct {
 func (initCommand) Help() string {
 	return "Asks for what no flag says, and makes a configuration, a seed and a database that belong together; on " +
 		"mainnet with conservative limits, without which the signer pays out nothing. What exists is never overwritten. " +
-		"The words of the seed are printed once.\n\nExample:\n\n    bursar init\n    " +
+		"The words of the seed are printed once.\n\n" +
+		"Repeat --chain for several chains, and for several nodes of one. A passphrase file that does not exist is made " +
+		"with a random passphrase; without --passphrase-file the passphrase of the environment is used, if there is one." +
+		"\n\nExample:\n\n    bursar init\n    " +
 		"bursar init --config /etc/bursar/bursar.yaml --state /var/lib/bursar --owner bursar --network testnet " +
 		"--chain bitcoin=http://127.0.0.1:18332 --yes"
 }
@@ -254,7 +257,8 @@ func (s *setup) print(m made) error {
 	s.call.Note("%s is written.", m.Config)
 	if m.Words != "" {
 		s.call.Note("The words of the seed are shown only once. Anyone who has them controls all the money: write them " +
-			"down on paper, keep them\naway from this machine, and test `bursar seed restore` with them before the first deposit.")
+			"down on paper, keep them\naway from this machine, and test `bursar seed restore` with them before the first " +
+			"deposit.")
 	}
 	if m.Passphrase != "" {
 		s.call.Note("%s opens the seed file. Keep a copy apart from the seed file's backups; on mainnet see "+

@@ -25,8 +25,8 @@ import (
 // are none.
 func (s *setup) text(limits config.Config) string {
 	var b strings.Builder
-	b.WriteString("# Made by `bursar init`. All keys: `bursar docs operations`. After each change: `bursar config check`, " +
-		"then `bursar doctor`.\n\n")
+	b.WriteString("# Made by `bursar init`. All keys: `bursar docs operations`. After each change: " +
+		"`bursar config check`, then `bursar doctor`.\n\n")
 	for _, line := range [][2]string{
 		{"network", s.cmd.Network},
 		{"listen", s.cmd.Listen},

@@ -25,13 +25,15 @@ type ledgerExportCommand struct {
 	Archive []string  `placeholder:"FILE" help:"An archive of the books that has older entries of the account; name all of them, each with a flag of its own."`
 	CSV     bool      `name:"csv" xor:"format" help:"Write CSV, which is the default."`
 	JSON    bool      `name:"json" xor:"format" help:"Write a JSON array."`
-	Format  string    `xor:"format" placeholder:"NAME" help:"csv or json; with --all beancount, hledger or ledger, for that program of plain-text accounting; with --account and --value camt.053, a statement by ISO 20022, or qbo-csv, the transactions that QuickBooks takes."`
+	Format  string    `xor:"format" placeholder:"NAME" help:"csv or json; with --all beancount, hledger or ledger; with --account and --value camt.053 or qbo-csv."`
 	Value   string    `placeholder:"CODE" help:"Add what each amount was worth in this fiat currency when it was posted, such as EUR."`
 }
 
 // Help returns an example.
 func (ledgerExportCommand) Help() string {
-	return "Writes the oldest entries first. A statement begins with the balances before the period and ends with those " +
+	return "Writes the oldest entries first. The formats beancount, hledger and ledger are those of the programs of " +
+		"plain-text accounting, camt.053 is a statement by ISO 20022, and qbo-csv has the transactions as QuickBooks " +
+		"imports them. A statement begins with the balances before the period and ends with those " +
 		"after it: the closing balances of one period are the opening balances of the next. The columns are explained in " +
 		"docs/accounting.md. A value is that of the rate which counted when the entry was posted, and missing where none " +
 		"did. Rows are written as they are read, so a period may be of any length.\n" +

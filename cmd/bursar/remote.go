@@ -10,7 +10,7 @@ import (
 // remote says which service a command that uses the HTTP API talks to, and with which key. Keys come from the
 // environment or from a profile: what is on a command line can be read by every user of the machine.
 type remote struct {
-	API     string `name:"api" xor:"where" placeholder:"URL" help:"The service, without /api/v1, with the key in BURSAR_API_KEY. Default: BURSAR_API, the profile in use, or http://127.0.0.1:8080."`
+	API     string `name:"api" xor:"where" placeholder:"URL" help:"URL of the service without /api/v1; key: BURSAR_API_KEY. Default: BURSAR_API, the profile, or http://127.0.0.1:8080."`
 	Profile string `xor:"where" placeholder:"NAME" help:"A profile of bursar profile. Default: BURSAR_PROFILE."`
 }
 

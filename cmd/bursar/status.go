@@ -19,8 +19,8 @@ type statusCommand struct {
 // Help returns what is asked, and an example.
 func (statusCommand) Help() string {
 	return "Asks a service over its API whether it is ready, whose key it is, and how long it takes to answer. Exits " +
-		"with 1 where it is not ready or does not take the key. On the service's own machine `bursar doctor` checks everything that " +
-		"it needs.\n\nExample:\n\n    bursar status --profile test"
+		"with 1 if it is not ready or does not accept the key. On the service's own machine `bursar doctor` checks " +
+		"everything that it needs.\n\nExample:\n\n    bursar status --profile test"
 }
 
 // statusWithin bounds the request about readiness.

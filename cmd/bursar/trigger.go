@@ -21,7 +21,7 @@ type triggerCommand struct {
 	Amount   string              `default:"0.01" help:"Amount in whole units of the currency."`
 	Webhook  string              `placeholder:"URL" help:"Where the event is sent. Default: the sandbox's own receiver."`
 	Within   time.Duration       `default:"3m" help:"How long to wait for the event."`
-	Override []string            `sep:"none" placeholder:"NAME=VALUE" help:"Set a parameter of the request that makes the wallet, charge or withdrawal, each with a flag of its own; NAME= leaves it out."`
+	Override []string            `sep:"none" placeholder:"NAME=VALUE" help:"Set a parameter of the request for the wallet, charge or withdrawal; repeatable; NAME= leaves it out."`
 	Edit     bool                `help:"Edit that request as JSON before it is sent, with the editor of VISUAL or EDITOR."`
 	acting
 }

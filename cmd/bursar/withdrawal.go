@@ -20,14 +20,15 @@ type withdrawalCommands struct {
 
 type withdrawalListCommand struct {
 	Account bursar.ID `type:"account" placeholder:"ACCOUNT" help:"List only withdrawals of this account."`
-	Status  string    `enum:",pending_approval,queued,signed,broadcast,confirmed,rejected,cancelled,failed" default:"" help:"List only withdrawals that are pending_approval, queued, signed, broadcast, confirmed, rejected, cancelled or failed."`
+	Status  string    `enum:",pending_approval,queued,signed,broadcast,confirmed,rejected,cancelled,failed" default:"" help:"List only withdrawals with this status."`
 	Limit   int       `default:"100" help:"Maximum number of withdrawals, 1 to 10000."`
 	JSON    bool      `name:"json" help:"Print a JSON array."`
 }
 
 // Help returns an example.
 func (withdrawalListCommand) Help() string {
-	return "Example:\n\n    bursar withdrawal list --status pending_approval"
+	return "The statuses are pending_approval, queued, signed, broadcast, confirmed, rejected, cancelled and failed." +
+		"\n\nExample:\n\n    bursar withdrawal list --status pending_approval"
 }
 
 const (

@@ -1,7 +1,7 @@
 // Command wallet-go creates a wallet, waits for a deposit to it, and shows the balance. It owns no state, and never
 // does more than the few calls that an integration begins with.
 //
-//	BURSAR_URL=http://127.0.0.1:8080 BURSAR_KEY=… go run ./examples/wallet-go BTC https://shop.example/hook
+//	BURSAR_API=http://127.0.0.1:8080 BURSAR_API_KEY=… go run ./examples/wallet-go BTC https://shop.example/hook
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 }
 
 func run(ctx context.Context, currency, webhook string) error {
-	c, err := client.New(client.Config{BaseURL: os.Getenv("BURSAR_URL"), Key: os.Getenv("BURSAR_KEY")})
+	c, err := client.New(client.Config{BaseURL: os.Getenv("BURSAR_API"), Key: os.Getenv("BURSAR_API_KEY")})
 	if err != nil {
 		return err
 	}

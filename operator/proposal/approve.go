@@ -141,9 +141,9 @@ func (s *Service) mayApprove(ctx context.Context, tx *store.Tx, person bursar.ID
 
 func (s *Service) ended(p store.Proposal) error {
 	if !p.Status.Ended() {
-		return fmt.Errorf("%w: it expired at %s", ErrEnded, moment(p.ExpiresAt))
+		return fmt.Errorf("%w: the proposal expired at %s", ErrEnded, moment(p.ExpiresAt))
 	}
-	return fmt.Errorf("%w: it is %s: %s", ErrEnded, p.Status, p.Outcome)
+	return fmt.Errorf("%w: its status is %s: %s", ErrEnded, p.Status, p.Outcome)
 }
 
 func (s *Service) record(ctx context.Context, tx *store.Tx, c Change) error {

@@ -67,7 +67,7 @@ func (s *Service) carryOut(ctx context.Context, id bursar.ID) (store.Proposal, e
 		return p, err
 	}
 	if !s.DB.Now().Before(p.ExpiresAt) { // whatever its act waits for: the same may be proposed again
-		if err := s.void(ctx, id, fmt.Sprintf("%v: it expired at %s", ErrVoid, moment(p.ExpiresAt))); err != nil {
+		if err := s.void(ctx, id, fmt.Sprintf("%v: the proposal expired at %s", ErrVoid, moment(p.ExpiresAt))); err != nil {
 			return p, err
 		}
 		return s.Get(ctx, id)
@@ -107,7 +107,7 @@ func (s *Service) execute(ctx context.Context, tx *store.Tx, id bursar.ID, outco
 		return fmt.Errorf("%w: its content was altered after it was proposed", ErrVoid)
 	}
 	if !tx.Now().Before(p.ExpiresAt) {
-		return fmt.Errorf("%w: it expired at %s", ErrVoid, moment(p.ExpiresAt))
+		return fmt.Errorf("%w: the proposal expired at %s", ErrVoid, moment(p.ExpiresAt))
 	}
 	if err := s.stillApproved(ctx, tx, p); err != nil {
 		return err

@@ -38,7 +38,7 @@ func playExamples(t *testing.T, s *sandbox, dist string) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			example := exec.CommandContext(ctx, command[0], append(command[1:], "BTC", hook.URL)...)
-			example.Env = append(os.Environ(), "BURSAR_URL="+s.API, "BURSAR_KEY="+c.APIKey, "PYTHONDONTWRITEBYTECODE=1")
+			example.Env = append(os.Environ(), "BURSAR_API="+s.API, "BURSAR_API_KEY="+c.APIKey, "PYTHONDONTWRITEBYTECODE=1")
 			example.Stderr = os.Stderr
 			out, err := example.StdoutPipe()
 			if err != nil {

@@ -65,7 +65,7 @@ func playShops(t *testing.T, s *sandbox, dist string) {
 			s.control(t, "/account", map[string]any{"name": "shop in " + fence}, &c)
 			args := start(folder, listen)
 			shop := exec.Command(args[0], args[1:]...)
-			shop.Env = append(os.Environ(), "BURSAR_URL="+s.API, "BURSAR_KEY="+c.APIKey, "LISTEN="+listen,
+			shop.Env = append(os.Environ(), "BURSAR_API="+s.API, "BURSAR_API_KEY="+c.APIKey, "LISTEN="+listen,
 				"BURSAR_WEBHOOK_SECRET="+c.WebhookSecret, "PYTHONPATH="+filepath.Join(clients, "python"),
 				"PYTHONDONTWRITEBYTECODE=1")
 			var said strings.Builder

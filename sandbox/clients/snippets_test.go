@@ -28,10 +28,10 @@ var snippets = []snippet{{
 	mark:     "python",
 	suffix:   ".py",
 	runs:     []string{"python3"},
-	base:     `os.environ["BURSAR_URL"]`,
+	base:     `os.environ["BURSAR_API"]`,
 	before: `import os
 import bursar
-key, secret, address = os.environ["BURSAR_KEY"], os.environ["BURSAR_SECRET"], os.environ["BURSAR_ADDRESS"]
+key, secret, address = os.environ["BURSAR_API_KEY"], os.environ["BURSAR_API_SECRET"], os.environ["BURSAR_ADDRESS"]
 charge_id, payment_id, since, last_event_id = os.environ["BURSAR_CHARGE"], "payment 1", "2026-01-01T00:00:00Z", None
 webhook_secret = "` + receiverSecret + `"
 class request:
@@ -48,10 +48,10 @@ body = request.body
 	mark:     "(?:typescript|ts)",
 	suffix:   ".ts",
 	runs:     []string{"node"},
-	base:     `given("BURSAR_URL")`,
+	base:     `given("BURSAR_API")`,
 	before: `import { signWebhook } from "./bursar.js";
 const given = (name: string): string => process.env[name] ?? "";
-const key = given("BURSAR_KEY"), secret = given("BURSAR_SECRET"), address = given("BURSAR_ADDRESS");
+const key = given("BURSAR_API_KEY"), secret = given("BURSAR_API_SECRET"), address = given("BURSAR_ADDRESS");
 const paymentID = "payment 1", since = "2026-01-01T00:00:00Z", lastEventID = undefined;
 const webhookSecret = "` + receiverSecret + `";
 const request = signWebhook(webhookSecret, { eventID: "the end" }), body = request.body;
@@ -69,9 +69,9 @@ void [address, paymentID, since, lastEventID, body];
 	mark:     "php",
 	suffix:   ".php",
 	runs:     []string{"php"},
-	base:     `getenv('BURSAR_URL')`,
+	base:     `getenv('BURSAR_API')`,
 	before: `<?php
-[$key, $secret, $address] = [getenv('BURSAR_KEY'), getenv('BURSAR_SECRET'), getenv('BURSAR_ADDRESS')];
+[$key, $secret, $address] = [getenv('BURSAR_API_KEY'), getenv('BURSAR_API_SECRET'), getenv('BURSAR_ADDRESS')];
 [$paymentID, $since, $lastEventID, $webhookSecret] = ['payment 1', '2026-01-01T00:00:00Z', null, '` + receiverSecret + `'];
 require_once getenv('BURSAR_PHP') . '/autoload.php';
 [$headers, $body] = Bursar\Webhook::sign($webhookSecret, ['eventID' => 'the end']);
@@ -93,7 +93,7 @@ foreach ($headers as $name => $value) {
 	mark:     "go",
 	suffix:   ".go",
 	runs:     []string{"go", "run"},
-	base:     `os.Getenv("BURSAR_URL")`,
+	base:     `os.Getenv("BURSAR_API")`,
 	before: `package main
 
 import (
@@ -106,7 +106,7 @@ import (
 )
 
 func main() {
-	ctx, key, secret := context.Background(), os.Getenv("BURSAR_KEY"), os.Getenv("BURSAR_SECRET")
+	ctx, key, secret := context.Background(), os.Getenv("BURSAR_API_KEY"), os.Getenv("BURSAR_API_SECRET")
 	`,
 	behind: "\n_ = wallet\nfmt.Println(\"the end\")\n}\n",
 	shorter: map[string]string{
@@ -179,7 +179,7 @@ func (k snippet) plays(t *testing.T, s *sandbox, document, dist string) {
 	args := append(slices.Clone(k.runs), filepath.Join(folder, file))
 	played := exec.CommandContext(ctx, args[0], args[1:]...)
 	played.Dir = filepath.Join("..", "..") // of Go: the module that its program is built in
-	played.Env = append(os.Environ(), "BURSAR_URL="+s.API, "BURSAR_KEY="+c.APIKey, "BURSAR_SECRET="+c.APISecret,
+	played.Env = append(os.Environ(), "BURSAR_API="+s.API, "BURSAR_API_KEY="+c.APIKey, "BURSAR_API_SECRET="+c.APISecret,
 		"BURSAR_CHARGE="+charge, "BURSAR_ADDRESS="+address, "BURSAR_PHP="+filepath.Join(clients, "php"),
 		"PYTHONPATH="+filepath.Join(clients, "python"), "PYTHONDONTWRITEBYTECODE=1")
 	out, err := played.CombinedOutput()

@@ -119,7 +119,8 @@ func (p *provider) refuses(w http.ResponseWriter, body []byte, calls []asked, ba
 		}
 		// dRPC's free tier: status 500, code 31.
 		say(w, 500,
-			`{"message":"Batch of more than 3 requests are not allowed on free tier, to use this feature register paid account at drpc.org","code":31}`)
+			`{"message":"Batch of more than 3 requests are not allowed on free tier, to use this feature `+
+				`register paid account at drpc.org","code":31}`)
 	case SmallBody:
 		if len(body) <= smallBody {
 			return false
@@ -167,7 +168,8 @@ func (p *provider) limits(w http.ResponseWriter, calls int) bool {
 		}
 		w.Header().Set("Retry-After", after)
 		say(w, http.StatusTooManyRequests,
-			`{"jsonrpc":"2.0","id":null,"error":{"code":429,"message":"Your app has exceeded its compute units per second capacity."}}`)
+			`{"jsonrpc":"2.0","id":null,"error":{"code":429,"message":"Your app has exceeded `+
+				`its compute units per second capacity."}}`)
 		return true
 	}
 	p.calls += calls

@@ -76,7 +76,8 @@ postgresql:
   basebackup: [checkpoint: fast, no-sync]
   authentication: {superuser: {username: postgres}, replication: {username: replicator}, rewind: {username: rewinder}}
   parameters: {unix_socket_directories: %[10]s}
-`, m.name, m.rest, store, cfg.Synchronous, m.listen, m.proxy.address(), bin, m.file(".data"), m.file(".pgpass"), m.dir, cfg.TTL)
+`, m.name, m.rest, store, cfg.Synchronous, m.listen, m.proxy.address(), bin, m.file(".data"),
+		m.file(".pgpass"), m.dir, cfg.TTL)
 }
 
 func (m *member) run() (err error) {

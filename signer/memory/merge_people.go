@@ -15,7 +15,8 @@ func (m *merger) order(ctx context.Context, r row) error {
 		return err
 	}
 	var own []byte
-	found, err := m.tx.one(ctx, `SELECT digest FROM orders WHERE account = ? AND id = ?`, []any{r.text(0), r.text(1)}, &own)
+	found, err := m.tx.one(ctx, `SELECT digest FROM orders WHERE account = ? AND id = ?`, []any{r.text(0), r.text(1)},
+		&own)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,8 @@ func (tx *sqlTx) AnyOrderKey(ctx context.Context) (has bool, err error) {
 func (tx *sqlTx) AddOrderKey(ctx context.Context, k OrderKey) error {
 	done, err := tx.exec(ctx, `INSERT INTO order_keys(account, id, public, name, usable_from, revoked_at)
 		VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (account, id) DO UPDATE SET public = excluded.public, name = excluded.name,
-		usable_from = excluded.usable_from WHERE order_keys.public = '' AND order_keys.revoked_at = 0`, k.Account.String(), k.ID, k.Public, k.Name, millis(k.From))
+		usable_from = excluded.usable_from WHERE order_keys.public = '' AND order_keys.revoked_at = 0`,
+		k.Account.String(), k.ID, k.Public, k.Name, millis(k.From))
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,8 @@ func parse(text string) (*Descriptor, error) {
 	case !found:
 		return nil, errors.New("no checksum: # and 8 characters at the end")
 	case given != sum:
-		return nil, fmt.Errorf("its checksum is %.20q, want %q: it was changed or copied wrongly", given, sum)
+		return nil, fmt.Errorf("the descriptor's checksum is %.20q, want %q: the descriptor was changed or copied wrongly",
+			given, sum)
 	}
 	d := &Descriptor{text: text}
 	if inner, is := within(body, "wpkh("); is {
@@ -141,7 +142,7 @@ type OutputKey struct {
 // At returns an address by its branch and number.
 func (d *Descriptor) At(branch int, index uint32) (Output, error) {
 	if branch < 0 || branch >= d.branches || index >= hardened {
-		return Output{}, fmt.Errorf("%w: it has no address %d in branch %d", ErrDescriptor, index, branch)
+		return Output{}, fmt.Errorf("%w: the descriptor has no address %d in branch %d", ErrDescriptor, index, branch)
 	}
 	var out Output
 	for _, k := range d.keys {

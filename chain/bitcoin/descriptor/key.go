@@ -33,7 +33,7 @@ func parseKey(text string) (k key, err error) {
 	fingerprint, path, _ := strings.Cut(origin, "/")
 	raw, err := hex.DecodeString(fingerprint)
 	if err != nil || len(raw) != len(k.fingerprint) || strings.ToLower(fingerprint) != fingerprint {
-		return k, fmt.Errorf("its fingerprint is %.20q, want 8 hexadecimal digits", fingerprint)
+		return k, fmt.Errorf("the key's fingerprint is %.20q, want 8 hexadecimal digits", fingerprint)
 	}
 	k.fingerprint = [4]byte(raw)
 	if path != "" || strings.HasSuffix(origin, "/") {
@@ -50,7 +50,7 @@ func parseKey(text string) (k key, err error) {
 		return k, errors.New("the key is private and must not be here: anyone who reads it can spend")
 	}
 	if prefix := xpub[:min(4, len(xpub))]; prefix != "xpub" && prefix != "tpub" {
-		return k, fmt.Errorf("it begins with %q: write it as xpub, or tpub on test networks", prefix)
+		return k, fmt.Errorf("the key begins with %q: write it as xpub, or tpub on test networks", prefix)
 	}
 	return k, k.below(below)
 }

@@ -88,7 +88,7 @@ func Parse(data []byte) (*Packet, error) {
 
 func parse(data []byte) (*Packet, error) {
 	if len(data) > MaxSize || !bytes.HasPrefix(data, magic) {
-		return nil, fmt.Errorf("it has %d bytes of at most %d, or begins differently", len(data), MaxSize)
+		return nil, fmt.Errorf("the PSBT has %d bytes of at most %d, or begins differently", len(data), MaxSize)
 	}
 	r := bytes.NewReader(data[len(magic):])
 	p := &Packet{}
@@ -100,7 +100,7 @@ func parse(data []byte) (*Packet, error) {
 		return nil, err
 	}
 	if version := p.Global.Get(globalVersion); version != nil && !bytes.Equal(version, make([]byte, 4)) {
-		return nil, fmt.Errorf("its version is %x, not 0", version)
+		return nil, fmt.Errorf("the transaction's version is %x, not 0", version)
 	}
 	if p.Inputs, err = readMaps(r, len(p.Tx.TxIn), checkInput); err != nil {
 		return nil, fmt.Errorf("input %w", err)
@@ -129,7 +129,8 @@ func unsignedOf(global *Map) (*wire.MsgTx, error) {
 		return nil, fmt.Errorf("the unsigned transaction has %d bytes too many, or cannot be read: %w", r.Len(), err)
 	}
 	if len(tx.TxIn) > maxCount || len(tx.TxOut) > maxCount {
-		return nil, fmt.Errorf("it has %d inputs and %d outputs, at most %d of each", len(tx.TxIn), len(tx.TxOut), maxCount)
+		return nil, fmt.Errorf("the transaction has %d inputs and %d outputs, at most %d of each", len(tx.TxIn),
+			len(tx.TxOut), maxCount)
 	}
 	for i, in := range tx.TxIn {
 		if len(in.SignatureScript) != 0 {

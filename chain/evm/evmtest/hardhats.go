@@ -104,7 +104,7 @@ func launchHardhat(home string, chainID uint64) (*hardhatProcess, error) {
 		return p, nil
 	case <-time.After(time.Minute):
 		p.end()
-		return nil, fmt.Errorf("it does not listen: %s", lines.text())
+		return nil, fmt.Errorf("hardhat does not listen: %s", lines.text())
 	}
 }
 
