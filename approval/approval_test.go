@@ -62,6 +62,14 @@ func orderKey() OrderKey {
 		Name: "shop", Created: noon, Expires: noon.Add(time.Hour), Nonce: Nonce{3}}
 }
 
+func compromise() Compromise {
+	return Compromise{Instance: instance, ID: Nonce{4}, Version: 7, Policy: HashOf("policy"), Created: noon,
+		Expires: noon.Add(LongestCompromise), Cold: []ColdDestination{
+			{"bitcoin", "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"},
+			{"ethereum", "0x5B38Da6a701c568545dCfcB03FcB875f56beddC4"},
+		}}
+}
+
 func revokedKey() OrderKey {
 	k := orderKey()
 	k.Revoke, k.Key, k.Name = true, "", ""
@@ -82,6 +90,8 @@ func parse(text string) (string, error) {
 		value, err = ParseFreeze(text)
 	case KindOrderKey:
 		value, err = ParseOrderKey(text)
+	case KindCompromise:
+		value, err = ParseCompromise(text)
 	default:
 		value, err = ParseOrder(text)
 	}
@@ -100,6 +110,7 @@ func texts() map[string]string {
 		"order": order().Text(), "refund": refund().Text(), "approval": approval(order()).Text(), "no": no.Text(),
 		"destination": destination().Text(), "everybodys": everybodys().Text(), "freeze": freeze().Text(),
 		"thaw": thaw.Text(), "orderkey": orderKey().Text(), "revoked": revokedKey().Text(),
+		"compromise": compromise().Text(),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/chain"
 )
 
@@ -15,6 +16,8 @@ type check struct {
 	unsigned chain.UnsignedTx
 	contents chain.Contents
 	bases    map[chain.KeyRef]string // addresses derived so far
+
+	order *approval.Compromise // that is in force, and allows it; nil: none is
 }
 
 func (c *check) run() error {
