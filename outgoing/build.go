@@ -137,6 +137,7 @@ func (s *Sender) cannotBuild(
 	switch {
 	case request.Kind == chain.KindToCold &&
 		(errors.As(cause, &funds) || errors.As(cause, &inputs) || errors.As(cause, &refused)):
+		defer s.notEmptied(p, request, cause)
 		return s.notToCold(ctx, lease, p, cause)
 	case request.Kind == chain.KindConsolidation && !isVoiding(p):
 		return s.noConsolidation(ctx, lease, p, cause)

@@ -46,8 +46,8 @@ func (s *Sender) inBudget(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, request chain.TxRequest, fee bursar.Amount,
 ) error {
 	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")
-	if s.GasFromCustomers || !known || !ofToken(request) || isVoiding(p) {
-		return nil // a voiding transaction brings gas to no token: payments of all kinds wait for it
+	if s.GasFromCustomers || !known || !ofToken(request) || isVoiding(p) || s.emptying().Order != "" {
+		return nil // nothing is kept where a thief may come, whoever pays for its move; a voiding transaction brings gas to no token: payments of all kinds wait for it
 	}
 	left, err := tx.OperatorFunds().GasLeft(ctx, p.Chain, native.Code, p.ID)
 	if err != nil || !left.Less(fee) {

@@ -78,6 +78,9 @@ type Sender struct {
 	// Suspended returns why a currency is suspended, "" if it is not; nil: no currency is suspended.
 	Suspended func(code bursar.CurrencyCode) string
 
+	// Emptying returns the compromise order that is in force at the signer; nil: there is none.
+	Emptying func() Emptying
+
 	Screened    Screened    // what screening holds back; nil: payouts are not screened
 	ScreenAgain ScreenAgain // set with Screened
 
@@ -104,6 +107,8 @@ type Sender struct {
 
 	coldRest   map[bursar.CurrencyCode]time.Time // before which no move to cold is requested: the last could not be paid
 	coldClosed map[bursar.CurrencyCode]bool      // no alarm about a move to cold is open
+
+	tries map[bursar.CurrencyCode]emptyTry // what could not be moved under a compromise order
 
 	paused map[bursar.ID]pause // transactions that a limit of the signer holds back
 }
@@ -159,7 +164,9 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	}
 	var steps []func() error
 	s.full = state.Halted != ""
-	if state.Halted == "" {
+	if e := s.emptying(); e.Order != "" && state.Halted == "" {
+		steps = append(steps, func() error { return s.empty(ctx, lease, e) })
+	} else if state.Halted == "" {
 		steps = append(steps, func() error {
 			return s.takeRefund(ctx, lease)
 		}, func() error { return s.takeQueue(ctx, lease) },
@@ -184,6 +191,7 @@ func (s *Sender) remember() {
 	if s.sentAt == nil {
 		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
 		s.unproven, s.paused = map[string]uint64{}, map[bursar.ID]pause{}
+		s.tries = map[bursar.CurrencyCode]emptyTry{}
 		s.coldRest = map[bursar.CurrencyCode]time.Time{}
 		s.coldClosed = map[bursar.CurrencyCode]bool{}
 	}

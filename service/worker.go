@@ -79,6 +79,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		SoleSigner:       s.soleSigner(),
 		GasFromCustomers: part.GasFromCustomers,
 		Orders:           s.orders,
+		Emptying:         s.emptyingOf(capabilities.ID),
 	}
 	w.sweeper = &sweep.Sweeper{
 		DB:        s.DB,
@@ -92,6 +93,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Pace:      pace,
 		Suspended: s.Suspended,
 		Rates:     s.parts.Rates,
+		Emptying:  s.emptyingOf(capabilities.ID),
 	}
 	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
 	s.addScreener(w, log, pace)

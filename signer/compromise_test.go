@@ -231,6 +231,9 @@ func TestTheStatusSaysWhatIsDue(t *testing.T) {
 	d.must(d.drill(c.Text(), ann, bob))
 	want("")
 	d.use(c)
+	want("")
+	d.clock.Advance(time.Second)
+	d.must(d.thaws(ann, bob))
 	want("was used")
 }
 

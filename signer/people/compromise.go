@@ -185,7 +185,7 @@ func CompromiseStatusOf(
 		return s, nil // what is said of that says more
 	}
 	s.Wanted = err == nil && has && slices.ContainsFunc(chains, func(id bursar.ChainID) bool { return len(cold(id)) > 0 })
-	if err != nil || !s.Wanted {
+	if err != nil || !s.Wanted || s.InForce != "" {
 		return s, err
 	}
 	if !found {
