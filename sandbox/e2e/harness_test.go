@@ -131,7 +131,9 @@ func (w *harness) eventually(what string, check func() error) {
 	w.t.Helper()
 	if err := w.persist(check); err != nil {
 		said := w.said()
-		w.t.Fatalf("%s: %v\n%s\nwhat the sandbox did:\n%s", what, err, said, w.sandbox.stacks())
+		// The cause comes last, where somebody who sees only the end of a long output finds it.
+		w.t.Fatalf("in vain: %s\nwhat the sandbox did:\n%s\n%s\n%s: %s: %v", what, w.sandbox.stacks(), said, w.t.Name(), what,
+			err)
 	}
 }
 

@@ -179,11 +179,28 @@ func (b *sandboxProcess) stacks() string {
 	}
 	var ours []string
 	for stack := range strings.SplitSeq(b.log.String(), "\n\n") {
-		if strings.Contains(stack, "github.com/bursar/bursar") {
-			ours = append(ours, stack)
+		if short := frames(stack); short != "" {
+			ours = append(ours, short)
 		}
 	}
-	return strings.Join(ours, "\n\n")
+	return strings.Join(ours, "\n")
+}
+
+// frames is what a goroutine waits for, and its calls of our code, innermost first; empty if there are none.
+func frames(stack string) string {
+	head, calls, _ := strings.Cut(stack, "\n")
+	var ours []string
+	lines := strings.Split(calls, "\n")
+	for i, line := range lines[:len(lines)-1] {
+		if strings.HasPrefix(line, "github.com/bursar/bursar") {
+			place, name := filepath.Base(strings.Fields(lines[i+1] + " ?")[0]), line[:max(0, strings.LastIndexByte(line, '('))]
+			ours = append(ours, strings.TrimPrefix(name, "github.com/bursar/bursar/")+" "+place)
+		}
+	}
+	if len(ours) == 0 {
+		return ""
+	}
+	return head + " " + strings.Join(ours, " < ")
 }
 
 // stop asks the process to end and reports whether it ended cleanly.
