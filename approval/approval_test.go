@@ -62,14 +62,6 @@ func orderKey() OrderKey {
 		Name: "shop", Created: noon, Expires: noon.Add(time.Hour), Nonce: Nonce{3}}
 }
 
-func compromise() Compromise {
-	return Compromise{Instance: instance, ID: Nonce{4}, Version: 7, Policy: HashOf("policy"), Created: noon,
-		Expires: noon.Add(LongestCompromise), Cold: []ColdDestination{
-			{"bitcoin", "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"},
-			{"ethereum", "0x5B38Da6a701c568545dCfcB03FcB875f56beddC4"},
-		}}
-}
-
 func revokedKey() OrderKey {
 	k := orderKey()
 	k.Revoke, k.Key, k.Name = true, "", ""

@@ -7,6 +7,14 @@ import (
 	"time"
 )
 
+func compromise() Compromise {
+	return Compromise{Instance: instance, ID: Nonce{4}, Version: 7, Policy: HashOf("policy"), Created: noon,
+		Expires: noon.Add(LongestCompromise), Cold: []ColdDestination{
+			{"bitcoin", "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"},
+			{"ethereum", "0x5B38Da6a701c568545dCfcB03FcB875f56beddC4"},
+		}}
+}
+
 func TestACompromiseOrderIsReadWhole(t *testing.T) {
 	t.Parallel()
 	c := compromise()

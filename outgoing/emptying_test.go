@@ -97,7 +97,9 @@ func TestWhatACompromiseOrderDoesNotMoveIsSaid(t *testing.T) {
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 7_000_000)
 		r.Chain.Mine(6)
 		r.CatchUp()
-		for to, says := range map[string]string{"": "names no cold wallet of this chain", r.Chain.Named("other"): "does not list"} {
+		for to, says := range map[string]string{
+			"": "names no cold wallet of this chain", r.Chain.Named("other"): "does not list",
+		} {
 			emptied(r, to)
 			r.Blocks(2)
 			if list := alarmsOf(r, "cold_move_failed"); len(list) != 1 || !strings.Contains(list[0].Message, says) {

@@ -47,7 +47,8 @@ func (s *Sender) inBudget(
 ) error {
 	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")
 	if s.GasFromCustomers || !known || !ofToken(request) || isVoiding(p) || s.emptying().Order != "" {
-		return nil // nothing is kept where a thief may come, whoever pays for its move; a voiding transaction brings gas to no token: payments of all kinds wait for it
+		// a voiding transaction brings gas to no token: payments of all kinds wait for it; a compromise order keeps nothing
+		return nil
 	}
 	left, err := tx.OperatorFunds().GasLeft(ctx, p.Chain, native.Code, p.ID)
 	if err != nil || !left.Less(fee) {

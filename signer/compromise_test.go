@@ -2,7 +2,6 @@ package signer
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -109,14 +108,20 @@ func TestCompromiseOrdersThatAreRefused(t *testing.T) {
 		seeds []byte
 		want  error
 	}{
-		"one author":             {good.Text(), []byte{ann}, roster.ErrQuorum},
-		"one author twice":       {good.Text(), []byte{ann, ann}, roster.ErrQuorum},
-		"a stranger beside":      {good.Text(), []byte{ann, 77}, roster.ErrQuorum},
-		"nobody":                 {good.Text(), nil, roster.ErrQuorum},
-		"another signer's":       {other.compromise().Text(), []byte{ann, bob}, people.ErrOther},
-		"a thief's address":      {changed(func(c *approval.Compromise) { c.Cold[1].Base = "thief" }), []byte{ann, bob}, people.ErrCold},
-		"another chain's wallet": {changed(func(c *approval.Compromise) { c.Cold[1].Base = "coins-vault" }), []byte{ann, bob}, people.ErrCold},
-		"an unknown chain":       {changed(func(c *approval.Compromise) { c.Cold[1].Chain = "tron" }), []byte{ann, bob}, people.ErrCold},
+		"one author":        {good.Text(), []byte{ann}, roster.ErrQuorum},
+		"one author twice":  {good.Text(), []byte{ann, ann}, roster.ErrQuorum},
+		"a stranger beside": {good.Text(), []byte{ann, 77}, roster.ErrQuorum},
+		"nobody":            {good.Text(), nil, roster.ErrQuorum},
+		"another signer's":  {other.compromise().Text(), []byte{ann, bob}, people.ErrOther},
+		"a thief's address": {changed(func(c *approval.Compromise) {
+			c.Cold[1].Base = "thief"
+		}), []byte{ann, bob}, people.ErrCold},
+		"another chain's wallet": {changed(func(c *approval.Compromise) {
+			c.Cold[1].Base = "coins-vault"
+		}), []byte{ann, bob}, people.ErrCold},
+		"an unknown chain": {changed(func(c *approval.Compromise) {
+			c.Cold[1].Chain = "tron"
+		}), []byte{ann, bob}, people.ErrCold},
 		"an older policy": {changed(func(c *approval.Compromise) {
 			c.Version--
 		}), []byte{ann, bob}, roster.ErrReplayed},
@@ -129,7 +134,8 @@ func TestCompromiseOrdersThatAreRefused(t *testing.T) {
 		"yet to come": {changed(func(c *approval.Compromise) {
 			c.Created = c.Created.AddDate(0, 1, 0)
 		}), []byte{ann, bob}, people.ErrTime},
-		"spelt otherwise": {strings.Replace(good.Text(), "cold: nonces vault", "cold: nonces  vault", 1), []byte{ann, bob}, approval.ErrText},
+		"spelt otherwise": {strings.Replace(good.Text(), "cold: nonces vault", "cold: nonces  vault", 1),
+			[]byte{ann, bob}, approval.ErrText},
 	} {
 		if err := d.useText(test.text, test.seeds...); !errors.Is(err, test.want) {
 			t.Errorf("%s: used: got %v, want %v", name, err, test.want)
@@ -182,7 +188,7 @@ func TestADrillChangesNothing(t *testing.T) {
 	d.wantReason(costing(d.sweep(), 1, 1), "")
 	d.wantReason(d.withNonce(), ReasonPaysOrder) // as before: not for a freeze
 	p, err := d.signer.Policy(t.Context())
-	if err != nil || p.Compromise.Order != c.Text() || !p.Compromise.Drilled.Equal(d.clock.Now()) || p.Compromise.InForce != "" {
+	if s := p.Compromise; err != nil || s.Order != c.Text() || !s.Drilled.Equal(d.clock.Now()) || s.InForce != "" {
 		t.Errorf("the status is %+v, %v, want the order drilled at %s", p.Compromise, err, d.clock.Now())
 	}
 	if list := d.entries(memory.KindDrill); len(list) != 2 || !strings.Contains(list[0], c.ID.String()) {
@@ -235,80 +241,4 @@ func TestTheStatusSaysWhatIsDue(t *testing.T) {
 	d.clock.Advance(time.Second)
 	d.must(d.thaws(ann, bob))
 	want("was used")
-}
-
-// A crash before the commit leaves a frozen signer and the order unused; one behind it leaves the order in force, as
-// its file says, though no answer came.
-func TestACrashWhileACompromiseOrderIsUsed(t *testing.T) {
-	t.Parallel()
-	crash := errors.New("killed")
-	for _, moment := range []string{"commit", "committed"} {
-		d := newCompromiseFixture(t)
-		c := d.compromise()
-		d.file.OnStep(func(what string) error {
-			if what == moment {
-				return crash
-			}
-			return nil
-		})
-		if err := d.useText(c.Text(), ann, bob); !errors.Is(err, crash) {
-			t.Fatalf("%s: got %v, want %v", moment, err, crash)
-		}
-		d.file.OnStep(nil)
-		d.again()
-		d.must(memory.Agree(t.Context(), d.file)) // as at each start
-		d.wantReason(d.withNonce(), ReasonFrozen)
-		if moment == "commit" {
-			d.wantReason(costing(d.toCold("vault", 1), 1, 1), ReasonFrozen)
-			d.use(c)
-		} else if err := d.useText(c.Text(), ann, bob); !errors.Is(err, people.ErrUsed) {
-			t.Errorf("%s: used again: got %v, want %v", moment, err, people.ErrUsed)
-		}
-		d.wantReason(costing(d.toCold("vault", 2), 2, 1), "")
-	}
-}
-
-// A copy of the state from before the order was used has forgotten it: the signer notices, as it notices each copy, and
-// once it begins again the order is of another instance.
-func TestAStateSetBackDoesNotBringAUsedOrderBack(t *testing.T) {
-	t.Parallel()
-	d := newCompromiseFixture(t)
-	c := d.compromise()
-	d.close()
-	before, err := os.ReadFile(d.path)
-	d.must(err)
-	d.bench.signer = nil
-	file, err := memory.Open(t.Context(), d.path, "seed")
-	d.must(err)
-	d.restart(file)
-	d.file = file
-	d.use(c)
-	d.wantReason(costing(d.toCold("vault", 1), 1, 1), "")
-	seen := d.signer.Checkpoint()
-	d.must(d.file.Close())
-	for _, name := range []string{d.path, d.path + ".frozen", d.path + "-wal", d.path + "-shm"} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-	}
-	d.must(os.WriteFile(d.path, before, 0o600))
-	file, err = memory.Open(t.Context(), d.path, "seed")
-	d.must(err)
-	d.restart(file)
-	d.file = file
-	d.must(d.signer.Know(seen))
-	d.use(c) // it was forgotten
-	d.wantReason(costing(d.toCold("vault", 2), 2, 1), ReasonSetBack)
-	d.must(d.file.Close())
-	d.must(memory.BeginAgain(t.Context(), d.path, memory.Init{Fingerprint: "seed", At: d.clock.Now()}, "op", "test"))
-	file, err = memory.Open(t.Context(), d.path, "seed")
-	d.must(err)
-	t.Cleanup(func() { file.Close() })
-	d.restart(file)
-	d.file = file
-	d.must(memory.Agree(t.Context(), d.file))
-	d.wantReason(costing(d.toCold("vault", 2), 2, 1), ReasonFrozen) // it is in force no more
-	if err := d.useText(c.Text(), ann, bob); !errors.Is(err, people.ErrOther) {
-		t.Errorf("used again: got %v, want %v", err, people.ErrOther)
-	}
 }

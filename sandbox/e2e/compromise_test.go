@@ -105,7 +105,8 @@ func TestACompromiseOrderIsPreparedDrilledAndUsed(t *testing.T) {
 	}
 	s.does("compromise", "drill", order)
 	s.does("compromise", "use", order)
-	if out, err := s.command("compromise", "use", order).CombinedOutput(); err == nil || !strings.Contains(string(out), "used") {
+	out, err := s.command("compromise", "use", order).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "used") {
 		t.Errorf("used again: it says %s, %v, want that it was used", out, err)
 	}
 	s.eventually("everything is at cold wallets", func() error { return s.emptied() })

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,9 +31,9 @@ type compromisePrepareCommand struct {
 
 // Help returns an example.
 func (compromisePrepareCommand) Help() string {
-	return "Names for each chain a cold wallet of this configuration, and the policy in force. As many authors sign it as " +
-		"sign a policy, with `bursar-approve sign`; then `bursar signer compromise drill` says whether it would be taken. " +
-		"Keep the signed file where no thief of the signer is: whoever has it can use it.\n\nExample:\n\n" +
+	return "Names for each chain a cold wallet of this configuration, and the policy in force. As many authors sign it " +
+		"as sign a policy, with `bursar-approve sign`; then `bursar signer compromise drill` says whether it would be " +
+		"taken. Keep the signed file where no thief of the signer is: whoever has it can use it.\n\nExample:\n\n" +
 		"    bursar signer compromise prepare > compromise.txt"
 }
 
@@ -101,7 +102,7 @@ func (cmd *compromisePrepareCommand) destinations(
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no cold wallet is configured: see docs/operations/cold.md")
+		return nil, errors.New("no cold wallet is configured: see docs/operations/cold.md")
 	}
 	return list, nil
 }
@@ -145,9 +146,9 @@ type compromiseDrillCommand struct {
 
 // Help returns an example.
 func (compromiseDrillCommand) Help() string {
-	return "The signer verifies everything as if the order was used: who signed, the policy in force, the cold wallets, " +
-		"its time, and that it was never used. It changes nothing but its log, and when an order was drilled last, for " +
-		"which an alarm waits 92 days.\n\nExample:\n\n    bursar signer compromise drill compromise.txt"
+	return "The signer verifies everything as if the order was used: who signed, the policy in force, the cold " +
+		"wallets, its time, and that it was never used. It changes nothing but its log, and when an order was drilled " +
+		"last, for which an alarm waits 92 days.\n\nExample:\n\n    bursar signer compromise drill compromise.txt"
 }
 
 // Run drills an order.
@@ -168,8 +169,8 @@ func (cmd *compromiseDrillCommand) Run(ctx context.Context, c *Call) error {
 		return err
 	}
 	c.noteCold(cfg, o)
-	return c.Done(compromiseFacts(o, by), "The signer would take compromise order %s, signed by %s, until %s. Nothing was "+
-		"changed.", o.ID, strings.Join(by, ", "), Moment(o.Expires))
+	return c.Done(compromiseFacts(o, by), "The signer would take compromise order %s, signed by %s, until %s. "+
+		"Nothing was changed.", o.ID, strings.Join(by, ", "), Moment(o.Expires))
 }
 
 // noteCold says where the money of each chain goes, and of which it would stay.
@@ -198,10 +199,10 @@ type compromiseUseCommand struct {
 
 // Help returns an example.
 func (compromiseUseCommand) Help() string {
-	return "Freezes the signer, but for one exception until the authors' thaw: it moves what the hot wallets hold to the " +
-		"cold wallets of the order, with the sweeps and the gas that this needs. The service makes these moves by itself; " +
-		"withdrawals wait. Limits of amounts do not stop them, limits of fees do. The order can never be used again. Run it " +
-		"on the signer's machine, as its user, while the signer runs or not.\n\nExample:\n\n" +
+	return "Freezes the signer, but for one exception until the authors' thaw: it moves what the hot wallets hold to " +
+		"the cold wallets of the order, with the sweeps and the gas that this needs. The service makes these moves by " +
+		"itself; withdrawals wait. Limits of amounts do not stop them, limits of fees do. The order can never be used again. Run " +
+		"it on the signer's machine, as its user, while the signer runs or not.\n\nExample:\n\n" +
 		"    bursar signer compromise use compromise.txt"
 }
 
@@ -232,8 +233,8 @@ type compromiseShowCommand struct {
 
 // Help returns an example.
 func (compromiseShowCommand) Help() string {
-	return "Shows which compromise order is in force, which was drilled last and when, and what is due. The exit code is " +
-		"0.\n\nExample:\n\n    bursar signer compromise show"
+	return "Shows which compromise order is in force, which was drilled last and when, and what is due." +
+		"\n\nExample:\n\n    bursar signer compromise show"
 }
 
 // Run shows the status.
@@ -245,7 +246,8 @@ func (cmd *compromiseShowCommand) Run(ctx context.Context, c *Call) error {
 	var s people.CompromiseStatus
 	err = c.signerState(ctx, func(file *memory.File) error {
 		return file.Do(ctx, func(tx memory.Tx) (err error) {
-			s, err = people.CompromiseStatusOf(ctx, tx, slices.Sorted(maps.Keys(cfg.Chains)), coldWallets(ctx, cfg), now())
+			chains := slices.Sorted(maps.Keys(cfg.Chains))
+			s, err = people.CompromiseStatusOf(ctx, tx, chains, coldWallets(ctx, cfg), now())
 			return err
 		})
 	})

@@ -119,8 +119,8 @@ func judgeCompromise(
 // changed since.
 func ofPolicy(c approval.Compromise, policy roster.Policy) error {
 	if c.Version != policy.Version || c.Policy != policy.Hash() {
-		return fmt.Errorf("%w: the order is under version %d of the policy, %s, and version %d, %s, is in force: prepare and "+
-			"sign another", roster.ErrReplayed, c.Version, c.Policy, policy.Version, policy.Hash())
+		return fmt.Errorf("%w: the order is under version %d of the policy, %s, and version %d, %s, is in force: prepare "+
+			"and sign another", roster.ErrReplayed, c.Version, c.Policy, policy.Version, policy.Hash())
 	}
 	return nil
 }
@@ -135,7 +135,9 @@ func onlyCold(c approval.Compromise, cold ColdWallets) error {
 }
 
 // CompromiseInForce returns the compromise order that is in force.
-func CompromiseInForce(ctx context.Context, tx memory.Tx) (c approval.Compromise, since time.Time, found bool, err error) {
+func CompromiseInForce(
+	ctx context.Context, tx memory.Tx,
+) (c approval.Compromise, since time.Time, found bool, err error) {
 	used, found, err := tx.Compromise(ctx)
 	if err != nil || !found {
 		return c, since, false, err
