@@ -78,8 +78,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Unsignable:       absent,
 		SoleSigner:       s.soleSigner(),
 		GasFromCustomers: part.GasFromCustomers,
-		Orders:           s.orders,
-		Emptying:         s.emptyingOf(capabilities.ID),
+		Orders:           s.orders, Emptying: s.emptyingOf(capabilities.ID),
 	}
 	w.sweeper = &sweep.Sweeper{
 		DB:        s.DB,
@@ -92,8 +91,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		MaxFee:    part.MaxFee,
 		Pace:      pace,
 		Suspended: s.Suspended,
-		Rates:     s.parts.Rates,
-		Emptying:  s.emptyingOf(capabilities.ID),
+		Rates:     s.parts.Rates, Emptying: s.emptyingOf(capabilities.ID),
 	}
 	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
 	s.addScreener(w, log, pace)

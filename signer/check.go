@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/people"
 )
 
 // check checks one unsigned transaction against one request. Its steps return a *RefusalError or nil.
@@ -17,7 +17,7 @@ type check struct {
 	contents chain.Contents
 	bases    map[chain.KeyRef]string // addresses derived so far
 
-	order *approval.Compromise // that is in force, and allows it; nil: none is
+	order *people.CompromiseOrder // that is in force, and allows it; nil: none is
 }
 
 func (c *check) run() error {

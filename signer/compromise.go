@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
@@ -17,7 +16,7 @@ import (
 // moves reports whether a request is one of those that a compromise order allows: a move of the hot wallet's money to
 // the very address that the order names for the chain, a sweep to the hot wallet, from where such a move brings it
 // there, and gas for a sweep. What the transaction says is compared with the request by the checks of its kind.
-func moves(o approval.Compromise, id bursar.ChainID, hot string, r chain.TxRequest) bool {
+func moves(o people.CompromiseOrder, id bursar.ChainID, hot string, r chain.TxRequest) bool {
 	to := o.To(id)
 	if to == "" || len(r.Payments) != 1 {
 		return false
@@ -39,19 +38,19 @@ func moves(o approval.Compromise, id bursar.ChainID, hot string, r chain.TxReque
 // The attack: anyone who controls the core, when they learn that the order was used, has withdrawals signed that are
 // paid before the moves to cold are.
 func underOrder(ctx context.Context, tx memory.Tx, c *check) error {
-	o, since, found, err := people.CompromiseInForce(ctx, tx)
+	o, found, err := people.CompromiseInForce(ctx, tx)
 	if err != nil || !found {
 		return err
 	}
 	if !moves(o, c.policy.Capabilities.ID, c.policy.hot.Base, c.request) {
-		return c.refuse(ReasonFrozen, "%s, and nothing is signed but what it moves", orderText(o, since))
+		return c.refuse(ReasonFrozen, "%s, and nothing is signed but what it moves", orderText(o))
 	}
 	c.order = &o
 	return nil
 }
 
-func orderText(o approval.Compromise, since time.Time) string {
-	return fmt.Sprintf("compromise order %s is in force since %s", o.ID, minute(since))
+func orderText(o people.CompromiseOrder) string {
+	return fmt.Sprintf("compromise order %s is in force since %s", o.ID, minute(o.Since))
 }
 
 // mayMove reports whether a request could be allowed by a compromise order, without the state.
@@ -77,7 +76,7 @@ func (s *Signer) leavesUnderOrder(id bursar.ChainID, request chain.TxRequest) (d
 	ctx, cancel := context.WithTimeout(context.Background(), memory.AnswerTime)
 	defer cancel()
 	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
-		o, _, found, err := people.CompromiseInForce(ctx, tx)
+		o, found, err := people.CompromiseInForce(ctx, tx)
 		is = err == nil && found && moves(o, id, d.hot.Base, request)
 		return err
 	})

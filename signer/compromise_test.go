@@ -84,7 +84,7 @@ func TestACompromiseOrderOutlastsRestartsAndFreezes(t *testing.T) {
 		t.Errorf("a withdrawal that was signed before leaves: %v", err)
 	}
 	d.must(d.file.Do(t.Context(), func(tx memory.Tx) error {
-		c, _, found, err := people.CompromiseInForce(t.Context(), tx)
+		c, found, err := people.CompromiseInForce(t.Context(), tx)
 		if !found || c.To(nonceChain) != "vault" {
 			t.Errorf("in force is %+v, %t, want the order", c, found)
 		}

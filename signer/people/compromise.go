@@ -134,16 +134,21 @@ func onlyCold(c approval.Compromise, cold ColdWallets) error {
 	return nil
 }
 
+// CompromiseOrder is an order that was used.
+type CompromiseOrder struct {
+	approval.Compromise
+	Since time.Time
+}
+
 // CompromiseInForce returns the compromise order that is in force.
-func CompromiseInForce(
-	ctx context.Context, tx memory.Tx,
-) (c approval.Compromise, since time.Time, found bool, err error) {
+func CompromiseInForce(ctx context.Context, tx memory.Tx) (o CompromiseOrder, found bool, err error) {
 	used, found, err := tx.Compromise(ctx)
 	if err != nil || !found {
-		return c, since, false, err
+		return o, false, err
 	}
-	c, err = approval.ParseCompromise(used.Text)
-	return c, used.At, err == nil, err
+	o.Since = used.At
+	o.Compromise, err = approval.ParseCompromise(used.Text)
+	return o, err == nil, err
 }
 
 // CompromiseStatus says what a signer knows of compromise orders.
