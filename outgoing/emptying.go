@@ -50,7 +50,8 @@ func (e Emptying) moves(r chain.TxRequest) bool {
 
 // Bounds of what empties a hot wallet.
 const (
-	emptyShare    = 4  // of the native asset, the part that stays at most for the fees of tokens
+	emptyShare    = 4  // of the native asset, the part that stays for the fees of tokens,
+	emptyFees     = 8  // or so many times the highest fee, where that is more
 	emptyWorth    = 20 // how many times its fee a move brings, while a part stays behind
 	emptyAttempts = 32 // until an amount that cannot be built rests as long as any other move
 )
@@ -170,6 +171,13 @@ func (s *Sender) toEmpty(
 	least := fee
 	if tokens {
 		part, _ := amount.Div(emptyShare)
+		few, err := s.MaxFee.Mul(emptyFees)
+		if err != nil {
+			return bursar.Amount{}, err
+		}
+		if part.Less(few) {
+			part = few
+		}
 		amount = amount.SubOrZero(part)
 		if least, err = fee.Mul(emptyWorth); err != nil {
 			return bursar.Amount{}, err
@@ -199,12 +207,8 @@ func (s *Sender) tokensLeft(ctx context.Context, tx *store.Tx, all []bursar.Curr
 		if err != nil || !hot.IsZero() {
 			return true, err
 		}
-		open, err := tx.Outgoing().OpenSweeps(ctx, c.Chain, c.Code, 1)
-		if err != nil || len(open) > 0 {
-			return true, err
-		}
-		due, err := tx.Holdings().Due(ctx, c.Chain, c, 1)
-		if err != nil || len(due) > 0 {
+		unswept, err := tx.Cold().Unswept(ctx, c)
+		if err != nil || !unswept.IsZero() {
 			return true, err
 		}
 	}
