@@ -17,6 +17,7 @@ var graveAlarms = map[string]bool{
 	"cold_move_failed":     false,
 	"cold_spend":           true,
 	"compromise_order_due": false,
+	"cold_wallet_open":     true,
 	"currency_suspended":   false,
 	"database_behind":      true,
 	"deep_reorg":           true,

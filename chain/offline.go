@@ -117,6 +117,14 @@ type ColdReads interface {
 	Unused(ctx context.Context, wallet bursar.ColdWallet, bytes []byte) (height uint64, err error)
 }
 
+// ColdKeys is an adapter whose node says who may spend from a cold wallet.
+type ColdKeys interface {
+	// OtherWays returns what else than the keys of its kind may pay from a cold wallet, or needs fewer of them, as of the
+	// newest block: a sentence each, with the way to end it; none if there is nothing. It is asked by people and alarms,
+	// and decides nothing: a node may lie.
+	OtherWays(ctx context.Context, wallet bursar.ColdWallet) ([]string, error)
+}
+
 // OfflineBuilder is an adapter that builds transactions from cold wallets.
 type OfflineBuilder interface {
 	OfflineRules

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
 )
 
@@ -20,6 +21,7 @@ const (
 // Keep compares a chain repeatedly while its process holds the chain lease.
 type Keep struct {
 	Reconciler Reconciler
+	Cold       []bursar.ColdWallet // wallets of the chain whose keys are looked at as well
 	Log        *slog.Logger
 
 	next time.Time // when the next comparison is due
@@ -36,7 +38,7 @@ func (k *Keep) Run(ctx context.Context, _ store.Lease) error {
 		}}.Run(ctx)
 }
 
-// Step compares the chain if that is due by the database's clock.
+// Step compares the chain if that is due by the database's clock, and looks who may spend from its cold wallets.
 func (k *Keep) Step(ctx context.Context) error {
 	now := k.Reconciler.DB.Now()
 	if k.next.IsZero() {
@@ -44,6 +46,10 @@ func (k *Keep) Step(ctx context.Context) error {
 	}
 	if now.Before(k.next) {
 		return nil
+	}
+	// A node that cannot say who may spend is asked again with the next comparison, which must not wait for it.
+	if err := k.checkColdKeys(ctx); err != nil {
+		k.Log.Warn("keys of cold wallets are not known", "chain", k.Reconciler.Chain.Capabilities().ID, "error", err)
 	}
 	lines, err := k.Reconciler.Run(ctx)
 	if err != nil {

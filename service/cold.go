@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/store"
 )
@@ -108,6 +109,24 @@ func (s *Service) ColdWallets() (wallets []bursar.ColdWallet) {
 		wallets = append(wallets, s.workers[id].sender.Cold...)
 	}
 	return wallets
+}
+
+// ColdKeysFinding is what a chain's node says of who may spend from a cold wallet.
+type ColdKeysFinding struct {
+	Wallet    bursar.ColdWallet
+	OtherWays []string // past the keys of its kind; see chain.ColdKeys
+	Err       error    // the node did not say
+}
+
+// CheckColdKeys asks the nodes who may spend from each cold wallet, in the order of the chains.
+func (s *Service) CheckColdKeys(ctx context.Context) (found []ColdKeysFinding) {
+	for _, id := range s.order {
+		for _, w := range s.workers[id].sender.Cold {
+			ways, err := reconcile.OtherWays(ctx, s.workers[id].chain, w)
+			found = append(found, ColdKeysFinding{Wallet: w, OtherWays: ways, Err: err})
+		}
+	}
+	return found
 }
 
 // basesOf returns the addresses of hot wallets.

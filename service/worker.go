@@ -93,7 +93,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Suspended: s.Suspended,
 		Rates:     s.parts.Rates, Emptying: s.emptyingOf(capabilities.ID),
 	}
-	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Log: log}
+	w.keep = &reconcile.Keep{Reconciler: s.reconciler(w), Cold: cold, Log: log}
 	s.addScreener(w, log, pace)
 	s.workers[capabilities.ID] = w
 	s.order = append(s.order, capabilities.ID)

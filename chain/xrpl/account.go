@@ -21,14 +21,16 @@ const (
 
 // account is an AccountRoot, and whether it exists.
 type account struct {
-	Account  string         `json:"Account"`
-	Balance  drops          `json:"Balance"`
-	Sequence uint32         `json:"Sequence"`
-	Flags    uint32         `json:"Flags"`
-	Owned    uint32         `json:"OwnerCount"`
-	AMM      jsontext.Value `json:"AMMID"`
-	Vault    jsontext.Value `json:"VaultID"`
-	Broker   jsontext.Value `json:"LoanBrokerID"`
+	Account  string `json:"Account"`
+	Balance  drops  `json:"Balance"`
+	Sequence uint32 `json:"Sequence"`
+	Flags    uint32 `json:"Flags"`
+	Owned    uint32 `json:"OwnerCount"`
+	// RegularKey is the account whose key may sign besides the master key; empty: none.
+	RegularKey string         `json:"RegularKey"`
+	AMM        jsontext.Value `json:"AMMID"`
+	Vault      jsontext.Value `json:"VaultID"`
+	Broker     jsontext.Value `json:"LoanBrokerID"`
 
 	exists bool
 	in     uint32 // the ledger of this state, if the answer names one

@@ -148,27 +148,38 @@ func signersFor(ctx context.Context, s *rpc.Session, w bursar.ColdWallet, from a
 		}
 		return nil, nil
 	}
+	list, err := listedSigners(ctx, s, w.Addresses[0])
+	if err != nil {
+		return nil, err
+	}
+	if list == nil {
+		return nil, &chain.RefusedError{Reason: "the account has no list of signers: make one with SignerListSet"}
+	}
+	return list, list.check()
+}
+
+// listedSigners requests the list of signers of an account in the newest validated ledger; nil if it has none.
+func listedSigners(ctx context.Context, s *rpc.Session, base string) (*signerList, error) {
 	var answer objects
-	err := ask(ctx, s, "account_objects", params{"account": w.Addresses[0], "type": "signer_list",
+	err := ask(ctx, s, "account_objects", params{"account": base, "type": "signer_list",
 		"ledger_index": "validated"}, &answer)
 	if err != nil {
-		return nil, fmt.Errorf("signers of %s: %w", w.Addresses[0], err)
+		return nil, fmt.Errorf("signers of %s: %w", base, err)
 	}
-	if answer.Account != w.Addresses[0] || !answer.Validated {
-		return nil, s.Fail(fmt.Errorf("signers of %s: %w: they are of account %.40q", w.Addresses[0], errAnswer,
-			answer.Account))
+	if answer.Account != base || !answer.Validated {
+		return nil, s.Fail(fmt.Errorf("signers of %s: %w: they are of account %.40q", base, errAnswer, answer.Account))
 	}
 	if len(answer.Objects) != 1 || answer.Objects[0].Type != "SignerList" {
-		return nil, &chain.RefusedError{Reason: "the account has no list of signers: make one with SignerListSet"}
+		return nil, nil
 	}
 	list := &signerList{quorum: answer.Objects[0].Quorum.value}
 	for _, e := range answer.Objects[0].Entries {
 		account, err := parseClassic(e.Entry.Account)
 		if err != nil || e.Entry.Weight.value > 1<<16-1 {
-			return nil, fmt.Errorf("signers of %s: %w", w.Addresses[0], errAnswer)
+			return nil, fmt.Errorf("signers of %s: %w", base, errAnswer)
 		}
 		list.signers = append(list.signers, listedSigner{account, uint16(e.Entry.Weight.value)})
 	}
 	slices.SortFunc(list.signers, func(a, b listedSigner) int { return compare(a.account, b.account) })
-	return list, list.check()
+	return list, nil
 }

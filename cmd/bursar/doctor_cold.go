@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bursar/bursar/service"
 )
@@ -19,6 +20,7 @@ func (e *healthCheck) cold(ctx context.Context, s *service.Service) {
 		return
 	}
 	e.note(check, resultOK, "%d are listed; none of their addresses was given out", len(wallets))
+	e.coldKeys(ctx, s)
 	with := map[string]bool{}
 	for _, w := range wallets {
 		with[string(w.Chain)] = true
@@ -28,5 +30,25 @@ func (e *healthCheck) cold(ctx context.Context, s *service.Service) {
 			e.advise("currency "+string(c.Code), resultWarning, "set hot_ceiling and hot_target: "+advice,
 				"its chain has a cold wallet, and nothing of it moves there by itself")
 		}
+	}
+}
+
+// coldKeys looks for cold wallets from which somebody can pay past the keys that are configured.
+func (e *healthCheck) coldKeys(ctx context.Context, s *service.Service) {
+	closed := 0
+	for _, found := range s.CheckColdKeys(ctx) {
+		check := "cold wallet " + found.Wallet.Name
+		switch {
+		case found.Err != nil:
+			e.advise(check, resultWarning, "run this again once the chain's node answers",
+				"who may spend from it is not known: %v", found.Err)
+		case len(found.OtherWays) > 0:
+			e.advise(check, resultFailed, "see docs/runbooks.md, cold_wallet_open", "%s", strings.Join(found.OtherWays, "; "))
+		default:
+			closed++
+		}
+	}
+	if closed > 0 {
+		e.note("keys of cold wallets", resultOK, "nobody else may spend from %d of them", closed)
 	}
 }

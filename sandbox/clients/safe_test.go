@@ -278,4 +278,45 @@ func TestARefillInThePoolIsRevoked(t *testing.T) {
 	}
 }
 
+// Who else can pay from a cold wallet is seen: a module that the owners of a Safe enabled, on the bytecode of Safe
+// 1.4.1, and the code that an account's key authorised (EIP-7702).
+func TestOtherWaysOutOfASafeAndAnAccount(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs anvil and the client libraries")
+	}
+	v := newVaults(t)
+	account := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "device", Kind: bursar.ColdAddress,
+		Addresses: v.bases[1:2]}
+	safe := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "safe", Kind: bursar.ColdSafe, Addresses: []string{v.safe},
+		Executor: v.bases[3]}
+	otherWays(t, v.chain, safe)
+	otherWays(t, v.chain, account)
+	module := v.bases[2]
+	v.node.Ask(t, nil, "anvil_impersonateAccount", v.safe)
+	v.node.Ask(t, nil, "eth_sendTransaction", map[string]string{"from": v.safe, "to": v.safe, "gas": "0x30d40",
+		"data": "0x" + hex.EncodeToString(evmtest.Call("enableModule(address)", common.HexToAddress(module)))})
+	v.node.Mine(t, 1)
+	otherWays(t, v.chain, safe, "module "+strings.ToLower(module))
+	delegated, err := hex.DecodeString("ef0100" + strings.Repeat("5a", 20))
+	v.must(err)
+	v.node.SetCode(t, v.bases[1], delegated)
+	otherWays(t, v.chain, account, "ef0100"+strings.Repeat("5a", 20))
+}
+
+// otherWays compares what a node says of who may spend from a cold wallet with parts of each sentence.
+func otherWays(t *testing.T, c chain.ColdKeys, w bursar.ColdWallet, want ...string) {
+	t.Helper()
+	got, err := c.OtherWays(t.Context(), w)
+	if err != nil || len(got) != len(want) {
+		t.Errorf("%s %s: got %q, %v, want %q", w.Kind, w.Addresses[0], got, err, want)
+		return
+	}
+	for i, one := range want {
+		if !strings.Contains(strings.ToLower(got[i]), one) {
+			t.Errorf("%s %s: got %q, want a sentence with %q", w.Kind, w.Addresses[0], got[i], one)
+		}
+	}
+}
+
 func lower(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }

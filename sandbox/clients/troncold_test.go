@@ -164,6 +164,11 @@ func TestTronColdAccountsRefill(t *testing.T) {
 	}
 	several, byOwner := coldTron(bursar.ColdPermission, account, 2), coldTron(bursar.ColdPermission, account, 0)
 	single, seeds := coldTron(bursar.ColdAddress, deviceBase, 0), coldTron(bursar.ColdAddress, v.bases[1], 0)
+	otherWays(t, v.chain, several)
+	otherWays(t, v.chain, byOwner)
+	otherWays(t, v.chain, single)
+	otherWays(t, v.chain, coldTron(bursar.ColdPermission, v.bases[1], 0)) // one key, and one is enough everywhere
+	otherWays(t, v.chain, coldTron(bursar.ColdAddress, account, 0), "permission 0 lets", "permission 2 lets")
 	refills := []signer.Refill{v.refill(several, "", 5_000_000), v.refill(several, v.node.Token(), 6_000_000),
 		v.refill(single, "", 7_000_000), v.refill(byOwner, "", 4_000_000)}
 	all := [][]byte{v.build(refills[0], 1), v.build(refills[1], 1), v.build(refills[2]), v.build(refills[3], 1)}

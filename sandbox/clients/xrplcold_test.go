@@ -158,10 +158,16 @@ func TestXRPLColdAccountsRefill(t *testing.T) {
 	question["sequence"] = l.node.Height() + 1 // the first of an account that the next ledger makes
 	readBy(t, folder, "xrplcold.mjs", question, &made)
 	l.fund(made.Account)
-	if got := []string{l.submit(made.List), l.submit(made.Disable)}; got[0] != "tesSUCCESS" || got[1] != got[0] {
+	listed := l.submit(made.List)
+	otherWays(t, l.chain, cold(bursar.ColdSignerList, made.Account), "the master key alone may pay")
+	if got := []string{listed, l.submit(made.Disable)}; got[0] != "tesSUCCESS" || got[1] != got[0] {
 		t.Fatalf("%s: the node takes the list and the end of the master key with %v, want tesSUCCESS", made.Account, got)
 	}
 	l.fund(made.Device)
+	otherWays(t, l.chain, cold(bursar.ColdSignerList, made.Account))
+	otherWays(t, l.chain, cold(bursar.ColdAddress, made.Device))
+	otherWays(t, l.chain, cold(bursar.ColdSignerList, made.Device), "there is no list of signers")
+	otherWays(t, l.chain, cold(bursar.ColdAddress, made.Account), "a list of signers may pay as well")
 	several := l.refill(cold(bursar.ColdSignerList, made.Account), 5_000_000)
 	single := l.refill(cold(bursar.ColdAddress, made.Device), 6_000_000)
 	seeds := l.refill(cold(bursar.ColdAddress, l.bases[1]), 7_000_000)

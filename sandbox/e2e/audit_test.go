@@ -52,9 +52,13 @@ func (w *harness) owed(others ...func(history)) map[*currency]*big.Int {
 func (w *harness) settle() {
 	w.blocks("manual")
 	for last := math.MaxInt; ; {
+		w.record() // before it is, what a block pays is in no queue; and what becomes final may begin a sweep
+		if w.idle() == nil {
+			return
+		}
 		err := w.persist(w.nothingUnderWay)
 		if err == nil {
-			break
+			continue
 		}
 		left, counted := w.countUnderWay()
 		w.t.Logf("%v: %d are left, %v", err, left, counted)
@@ -63,7 +67,29 @@ func (w *harness) settle() {
 		}
 		last = left
 	}
+}
+
+// record makes every block that there is final, and waits until the service has recorded them.
+func (w *harness) record() {
+	chains, err := w.views()
+	w.must(err)
 	w.mine(untilFinal)
+	w.eventually("all blocks are recorded", func() error {
+		now, err := w.scrape()
+		if err != nil {
+			return err
+		}
+		for _, n := range w.networks() {
+			height, err := now.sum(fmt.Sprintf(`bursar_chain_height{chain="%s"}`, n.chain))
+			if err != nil {
+				return err
+			}
+			if newest := new(big.Rat).SetUint64(chains[n.chain].Height); height.Cmp(newest) < 0 {
+				return fmt.Errorf("%s is recorded up to block %s, want %s", n.chain, height.RatString(), newest.RatString())
+			}
+		}
+		return nil
+	})
 }
 
 // nothingUnderWay mines a block of each chain and returns an error while any work is in progress.
@@ -71,6 +97,11 @@ func (w *harness) nothingUnderWay() error {
 	if err := w.everywhere(func(n *network) error { return w.tryMine(n, 1) }); err != nil {
 		return err
 	}
+	return w.idle()
+}
+
+// idle returns an error while any work is in progress.
+func (w *harness) idle() error {
 	now, err := w.scrape()
 	if err != nil {
 		return err

@@ -246,9 +246,16 @@ type chainView struct {
 
 func (w *harness) view(n *network) chainView {
 	w.t.Helper()
+	all, err := w.views()
+	w.must(err)
+	return all[n.chain]
+}
+
+// views is what the sandbox says of its chains, by name.
+func (w *harness) views() (map[string]chainView, error) {
 	var all struct{ Chains map[string]chainView }
-	w.must(w.sandbox.ask(http.MethodGet, "/chains", nil, &all))
-	return all.Chains[n.chain]
+	err := w.sandbox.ask(http.MethodGet, "/chains", nil, &all)
+	return all.Chains, err
 }
 
 func (w *harness) rpc(n *network) string { return w.sandbox.Chains[n.chain].RPC }
