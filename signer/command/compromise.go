@@ -27,6 +27,7 @@ type signerCompromiseCommands struct {
 type compromisePrepareCommand struct {
 	Days int               `default:"180" help:"How many days it can be used, at most 366."`
 	Cold map[string]string `placeholder:"CHAIN=ADDRESS" help:"Another cold wallet of a chain than the first of the configuration."`
+	Acting
 }
 
 // Help returns an example.
@@ -73,6 +74,9 @@ func (cmd *compromisePrepareCommand) Run(ctx context.Context, c *Call) error {
 	}
 	if _, err := approval.ParseCompromise(o.Text()); err != nil {
 		return err
+	}
+	if c.Keep(Facts{"order": o.ID.String(), "text": o.Text()}) {
+		return nil
 	}
 	if _, err = fmt.Fprint(c.Stdout, o.Text()); err != nil {
 		return fmt.Errorf("print: %w", err)
