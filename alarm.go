@@ -16,6 +16,7 @@ var graveAlarms = map[string]bool{
 	"cold_address_is_ours": true,
 	"cold_move_failed":     false,
 	"cold_spend":           true,
+	"compromise_order_due": false,
 	"cold_wallet_open":     true,
 	"currency_suspended":   false,
 	"database_behind":      true,

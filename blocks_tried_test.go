@@ -103,6 +103,7 @@ var triedBlocks = []triedBlock{
 	{"docs/operations/bsc.md", "yaml", "", 1, parsed, byConfig},
 	{"docs/operations/cold.md", "yaml", "", 1, parsed, byConfig},
 	{"docs/operations/cold.md", "", "", 1, parsed, "roster TestTheDocumentedRuleOfMovesToColdIsRead"},
+	{"docs/operations/compromise.md", "", "", 1, parsed, "approval TestTheDocumentedCompromiseOrderIsRead"},
 	{"docs/operations/console.md", "sh", "", 3, ran, byShell},
 	{"docs/operations/database.md", "sql", "", 1, ran, "cmd/bursar TestTheDocumentedRolesOfADatabase"},
 	{"docs/operations/database.md", "sh", "", 1, ran, "cmd/bursar TestTheDocumentedRolesOfADatabase"},

@@ -82,6 +82,8 @@ func parse(text string) (string, error) {
 		value, err = ParseFreeze(text)
 	case KindOrderKey:
 		value, err = ParseOrderKey(text)
+	case KindCompromise:
+		value, err = ParseCompromise(text)
 	default:
 		value, err = ParseOrder(text)
 	}
@@ -100,6 +102,7 @@ func texts() map[string]string {
 		"order": order().Text(), "refund": refund().Text(), "approval": approval(order()).Text(), "no": no.Text(),
 		"destination": destination().Text(), "everybodys": everybodys().Text(), "freeze": freeze().Text(),
 		"thaw": thaw.Text(), "orderkey": orderKey().Text(), "revoked": revokedKey().Text(),
+		"compromise": compromise().Text(),
 	}
 }
 

@@ -137,6 +137,7 @@ func (s *Sender) cannotBuild(
 	switch {
 	case request.Kind == chain.KindToCold &&
 		(errors.As(cause, &funds) || errors.As(cause, &inputs) || errors.As(cause, &refused)):
+		defer s.notEmptied(p, request, cause)
 		return s.endMoveToCold(ctx, lease, p, cause)
 	case request.Kind == chain.KindConsolidation && !isVoiding(p):
 		return s.endConsolidation(ctx, lease, p, cause)

@@ -65,6 +65,9 @@ type Config struct {
 	// Suspended returns why a currency is suspended, "" if it is not; nil: no currency is suspended.
 	Suspended func(code bursar.CurrencyCode) string
 
+	// Emptying returns the compromise order that is in force at the signer; nil: there is none.
+	Emptying func() Emptying
+
 	Screened    Screened    // what screening holds back; nil: payouts are not screened
 	ScreenAgain ScreenAgain // set with Screened
 

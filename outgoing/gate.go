@@ -55,6 +55,7 @@ type passage struct {
 func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 	conditions := []func(context.Context, *store.Tx, passage) error{
 		s.signable,      // gate_signer.go: there is a signer
+		s.underOrder,    // emptying.go: no compromise order is in force that does not move it
 		s.notHalted,     // no halt of everything, the chain or a currency
 		s.notFrozen,     // no account that it pays for is frozen
 		s.screened,      // gate_screened.go: the screening service passed it, and the pass is valid

@@ -46,8 +46,9 @@ func (s *Sender) inBudget(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, request chain.TxRequest, fee bursar.Amount,
 ) error {
 	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")
-	if s.GasFromCustomers || !known || !ofToken(request) || isVoiding(p) {
-		return nil // a voiding transaction brings gas to no token: payments of all kinds wait for it
+	if s.GasFromCustomers || !known || !ofToken(request) || isVoiding(p) || s.emptying().Order != "" {
+		// a voiding transaction brings gas to no token: payments of all kinds wait for it; a compromise order keeps nothing
+		return nil
 	}
 	left, err := tx.OperatorFunds().GasLeft(ctx, p.Chain, native.Code, p.ID)
 	if err != nil || !left.Less(fee) {

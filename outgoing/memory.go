@@ -36,6 +36,8 @@ type memory struct {
 	// coldMoveRestsUntil is before when no move to cold is requested: the last could not be paid.
 	coldMoveRestsUntil map[bursar.CurrencyCode]time.Time
 	coldAlarmClosed    map[bursar.CurrencyCode]bool // no alarm about a move to cold is open
+
+	emptyTries map[bursar.CurrencyCode]emptyTry // what could not be moved under a compromise order
 }
 
 func newMemory() memory {
@@ -47,5 +49,6 @@ func newMemory() memory {
 		askPreviousFrom:    map[string]uint64{},
 		coldMoveRestsUntil: map[bursar.CurrencyCode]time.Time{},
 		coldAlarmClosed:    map[bursar.CurrencyCode]bool{},
+		emptyTries:         map[bursar.CurrencyCode]emptyTry{},
 	}
 }

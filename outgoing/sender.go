@@ -81,6 +81,8 @@ var (
 		(*Sender).consolidate, // for payments that need more UTXOs than a transaction may use, and while fees are low
 		(*Sender).moveToCold,  // what the hot wallet holds above its ceiling and nothing waits for
 	}
+	// orderTasks take the place of newTasks while a compromise order is in force: nothing else would be signed.
+	orderTasks = []task{(*Sender).empty}
 	// openTasks continue those that there are, during a halt too: the gate decides about each one.
 	openTasks = []task{
 		(*Sender).advanceAll,     // after newTasks, so that a payment is sent in the step that took it
@@ -111,7 +113,11 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 		return errors.Join(failed, s.judgeAgain(ctx, lease, state))
 	}
 	if s.memory.queueBlocked = state.Halted != ""; !s.memory.queueBlocked {
-		if err := s.runTasks(ctx, lease, state, newTasks, &failed); err != nil {
+		tasks := newTasks
+		if s.emptying().Order != "" {
+			tasks = orderTasks
+		}
+		if err := s.runTasks(ctx, lease, state, tasks, &failed); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,9 @@ func (s *Service) notePolicy(ctx context.Context) error {
 	if err := s.sharePolicy(asking, has, claimed(p.Claim)); err != nil {
 		return err
 	}
+	if err := s.noteCompromise(ctx, p); err != nil {
+		return err
+	}
 	if err := s.notePolicyLoss(ctx, p); err != nil || p.Lost != "" {
 		return err
 	}

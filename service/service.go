@@ -27,6 +27,7 @@ import (
 	"github.com/bursar/bursar/requestlog"
 	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/signer/memory"
+	"github.com/bursar/bursar/signer/people"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/treasury"
 	"github.com/bursar/bursar/unattributed"
@@ -60,7 +61,9 @@ type Service struct {
 	Notifier     *notice.Notifier
 	Proposals    *proposal.Service // nobody may propose anything where its May is not set
 
-	anchored   atomic.Int64                      // the link of the books that was logged last
+	anchored   atomic.Int64                            // the link of the books that was logged last
+	compromise atomic.Pointer[people.CompromiseStatus] // what the signer said last of compromise orders; nil: nothing
+
 	policyAt   atomic.Pointer[store.PolicyClaim] // the policy of the signer that was noted last; nil: none
 	policyLost atomic.Pointer[string]            // why the signer's policy is lost, as it was noted last; nil: never
 

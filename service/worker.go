@@ -103,6 +103,7 @@ func (s *Service) newSender(
 		SoleSigner:       s.soleSigner(),
 		GasFromCustomers: part.GasFromCustomers,
 		Orders:           s.orders,
+		Emptying:         s.emptyingOf(part.Chain.Capabilities().ID),
 	})
 }
 
@@ -120,6 +121,7 @@ func (s *Service) newSweeper(part ChainPart, w *worker, log *slog.Logger, pace t
 		Pace:      pace,
 		Suspended: s.Suspended,
 		Rates:     s.parts.Rates,
+		Emptying:  s.emptyingOf(part.Chain.Capabilities().ID),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer/people"
 )
 
 // check checks one unsigned transaction against one request. Its steps return a *RefusalError or nil.
@@ -15,6 +16,8 @@ type check struct {
 	unsigned chain.UnsignedTx
 	contents chain.Contents
 	bases    map[chain.KeyRef]string // addresses derived so far
+
+	order *people.CompromiseOrder // that is in force, and allows it; nil: none is
 }
 
 func (c *check) run() error {

@@ -96,6 +96,8 @@ type PolicyText struct {
 
 	Claim PolicyClaim `json:"claim"`          // the newest that was in force; its Version is 0 where none was
 	Lost  string      `json:"lost,omitempty"` // why nothing is signed until it is applied again
+
+	Compromise people.CompromiseStatus `json:"compromise,omitzero"`
 }
 
 // Policy returns the policy in force. Where the only one has not started, it returns that.
@@ -130,6 +132,10 @@ func (s *Signer) Policy(ctx context.Context) (p PolicyText, err error) {
 				break
 			}
 		}
+		if err != nil {
+			return err
+		}
+		p.Compromise, err = s.compromises(ctx, tx, now)
 		return err
 	})
 	return p, err

@@ -10,11 +10,14 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// notFrozen refuses everything while the signer is frozen.
+// notFrozen refuses everything while the signer is frozen, but what a compromise order in force allows.
 //
 // The attack: after an intrusion is noticed, the intruder restarts the signer, or lifts the halts that the service's
 // database holds.
 func notFrozen(ctx context.Context, tx memory.Tx, c *check) error {
+	if err := underOrder(ctx, tx, c); err != nil || c.order != nil {
+		return err
+	}
 	list, err := tx.Freezes(ctx)
 	if err != nil || len(list) == 0 {
 		return err
@@ -30,8 +33,12 @@ func frozenBy(f memory.Freeze) string {
 	return fmt.Sprintf("frozen by %s at %s: %s; `bursar signer thaw` ends it", f.Who, minute(f.At), f.Why)
 }
 
-// gateIsOpen is notFrozen without the state, which a stalled disk or a busy signer may keep a freeze from.
+// gateIsOpen is notFrozen without the state, which a stalled disk or a busy signer may keep a freeze from. Whether a
+// compromise order allows it, the state alone says.
 func (j *judge) gateIsOpen(c *check) error {
+	if c.order != nil {
+		return nil
+	}
 	f, frozen, err := j.keeper.Gate().Frozen()
 	if frozen {
 		return c.frozen(f)
@@ -48,6 +55,9 @@ func (s *Signer) Leaving(id bursar.ChainID, request chain.TxRequest) (done func(
 	}
 	done, f, frozen, err := s.judge.keeper.Gate().Pass()
 	if frozen {
+		if done, is, err := s.leavesUnderOrder(id, request); is || err != nil {
+			return done, err
+		}
 		err = &RefusalError{Chain: id, OutgoingID: request.ID, Reason: ReasonFrozen, Detail: frozenBy(f)}
 	}
 	return done, err

@@ -66,7 +66,7 @@ func (j *judge) remember(ctx context.Context, c *check) error {
 	var flow memory.Flow
 	var head memory.Checkpoint
 	var now time.Time
-	if err := j.gateIsOpen(c); err != nil {
+	if err := j.gateIsOpen(c); err != nil && !c.mayMove() {
 		return err // before the state is used: a freezing command gets at it
 	}
 	err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {

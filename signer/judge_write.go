@@ -21,8 +21,9 @@ type signedDetail struct {
 	Digest   string          `json:"digest"` // SHA-256 of the unsigned transaction's bytes
 	Fee      bursar.Amount   `json:"fee"`
 	Payments []chain.Payment `json:"payments"`
-	Allowed  []allowedOrder  `json:"allowed,omitempty"` // where a policy is installed
-	Ordered  []signedOrder   `json:"ordered,omitempty"` // by clients, with keys
+	Allowed  []allowedOrder  `json:"allowed,omitempty"`          // where a policy is installed
+	Ordered  []signedOrder   `json:"ordered,omitempty"`          // by clients, with keys
+	Order    string          `json:"compromise_order,omitempty"` // that allows it
 }
 
 // allowedOrder is what the policy that people signed says of an order.
@@ -66,7 +67,7 @@ func write(
 		return entry, err
 	}
 	text, err := json.Marshal(signedDetail{id, c.request.Kind, c.request.ID, f.ID, hex.EncodeToString(digest[:]),
-		c.contents.Fee, c.contents.Payments, allowed(agreed.grants), signedOrders(agreed.orders)})
+		c.contents.Fee, c.contents.Payments, allowed(agreed.grants), signedOrders(agreed.orders), c.orderID()})
 	if err != nil {
 		return entry, err
 	}

@@ -34,7 +34,7 @@ func (j *judge) agreed(
 	if errors.As(err, &refused) {
 		err = c.refuse(Reason(refused.Rule), "%s", refused.Detail)
 	}
-	if err != nil {
+	if err != nil || c.movesUnderOrder() {
 		return a, err
 	}
 	a.grants, err = people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,

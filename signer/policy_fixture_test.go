@@ -51,7 +51,14 @@ type policyFixture struct {
 // and an hour.
 func newPolicyFixture(t *testing.T, change func(p *roster.Policy)) *policyFixture {
 	t.Helper()
-	d := &policyFixture{bench: newBench(t, limited(func(*Policy) {}))}
+	return newPolicyFixtureOn(newBench(t, limited(func(*Policy) {})), change)
+}
+
+// newPolicyFixtureOn is newPolicyFixture with a signer's own limits.
+func newPolicyFixtureOn(b *bench, change func(p *roster.Policy)) *policyFixture {
+	t := b.t
+	t.Helper()
+	d := &policyFixture{bench: b}
 	d.path = filepath.Join(t.TempDir(), "state")
 	d.must(memory.Create(t.Context(), d.path, memory.Init{Fingerprint: "seed", At: d.clock.Now()}))
 	d.file = d.reopen(d.path)

@@ -61,6 +61,9 @@ var mostUnits, _ = bursar.AmountFromBig(new(big.Int).Sub(new(big.Int).Lsh(big.Ne
 // counts returns what a transaction counts: what it pays to others, its highest fee, and whether it moves our own.
 func (c *check) counts(at time.Time) ([]memory.Count, error) {
 	list := []memory.Count{{Class: memory.Fees, Units: c.contents.Fee, At: at}}
+	if c.movesUnderOrder() {
+		return list, nil
+	}
 	if c.request.Kind == chain.KindToCold {
 		return append(list, memory.Count{Class: memory.ToCold, Units: bursar.Units(1), At: at}), nil
 	}

@@ -44,6 +44,9 @@ type Sweeper struct {
 	// Suspended returns why a currency is suspended, "" if it is not; nil: no currency is suspended.
 	Suspended func(code bursar.CurrencyCode) string
 
+	// Emptying returns the compromise order that is in force at the signer; nil: there is none.
+	Emptying func() outgoing.Emptying
+
 	askedOld time.Time // when the chain was asked last what the old hot wallets hold
 }
 
@@ -70,6 +73,10 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	var codes []bursar.CurrencyCode
 	lacking := map[bursar.CurrencyCode]bursar.Amount{}
+	emptied := s.emptying()
+	if emptied.Order != "" && emptied.To == "" {
+		return nil // the signer would refuse
+	}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().State(ctx, id)
 		if err != nil || state.Halted != "" || !state.Ready(lease) {
@@ -133,7 +140,7 @@ func (s *Sweeper) collect(
 		return err
 	}
 	for _, h := range due {
-		if !price.worth(h.Amount, !lacking.IsZero()) && !s.leaves(h, price) {
+		if !price.worth(h.Amount, !lacking.IsZero() || s.emptying().Order != "") && !s.leaves(h, price) {
 			continue // as the others, which are smaller, unless one is a hot wallet of an earlier epoch
 		}
 		if err := s.order(ctx, lease, currency, h); err != nil {
@@ -142,6 +149,14 @@ func (s *Sweeper) collect(
 		lacking = lacking.SubOrZero(h.Amount)
 	}
 	return nil
+}
+
+// emptying returns the compromise order that is in force. Then every sweep is as urgent as if payments waited for it.
+func (s *Sweeper) emptying() outgoing.Emptying {
+	if s.Emptying == nil {
+		return outgoing.Emptying{}
+	}
+	return s.Emptying()
 }
 
 // without returns what is missing beyond what the sweeps in progress bring.

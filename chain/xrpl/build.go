@@ -62,7 +62,8 @@ func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (_ chain.Uns
 // begin checks the transaction request and copies its values.
 func (c *Chain) begin(request chain.TxRequest) (payment, error) {
 	var p payment
-	if len(request.Payments) != 1 || request.Kind != chain.KindWithdrawal || request.From.Key.Family != c.cfg.Family {
+	pays := request.Kind == chain.KindWithdrawal || request.Kind == chain.KindToCold
+	if len(request.Payments) != 1 || !pays || request.From.Key.Family != c.cfg.Family {
 		return p, fmt.Errorf("%w: a %s of %d payments, want one, from family %q", errRequest, request.Kind,
 			len(request.Payments),
 			request.From.Key.Family)

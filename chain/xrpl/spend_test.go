@@ -77,6 +77,9 @@ func TestBuild(t *testing.T) {
 		"two payments": {5_000_000, nil, func(o *chain.TxRequest) {
 			o.Payments = append(o.Payments, o.Payments[0])
 		}, errRequest},
+		"to cold": {5_000_000, nil, func(o *chain.TxRequest) {
+			o.Kind = chain.KindToCold
+		}, hot().Base + "/7"},
 		"a sweep":       {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errRequest},
 		"no public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errRequest},
 		"another public key": {5_000_000, nil, func(o *chain.TxRequest) {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/crypto/ssh/agent"
 
+	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/sshsig"
 )
 
@@ -156,5 +157,39 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 	}
 	if code := d.keyed("", "destination", "--instance", instance, "--chain", "BTC", "--address", "x"); code != 1 {
 		t.Errorf("a chain that is no name: got code %d, want it refused", code)
+	}
+}
+
+// A compromise order is shown from the bytes that are signed, with each address on a line of its own, in a namespace of
+// its own.
+func TestACompromiseOrderIsShownAndSigned(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, 1)
+	o := approval.Compromise{Instance: instance, ID: approval.Nonce{5}, Version: 7, Policy: approval.HashOf("policy"),
+		Created: noon, Expires: noon.AddDate(0, 6, 0), Cold: []approval.ColdDestination{
+			{Chain: "bitcoin", Base: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}, {Chain: "ethereum", Base: "0xCo1d"}}}
+	file := d.write("compromise.txt", o.Text())
+	if code := d.keyed("sign\n", "sign", file); code != 0 {
+		t.Fatalf("got code %d: %s, want 0", code, &d.err)
+	}
+	d.wantSays("once and until "+approval.Moment(o.Expires), "Cold       bitcoin  bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+		"Cold       ethereum  0xCo1d")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, signatures, err := sshsig.Split(string(content))
+	if err != nil || text != o.Text() || len(signatures) != 1 {
+		t.Fatalf("the file is %s, %v, want the order with 1 signature", content, err)
+	}
+	if _, err := sshsig.Verify(signatures[0], approval.NamespaceCompromise, []byte(text)); err != nil {
+		t.Errorf("the signature: got %v, want one in %s", err, approval.NamespaceCompromise)
+	}
+	if _, err := sshsig.Verify(signatures[0], approval.NamespaceFreeze, []byte(text)); err == nil {
+		t.Error("the signature counts for a freeze too, want it refused")
+	}
+	other := d.write("other.txt", strings.Replace(o.Text(), "cold: bitcoin", "cold: Bitcoin", 1))
+	if code := d.keyed("sign\n", "sign", other); code == 0 {
+		t.Error("another spelling was signed, want it refused")
 	}
 }

@@ -53,7 +53,7 @@ type commands struct {
 	List        listCommand        `cmd:"" help:"List payments that wait for approval."`
 	Yes         yesCommand         `cmd:"" help:"Look at payments one by one, and approve them."`
 	No          noCommand          `cmd:"" help:"Say no to a payment."`
-	Sign        signCommand        `cmd:"" help:"Sign a policy, a destination, a client's key, a freeze or a thaw."`
+	Sign        signCommand        `cmd:"" help:"Sign a policy, a destination, a client's key, a compromise order, a freeze or a thaw."`
 	Destination destinationCommand `cmd:"" help:"Write the text of a destination, to be signed."`
 	OrderKey    orderKeyCommand    `cmd:"" name:"order-key" help:"Write the text of a client's key, to be signed."`
 	Passkey     passkeyCommand     `cmd:"" help:"Show the fingerprint of a passkey, and its line for the policy."`

@@ -73,12 +73,29 @@ func (s *session) showText(text, before string) (namespace string, err error) {
 		_, err := approval.ParseOrderKey(text)
 		s.say("%s", text)
 		return approval.NamespaceOrderKey, err
+	case approval.KindCompromise:
+		o, err := approval.ParseCompromise(text)
+		if err == nil {
+			s.showCompromise(o, text)
+		}
+		return approval.NamespaceCompromise, err
 	case approval.KindFreeze:
 		_, err := approval.ParseFreeze(text)
 		s.say("%s", text)
 		return approval.NamespaceFreeze, err
 	}
 	return "", fmt.Errorf("it begins with %.40q: payments are approved with `bursar-approve yes`", kind)
+}
+
+// showCompromise shows a compromise order, from its text alone.
+func (s *session) showCompromise(o approval.Compromise, text string) {
+	s.say("%s", text)
+	s.say("Whoever has this text with enough signatures can, once and until %s, have the signer %s move everything to "+
+		"these cold wallets, and sign nothing else until authors thaw it.", approval.Moment(o.Expires), o.Instance)
+	s.say("Compare each address with the device that has its keys:")
+	for _, d := range o.Cold {
+		s.say("Cold       %s  %s", d.Chain, d.Base)
+	}
 }
 
 // showPolicy shows a policy, and what is different from the one before.

@@ -270,6 +270,9 @@ func (e *healthCheck) seed(ctx context.Context) bool {
 			e.advise(who, resultFailed, "apply the policy again: see A lost policy in docs/operations/approvals.md", "%s",
 				cmp.Or(p.Lost, fmt.Sprint(err)))
 			return true
+		} else if p.Compromise.Trouble != "" {
+			e.advise("compromise order", resultWarning, "prepare, sign and drill one: `bursar signer compromise`, "+
+				"docs/operations/compromise.md", "%s", p.Compromise.Trouble)
 		}
 	}
 	e.note(who, resultOK, "fingerprint %s", keys.Fingerprint())

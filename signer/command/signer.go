@@ -15,6 +15,7 @@ type Signer struct {
 	Apply        signerApplyCommand        `cmd:"" help:"Apply a policy, a destination, a client's key, a freeze or a thaw that people signed."`
 	Freeze       signerFreezeCommand       `cmd:"" help:"Sign nothing from now on, also after a restart."`
 	Thaw         signerThawCommand         `cmd:"" help:"End every freeze of the signer."`
+	Compromise   signerCompromiseCommands  `cmd:"" help:"Prepare, drill and use the order that moves everything to cold wallets."`
 	Destinations signerDestinationsCommand `cmd:"" help:"List the destinations that people signed."`
 	OrderKey     signerOrderKeyCommands    `cmd:"" name:"order-key" help:"Show and change the keys with which clients sign orders."`
 	BeginAgain   signerBeginAgainCommand   `cmd:"" name:"begin-again" help:"Declare the signer's state incomplete."`

@@ -254,6 +254,9 @@ func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (
 		if err := tx.setState(ctx, begin, newInstance()); err != nil {
 			return err
 		}
+		if err := tx.endCompromise(ctx, begin.At); err != nil { // it was for the state before; the freeze stays
+			return err
+		}
 		dated, err := tx.datedBack(ctx, begin.At)
 		if err != nil {
 			return err

@@ -130,3 +130,21 @@ func Freezes(ctx context.Context, keeper Keeper) (list []Freeze, err error) {
 	}
 	return list, err
 }
+
+// StopIf freezes the signer of a state file if decide, in a transaction, says so. The freeze is durable before that
+// transaction is: after a crash between the two the signer is frozen, and nothing of the transaction has happened.
+func StopIf(
+	ctx context.Context, file *File, decide func(ctx context.Context, tx Tx) (Freeze, error),
+) error {
+	err := file.Do(ctx, func(tx Tx) error {
+		f, err := decide(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return Stop(file.path, f)
+	})
+	if err != nil {
+		return err
+	}
+	return Enter(ctx, file)
+}

@@ -35,6 +35,8 @@ const (
 	KindEpoch       = "epoch"       // the seed of another epoch took over the hot wallet
 	KindCounter     = "counter"     // the state was bound to a counter of the machine, or to none
 	KindImport      = "import"      // the export of another state was merged into this one
+	KindCompromise  = "compromise"  // a compromise order was used
+	KindDrill       = "drill"       // a compromise order was verified as if it was used
 	KindRefused     = "refused"     // what was refused within a minute, counted
 )
 

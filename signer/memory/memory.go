@@ -76,11 +76,12 @@ type Tx interface {
 	People
 	Orders
 	Epochs
+	Compromises
 
 	// Freezes returns the freezes that are not thawed, oldest first.
 	Freezes(ctx context.Context) ([]Freeze, error)
 	AddFreeze(ctx context.Context, f Freeze) error
-	// Thaw ends every freeze and returns how many there were.
+	// Thaw ends every freeze, and a compromise order that is in force, and returns how many freezes there were.
 	Thaw(ctx context.Context, at time.Time, who, why string) (int, error)
 
 	// Head returns the newest entry of the log. There is one from the beginning.

@@ -24,7 +24,10 @@ type RAM struct {
 	people  *ramPeople
 	orders  *ramOrders
 	epochs  []Epoch
-	gate    Gate
+
+	compromises ramCompromises
+
+	gate Gate
 }
 
 // ramKey is a chain with an outpoint, a resource or a digest.
@@ -182,7 +185,7 @@ func (m ramTx) AddFreeze(_ context.Context, f Freeze) error {
 // Thaw implements Tx.
 func (m ramTx) Thaw(context.Context, time.Time, string, string) (int, error) {
 	n := len(m.freezes)
-	m.RAM.freezes = nil
+	m.RAM.freezes, m.RAM.compromises.inForce = nil, nil
 	return n, nil
 }
 

@@ -165,6 +165,9 @@ func (tx *sqlTx) AddFreeze(ctx context.Context, f Freeze) error {
 func (tx *sqlTx) Thaw(ctx context.Context, at time.Time, who, why string) (int, error) {
 	done, err := tx.exec(ctx, `UPDATE freezes SET thawed_at = ?, thawed_who = ?, thawed_why = ? WHERE thawed_at IS NULL`,
 		millis(at), who, why)
+	if err == nil {
+		err = tx.endCompromise(ctx, at)
+	}
 	if err != nil {
 		return 0, err
 	}
