@@ -41,6 +41,7 @@ func (s *Sender) build(
 		return s.cannotBuild(ctx, lease, p, request, err)
 	}
 	delete(s.memory.batchLimit, p.Currency)
+	s.canEmpty(p)
 	return s.reserve(ctx, lease, p, request, unsigned)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -36,6 +37,33 @@ func (s *Sender) underOrder(_ context.Context, _ *store.Tx, p passage) error {
 	return &WaitError{Reason: fmt.Sprintf("compromise order %s is in force: everything is moved to cold wallets, and "+
 		"nothing else is signed until authors thaw the signer", e.Order)}
 }
+
+// onceEmptying is the prefix of the Once of what empties a hot wallet, which the order's ID and the contract follow.
+const onceEmptying = "compromise/"
+
+func (e Emptying) once(contract string) string { return onceEmptying + e.Order + "/" + contract }
+
+// endIfOrderEnded ends an unsigned move of everything to cold whose order is no longer in force: the hot wallet has
+// payments to make again. It returns any other outgoing transaction unchanged.
+func (s *Sender) endIfOrderEnded(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
+	e := s.emptying()
+	if !strings.HasPrefix(p.Once, onceEmptying) || e.Order != "" && strings.HasPrefix(p.Once, e.once("")) {
+		return p, nil
+	}
+	s.Log.Info("outgoing transaction given up before signing", "outgoing", p.ID, "chain", p.Chain, "reason", orderEnded)
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		if err := s.freeUnsigned(ctx, tx, now); err != nil {
+			return err
+		}
+		now.Error = orderEnded
+		return s.end(ctx, tx, now)
+	})
+}
+
+// orderEnded is why a move of everything to cold that nobody signed is ended.
+const orderEnded = "the compromise order that it was for is not in force any more"
 
 // moves reports whether the signer signs a request under the order.
 func (e Emptying) moves(r chain.TxRequest) bool {
@@ -118,7 +146,7 @@ func (s *Sender) emptyOne(
 			return err
 		}
 		ordered, err = insert(ctx, tx, bursar.OutgoingTx{Chain: currency.Chain, Currency: currency.Code,
-			Share: bursar.ShareSweep, Once: "compromise/" + e.Order + "/" + currency.Contract}, request)
+			Share: bursar.ShareSweep, Once: e.once(currency.Contract)}, request)
 		return err
 	})
 	if err == nil && ordered {
@@ -239,4 +267,11 @@ func (s *Sender) notEmptied(p bursar.OutgoingTx, request chain.TxRequest, cause 
 	try.bounded = true
 	s.memory.emptyTries[p.Currency] = try
 	delete(s.memory.coldMoveRestsUntil, p.Currency) // the next step tries the next amount
+}
+
+// canEmpty notes that a move to cold could be built: what bounded it bounds no later one.
+func (s *Sender) canEmpty(p bursar.OutgoingTx) {
+	if p.Kind == string(chain.KindToCold) {
+		delete(s.memory.emptyTries, p.Currency)
+	}
 }

@@ -200,6 +200,7 @@ var reconsiderations = []struct {
 	{isUnsignedPayment, (*Sender).endIfRecalled}, // its refund was called back, or its deposit left the chain
 	{isUnsigned, (*Sender).endIfPointless},       // there is nothing to sweep, or no sweep to pay gas for
 	{isUnsigned, (*Sender).endIfOldEpoch},        // the signer signs nothing new for the hot wallet of an earlier epoch
+	{isUnsigned, (*Sender).endIfOrderEnded},      // authors thawed the signer, and payments go on
 	{isNew, (*Sender).endIntoHanging},            // a hanging sweep of its address has the nonce that it would wait behind
 	{isUnsigned, (*Sender).passUnsigned},         // last, so that nothing is held back at the gate that has ended
 }

@@ -47,7 +47,7 @@ func use(
 	if err != nil {
 		return c, nil, err
 	}
-	if err := once(ctx, tx, c.ID.String(), now); err != nil {
+	if err := once(ctx, tx, usedName(c.ID), now); err != nil {
 		return c, nil, err
 	}
 	if err := tx.BeginCompromise(ctx, memory.Compromise{Text: text, At: now}); err != nil {
@@ -102,7 +102,7 @@ func judgeCompromise(
 	if err := onlyCold(c, cold); err != nil {
 		return c, nil, now, err
 	}
-	if _, used, err := tx.Nonce(ctx, c.ID.String()); err != nil || used {
+	if _, used, err := tx.Nonce(ctx, usedName(c.ID)); err != nil || used {
 		if err == nil {
 			err = fmt.Errorf("%w: compromise order %s", ErrUsed, c.ID)
 		}
@@ -114,6 +114,12 @@ func judgeCompromise(
 	}
 	return c, by, now, err
 }
+
+// usedName is the name under which it is remembered that an order was used. No text that people sign has such a nonce.
+//
+// The attack: one approver, who chooses the nonces of their approvals, gives one of them the ID of the order that was
+// drilled. With the payment that it approves the order would be used up, and nothing would move once it is needed.
+func usedName(id approval.Nonce) string { return "compromise " + id.String() }
 
 // ofPolicy refuses an order under another policy than the one in force: who signs, and which assets there are, may have
 // changed since.
@@ -215,7 +221,7 @@ func troubleOf(
 	if err != nil {
 		return "", err
 	}
-	_, used, err := tx.Nonce(ctx, c.ID.String())
+	_, used, err := tx.Nonce(ctx, usedName(c.ID))
 	if err != nil {
 		return "", err
 	}
