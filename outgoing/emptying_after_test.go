@@ -68,3 +68,30 @@ func TestAMoveOfEverythingEndsWithItsOrder(t *testing.T) {
 		}
 	})
 }
+
+// While a compromise order is in force nobody is asked to bring money from a cold wallet to the hot wallet, whose seed
+// somebody else may know, and where it would be moved back at once.
+func TestACompromiseOrderAsksForNoRefill(t *testing.T) {
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
+		cold := r.Chain.Named("cold")
+		r.Vault(1_500_000, 1_000_000, cold)
+		r.Step()
+		r.Pay(r.Wallet(0).Address, 9_000_000)
+		r.Blocks(16)
+		r.Order(4_000_000, r.Chain.Named("receiver"))
+		r.Blocks(2)
+		if list := alarmsOf(r, "refill_needed"); len(list) != 1 {
+			t.Fatalf("the alarms are %+v before the order, want one", list)
+		}
+		emptied(r, cold)
+		r.Blocks(2)
+		if list := alarmsOf(r, "refill_needed"); len(list) != 0 {
+			t.Errorf("the alarms are %+v while the order is in force, want none", list)
+		}
+		r.Sender.Emptying, r.Sweeper.Emptying = nil, nil
+		r.Blocks(3)
+		if list := alarmsOf(r, "refill_needed"); len(list) != 1 {
+			t.Errorf("the alarms are %+v after the order has ended, want one", list)
+		}
+	})
+}

@@ -229,8 +229,8 @@ func (s *Sender) refillFor(
 	ctx context.Context, tx *store.Tx, short store.Shortage,
 ) (a store.Alarm, is bool, err error) {
 	currency, unknown := s.Registry.Get(short.Currency)
-	if unknown != nil || short.Wait != bursar.WaitsForFunds || len(s.Cold) == 0 {
-		return a, false, nil
+	if unknown != nil || short.Wait != bursar.WaitsForFunds || len(s.Cold) == 0 || s.emptying().Order != "" {
+		return a, false, nil // under a compromise order it would be moved back at once, if nobody else takes it before
 	}
 	unswept, err := tx.Cold().Unswept(ctx, currency)
 	if err != nil {

@@ -41,13 +41,13 @@ func (c *Chain) OtherWays(ctx context.Context, wallet bursar.ColdWallet) (ways [
 
 // otherWays compares every permission of an account that moves money with the one that is configured.
 func otherWays(found account, at address, wallet bursar.ColdWallet) (ways []string, err error) {
-	need := 1
-	for _, p := range append([]permissionOf{found.Owner}, found.Active...) {
-		if wallet.Kind == bursar.ColdPermission && p.ID == uint64(wallet.PermissionID) {
-			if need, err = p.fewest(address{}); err != nil {
-				return nil, err
-			}
-		}
+	need, err := needed(found, wallet)
+	if err != nil {
+		return nil, err
+	}
+	if need == 0 {
+		ways = append(ways, fmt.Sprintf("permission %d of the configuration is not there, or no keys fulfil it: whoever has "+
+			"the owner's keys may have removed it", wallet.PermissionID))
 	}
 	for _, p := range append([]permissionOf{found.Owner}, found.Active...) {
 		if !slices.ContainsFunc(movesMoney, p.allows) {
@@ -77,6 +77,20 @@ func otherWays(found account, at address, wallet bursar.ColdWallet) (ways []stri
 		}
 	}
 	return ways, nil
+}
+
+// needed returns how many keys are enough for the configured permission of an account; 0 if there is none, or they never
+// are.
+func needed(found account, wallet bursar.ColdWallet) (int, error) {
+	if wallet.Kind != bursar.ColdPermission || wallet.PermissionID == 0 && len(found.Owner.Keys) == 0 {
+		return 1, nil // the account's own key
+	}
+	for _, p := range append([]permissionOf{found.Owner}, found.Active...) {
+		if p.ID == uint64(wallet.PermissionID) {
+			return p.fewest(address{})
+		}
+	}
+	return 0, nil
 }
 
 // fewest returns how many keys are enough for a permission without that of one account; 0 if they never are.

@@ -42,6 +42,13 @@ func TestThePermissionWithTheFewestKeysIsFound(t *testing.T) {
 		"its own key":           {`"owner_permission":{"threshold":1,` + keys("1") + `}`, single, nil},
 		"two others without it": {owner, single, []string{"permission 0 lets 2 other keys pay"}},
 		"never written":         {`"active_permission":[]`, single, nil},
+		"a thief's owner, and nothing else": {`"owner_permission":{"threshold":1,` + keys("1") + `}`, several,
+			[]string{"permission 2 of the configuration is not there"}},
+		"a permission that no keys fulfil": {owner + `,"active_permission":[{"id":2,"threshold":5,` +
+			operations(transfers) + `,` + keys("1", "1", "1") + `}]`, several,
+			[]string{"permission 2 of the configuration is not there"}},
+		"an owner that was never written, named": {`"active_permission":[]`,
+			bursar.ColdWallet{Kind: bursar.ColdPermission}, nil},
 	} {
 		var found account
 		if err := json.Unmarshal([]byte(`{"address":"`+at.hex()+`",`+test.account+`}`), &found); err != nil {
