@@ -34,12 +34,17 @@ func (j *judge) agreed(
 	if errors.As(err, &refused) {
 		err = c.refuse(Reason(refused.Rule), "%s", refused.Detail)
 	}
-	if err != nil || c.movesUnderOrder() {
+	if err != nil {
 		return a, err
 	}
-	a.grants, err = people.Judge(ctx, tx, people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
+	q := people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
 		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired,
-		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()})
+		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()}
+	if c.movesUnderOrder() {
+		a.grants, err = people.Moved(ctx, tx, q, *c.order)
+		return a, err
+	}
+	a.grants, err = people.Judge(ctx, tx, q)
 	if err = a.onlyLate(c, err); err != nil || !j.ordersRequired {
 		return a, err
 	}

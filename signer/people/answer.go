@@ -76,9 +76,7 @@ func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
 
 // own evaluates a transfer between our own addresses.
 func (j *judging) own(ctx context.Context, g *Grants) error {
-	p := j.Request.Payments[0]
-	digest := memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s %s", j.Request.Kind, j.Chain,
-		p.Contract, p.Amount, p.Address)))
+	p, digest := j.Request.Payments[0], j.ownDigest()
 	flows, err := j.tx.Granted(ctx, digest)
 	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
 		return err
@@ -93,6 +91,25 @@ func (j *judging) own(ctx context.Context, g *Grants) error {
 	}
 	g.List = append(g.List, Granted{Order: digest, ID: j.Request.ID, Rule: a.Rule, Worth: a.Worth})
 	return nil
+}
+
+// ownDigest is the name under which a movement of our own money is allowed.
+func (q Question) ownDigest() memory.Digest {
+	p := q.Request.Payments[0]
+	return memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s %s", q.Request.Kind, q.Chain, p.Contract, p.Amount,
+		p.Address)))
+}
+
+// Moved is what a compromise order in force allows of a movement of our own money, whatever the policy's rules say: like
+// theirs it holds for the other transactions of its flow too, also after the thaw, since payments may wait behind it. It
+// uses up no rule.
+func Moved(ctx context.Context, tx memory.Tx, q Question, o CompromiseOrder) (g Grants, err error) {
+	digest := q.ownDigest()
+	flows, err := tx.Granted(ctx, digest)
+	if err != nil || q.Flow != 0 && slices.Contains(flows, q.Flow) {
+		return g, err
+	}
+	return Grants{List: []Granted{{Order: digest, ID: q.Request.ID, Rule: usedName(o.ID)}}, Policy: o.Version}, nil
 }
 
 // ask evaluates the policy with what the state remembers. After a cold start a window counts as full until its length
