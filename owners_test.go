@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// owner is the package that writes a status, or a deposit's purpose, by the store's handle and its methods that write one.
+// owner is the package that writes a status, or a deposit's purpose, by the store's handle and its methods that write
+// one.
 type owner struct {
 	handle, pkg string
 	methods     []string

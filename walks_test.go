@@ -57,8 +57,8 @@ var starts = map[stop]bool{
 	{"follow/follow.go", "Watch.Sync"}:   true,
 }
 
-// The walks of ARCHITECTURE.md match the code: every name in them is that of one function, by itself or as a method of a
-// type, and a function that was named before calls it, directly or through others of its package.
+// The walks of ARCHITECTURE.md match the code: every name in them is that of one function, by itself or as a method of
+// a type, and a function that was named before calls it, directly or through others of its package.
 func TestTheWalksAreAsTheCodeIs(t *testing.T) {
 	headings := []string{"Where a deposit becomes a credit", "What a reorganisation takes back",
 		"From a withdrawal request to its broadcast"}

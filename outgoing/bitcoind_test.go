@@ -78,8 +78,8 @@ func (b *bank) open() {
 	b.Follower = follower.Follow(follower.Following{DB: b.DB, Chain: b.chain, Registry: b.Registry, IDs: b.IDs,
 		Log: log,
 		Hot: b.Hot.Base, OperatorAddress: b.Hot.Base})
-	b.Sender = outgoing.NewSender(outgoing.Config{DB: b.DB, Chain: b.chain, Signer: b.Signer, Registry: b.Registry, IDs: b.IDs,
-		Log: log,
+	b.Sender = outgoing.NewSender(outgoing.Config{DB: b.DB, Chain: b.chain, Signer: b.Signer,
+		Registry: b.Registry, IDs: b.IDs, Log: log,
 		Hot: b.Hot, MaxFee: maxFee, ConsolidateAbove: 1000})
 	b.Wallets = wallet.NewService(b.DB, b.Keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.Registry,
 		b.IDs, netpolicy.Receivers{})

@@ -18,7 +18,9 @@ import (
 
 // endIfPointless ends an unsigned sweep of an address that holds nothing final any more, and an unsigned gas top-up
 // that no sweep waits for. It returns every other outgoing transaction unchanged.
-func (s *Sender) endIfPointless(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) endIfPointless(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
 	none, err := s.isPointless(ctx, p)
 	if err != nil || !none {
 		return p, err

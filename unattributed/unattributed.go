@@ -2,10 +2,10 @@
 // belongs to no wallet: it is assigned to a customer, refunded to its sender, or kept as operator funds.
 //
 // It owns which resolution is allowed when, every change of its status, each beside its reversal: package outgoing
-// calls them for the refunds that it pays; and every change of a deposit's purpose after its record. It credits nobody itself, which package deposit does, and sends nothing. Its
-// invariants: only final value is resolved, and once; a resolution, its postings and the end of its alarm are one
-// transaction that has locked the deposit's chain, so that no other replica and no reorganisation comes between; value
-// to be refunded is set aside before any transaction is built.
+// calls them for the refunds that it pays; and every change of a deposit's purpose after its record. It credits nobody
+// itself, which package deposit does, and sends nothing. Its invariants: only final value is resolved, and once; a
+// resolution, its postings and the end of its alarm are one transaction that has locked the deposit's chain, so that no
+// other replica and no reorganisation comes between; value to be refunded is set aside before any transaction is built.
 package unattributed
 
 import (

@@ -138,7 +138,8 @@ func (s *Service) says(ctx context.Context, o *ordered, c bursar.Currency, w bur
 		return invalidOrder("it pays %s units, and the amount is %s units of 10^-%d %s", o.Units, w.Amount, c.Decimals,
 			c.Code)
 	case now.Add(bursar.ClockTolerance).Before(o.Created):
-		return invalidOrder("it was created at %s, which is over %s from now", approval.Moment(o.Created), bursar.ClockTolerance)
+		return invalidOrder("it was created at %s, which is over %s from now", approval.Moment(o.Created),
+			bursar.ClockTolerance)
 	case o.Expires.Sub(o.Created) > longestOrder:
 		return invalidOrder("it is payable for longer than %d days", longestOrder/(24*time.Hour))
 	}

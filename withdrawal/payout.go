@@ -251,7 +251,9 @@ func (p Payouts) notifyAll(ctx context.Context, tx *store.Tx, list []bursar.With
 	return nil
 }
 
-func (p Payouts) logEvent(e bursar.Event, due bool) { deposit.LogEvent(context.Background(), p.Log, e, due) }
+func (p Payouts) logEvent(e bursar.Event, due bool) {
+	deposit.LogEvent(context.Background(), p.Log, e, due)
+}
 
 // log logs a change of a withdrawal once it is committed.
 func (p Payouts) log(tx *store.Tx, message string, w bursar.Withdrawal, by bursar.ID, more ...any) {

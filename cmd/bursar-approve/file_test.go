@@ -172,7 +172,8 @@ func TestACompromiseOrderIsShownAndSigned(t *testing.T) {
 	if code := d.keyed("sign\n", "sign", file); code != 0 {
 		t.Fatalf("got code %d: %s, want 0", code, &d.err)
 	}
-	d.wantSays("once and until "+approval.Moment(o.Expires), "Cold       bitcoin  bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+	d.wantSays("once and until "+approval.Moment(o.Expires),
+		"Cold       bitcoin  bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
 		"Cold       ethereum  0xCo1d")
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -96,7 +96,8 @@ func TestTheThreatModelListsTheAttacks(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	listed := strings.Split(strings.TrimSpace(table), "\n")
 	var want []string
-	for _, a := range slices.Concat(attacks(), attacksOnOrders(), attacksOnScreening()) {
+	for _, a := range slices.Concat(attacks(), attacksOnOrders(), attacksOnScreening(), attacksOnPeople(),
+		attacksOnRules()) {
 		want = append(want, a.row())
 	}
 	slices.Sort(want)

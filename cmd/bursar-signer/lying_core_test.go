@@ -16,6 +16,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/remote"
@@ -32,6 +33,7 @@ type lyingCore struct {
 	client  *remote.Client
 	keys    *signer.WatchOnly
 	chains  map[bursar.ChainID]chain.Chain
+	policy  roster.Policy // that approves installed
 }
 
 // limits is the signer's configuration. Litecoin has no limit, so nothing of it leaves.

@@ -205,8 +205,8 @@ type compromiseUseCommand struct {
 func (compromiseUseCommand) Help() string {
 	return "Freezes the signer, but for one exception until the authors' thaw: it moves what the hot wallets hold to " +
 		"the cold wallets of the order, with the sweeps and the gas that this needs. The service makes these moves by " +
-		"itself; withdrawals wait. Limits of amounts do not stop them, limits of fees do. The order can never be used again. Run " +
-		"it on the signer's machine, as its user, while the signer runs or not.\n\nExample:\n\n" +
+		"itself; withdrawals wait. Limits of amounts do not stop them, limits of fees do. The order can never be used " +
+		"again. Run it on the signer's machine, as its user, while the signer runs or not.\n\nExample:\n\n" +
 		"    bursar signer compromise use compromise.txt"
 }
 
