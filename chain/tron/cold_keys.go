@@ -46,8 +46,8 @@ func otherWays(found account, at address, wallet bursar.ColdWallet) (ways []stri
 		return nil, err
 	}
 	if need == 0 {
-		ways = append(ways, fmt.Sprintf("permission %d of the configuration is not there, or no keys fulfil it: whoever has "+
-			"the owner's keys may have removed it", wallet.PermissionID))
+		ways = append(ways, fmt.Sprintf("permission %d of the configuration is not there, or no keys fulfil it: somebody "+
+			"with the owner's keys may have removed it", wallet.PermissionID))
 	}
 	for _, p := range append([]permissionOf{found.Owner}, found.Active...) {
 		if !slices.ContainsFunc(movesMoney, p.allows) {

@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 
 // Packages of this module that it may contain. What the service does with clients, nodes and its database is elsewhere.
 var parts = []string{"", "approval", "ceremony", "chain", "chain/bitcoin",
-	"chain/bitcoin/descriptor", "chain/bitcoin/psbt", "chain/ethkey", "chain/evm", "chain/registry", "chain/rpc",
+	"chain/bitcoin/descriptor", "chain/bitcoin/psbt", "chain/ethabi", "chain/ethkey", "chain/evm", "chain/registry",
+	"chain/rpc",
 	"chain/rpc/push", "chain/solana", "chain/tron", "chain/xrpl", "cmd/bursar-signer", "config", "marks", "orderkey",
 	"netpolicy", "passkey", "verdict",
 	"roster", "signer", "signer/command", "signer/host", "signer/memory", "signer/orders", "signer/people", "signer/proof",

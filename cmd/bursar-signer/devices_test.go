@@ -126,19 +126,14 @@ func measure(t *testing.T, socket string) {
 	defer enough()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for {
-		if _, err := os.Stat(socket); err == nil {
-			break
-		}
+	c, err := linuxudstpm.Open(socket)
+	for err != nil { // the socket is there a moment before swtpm listens
 		select {
 		case <-tick.C:
+			c, err = linuxudstpm.Open(socket)
 		case <-waiting.Done():
-			t.Fatal("swtpm did not start")
+			t.Fatalf("swtpm did not start: %v", err)
 		}
-	}
-	c, err := linuxudstpm.Open(socket)
-	if err != nil {
-		t.Fatal(err)
 	}
 	defer c.Close()
 	digest := sha256.Sum256([]byte("measured"))

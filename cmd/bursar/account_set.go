@@ -11,7 +11,7 @@ import (
 
 // notifications are the flags that set which events an account receives, and where.
 type notifications struct {
-	NotifyPending     *bool   `negatable:"" help:"Send events of deposits once they are in a block; --no-notify-pending: only once they are credited."`
+	NotifyPending     *bool   `negatable:"" help:"Send events of deposits once in a block (--notify-pending), or only once credited (--no-notify-pending)."`
 	NotifyWithdrawals *bool   `negatable:"" help:"Send an event whenever a withdrawal's status changes (--notify-withdrawals), or never (--no-notify-withdrawals)."`
 	Webhook           *string `placeholder:"URL" help:"URL for the account's own events, such as those of withdrawals. Empty: the newest webhook set for all wallets."`
 }

@@ -67,7 +67,7 @@ func TestUnattributedDepositsAreListedAndResolved(t *testing.T) {
 		!strings.Contains(open[0].Why, "difference of balances") {
 		t.Fatalf("listed %+v", open)
 	}
-	d.fails(exitFailed, "the deposit can be resolved once it is final: it is pending", "unattributed", "keep",
+	d.fails(exitFailed, "the deposit can be resolved once it is final: its status is pending", "unattributed", "keep",
 		ids[0].String())
 	d.fails(exitFailed, "there is no deposit", "unattributed", "keep", account.String())
 	d.fails(exitFailed, "the deposit can be resolved once it is final", "unattributed", "keep", ids[0].String(),

@@ -70,7 +70,7 @@ func (w *harness) screenedPayouts(from wallet) {
 	review, rejected := w.screened(from, "2", "review"), w.screened(from, "3", "reject")
 	w.becomes(rejected, "rejected")
 	for o, why := range map[*withdrawalRequest]string{
-		review: `"review"`, forged: "not signed by the key", replayed: "answers another request",
+		review: `"review"`, forged: "not signed by the key", replayed: "the answer is for another request",
 	} {
 		w.eventually("its answer does not count: "+why, func() error { return w.waitsFor(o, why) })
 		w.becomes(o, "queued")
