@@ -32,5 +32,6 @@ var bugs = []bug{
 	{"what arrives by a sweep counts as capital", "deposit/record.go",
 		"return !wallet || ", "return wallet && ", 0},
 	{"a halted currency is paid", "outgoing/gate.go",
-		"halts, err := tx.Halts().Of(ctx, s.haltScopes(p)...)", "halts, err := tx.Halts().Of(ctx, s.haltScopes(p)[:1]...)", 31},
+		"halts, err := tx.Halts().Of(ctx, s.haltScopes(p)...)",
+		"halts, err := tx.Halts().Of(ctx, s.haltScopes(p)[:1]...)", 31},
 }

@@ -79,8 +79,8 @@ func otherWays(found account, at address, wallet bursar.ColdWallet) (ways []stri
 	return ways, nil
 }
 
-// needed returns how many keys are enough for the configured permission of an account; 0 if there is none, or they never
-// are.
+// needed returns how many keys are enough for the configured permission of an account; 0 if there is none, or they
+// never are.
 func needed(found account, wallet bursar.ColdWallet) (int, error) {
 	if wallet.Kind != bursar.ColdPermission || wallet.PermissionID == 0 && len(found.Owner.Keys) == 0 {
 		return 1, nil // the account's own key

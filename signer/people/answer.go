@@ -96,13 +96,13 @@ func (j *judging) own(ctx context.Context, g *Grants) error {
 // ownDigest is the name under which a movement of our own money is allowed.
 func (q Question) ownDigest() memory.Digest {
 	p := q.Request.Payments[0]
-	return memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s %s", q.Request.Kind, q.Chain, p.Contract, p.Amount,
-		p.Address)))
+	return memory.Digest(sha256.Sum256(fmt.Appendf(nil, "own %s %s %s %s %s", q.Request.Kind, q.Chain, p.Contract,
+		p.Amount, p.Address)))
 }
 
-// Moved is what a compromise order in force allows of a movement of our own money, whatever the policy's rules say: like
-// theirs it holds for the other transactions of its flow too, also after the thaw, since payments may wait behind it. It
-// uses up no rule.
+// Moved is what a compromise order in force allows of a movement of our own money, whatever the policy's rules say:
+// like theirs it holds for the other transactions of its flow too, also after the thaw, since payments may wait behind
+// it. It uses up no rule.
 func Moved(ctx context.Context, tx memory.Tx, q Question, o CompromiseOrder) (g Grants, err error) {
 	digest := q.ownDigest()
 	flows, err := tx.Granted(ctx, digest)
