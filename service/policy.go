@@ -28,10 +28,11 @@ func (s *Service) notePolicy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.sharePolicy(asking, has, claimed(p.Claim)); err != nil {
+	// First: whatever is wrong with the policy, the hot wallets are to be emptied.
+	if err := s.noteCompromise(ctx, p); err != nil {
 		return err
 	}
-	if err := s.noteCompromise(ctx, p); err != nil {
+	if err := s.sharePolicy(asking, has, claimed(p.Claim)); err != nil {
 		return err
 	}
 	if err := s.notePolicyLoss(ctx, p); err != nil || p.Lost != "" {

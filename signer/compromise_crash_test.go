@@ -1,6 +1,7 @@
 package signer
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"testing"
@@ -38,6 +39,27 @@ func TestACrashWhileACompromiseOrderIsUsed(t *testing.T) {
 		}
 		d.wantReason(costing(d.toCold("vault", 2), 2, 1), "")
 	}
+}
+
+// An export has that an order was used: merged into a copy of the state that has not seen it, the order is used there
+// too.
+func TestAnExportKnowsThatACompromiseOrderWasUsed(t *testing.T) {
+	t.Parallel()
+	d := newCompromiseFixture(t)
+	c := d.compromise()
+	copied := copyState(t, d.path)
+	d.use(c)
+	var export bytes.Buffer
+	_, err := d.file.Export(t.Context(), &export, func([]byte) []byte { return []byte("sealed") })
+	d.must(err)
+	_, err = memory.Import(t.Context(), copied, memory.Init{Fingerprint: "seed", At: d.clock.Now()}, &export,
+		func(_, _ []byte) error { return nil }, nil, "op", "test")
+	d.must(err)
+	d.file = d.reopen(copied)
+	if err := d.useText(c.Text(), ann, bob); !errors.Is(err, people.ErrUsed) {
+		t.Errorf("used on the other machine: got %v, want %v", err, people.ErrUsed)
+	}
+	d.wantReason(costing(d.toCold("vault", 1), 1, 1), ReasonFrozen) // that it is in force is in no export
 }
 
 // A copy of the state from before the order was used has forgotten it: the signer notices, as it notices each copy, and

@@ -108,11 +108,11 @@ func TestCompromiseOrdersThatAreRefused(t *testing.T) {
 		seeds []byte
 		want  error
 	}{
-		"one author":        {good.Text(), []byte{ann}, roster.ErrQuorum},
-		"one author twice":  {good.Text(), []byte{ann, ann}, roster.ErrQuorum},
-		"a stranger beside": {good.Text(), []byte{ann, 77}, roster.ErrQuorum},
-		"nobody":            {good.Text(), nil, roster.ErrQuorum},
-		"another signer's":  {other.compromise().Text(), []byte{ann, bob}, people.ErrOther},
+		"one author":       {good.Text(), []byte{ann}, roster.ErrQuorum},
+		"one author twice": {good.Text(), []byte{ann, ann}, roster.ErrQuorum},
+		"a key of nobody":  {good.Text(), []byte{ann, 77}, roster.ErrQuorum},
+		"nobody":           {good.Text(), nil, roster.ErrQuorum},
+		"another signer's": {other.compromise().Text(), []byte{ann, bob}, people.ErrOther},
 		"a thief's address": {changed(func(c *approval.Compromise) {
 			c.Cold[1].Base = "thief"
 		}), []byte{ann, bob}, people.ErrCold},

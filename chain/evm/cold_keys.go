@@ -61,13 +61,8 @@ func (c *Chain) otherWaysOfSafe(ctx context.Context, s *rpc.Session, safe addres
 		{Method: "eth_call", Params: []any{callData{To: safe.hex(), Data: selectModules}, "latest"}, Out: &modules},
 		{Method: "eth_getStorageAt", Params: []any{safe.hex(), "0x0", "latest"}, Out: &slot},
 	}
-	if err := s.Batch(ctx, requests); err != nil {
+	if err := askSafe(ctx, s, safe, requests); err != nil {
 		return nil, err
-	}
-	for _, r := range requests {
-		if r.Err != nil {
-			return nil, fmt.Errorf("ask Safe %s: %w", safe, r.Err)
-		}
 	}
 	list, err := modulesOf(modules)
 	if err != nil {

@@ -123,13 +123,8 @@ func (c *Chain) safeAt(ctx context.Context, s *rpc.Session, safe address) (state
 	}
 	requests := []*rpc.Request{ask(selectVersion, &version), ask(selectOwners, &owners), ask(selectThreshold, &threshold),
 		ask(selectNonce, &nonce)}
-	if err := s.Batch(ctx, requests); err != nil {
+	if err := askSafe(ctx, s, safe, requests); err != nil {
 		return state, err
-	}
-	for _, r := range requests {
-		if r.Err != nil {
-			return state, fmt.Errorf("ask Safe %s: %w", safe, r.Err)
-		}
 	}
 	name, err1 := stringOf(version)
 	state.owners, err = ownersOf(owners)
@@ -149,6 +144,19 @@ func (c *Chain) safeAt(ctx context.Context, s *rpc.Session, safe address) (state
 		return state, fmt.Errorf("ask Safe %s: %s of %d owners, nonce %s", safe, need, len(state.owners), next)
 	}
 	return state, nil
+}
+
+// askSafe makes requests about a Safe at once; each has to be answered.
+func askSafe(ctx context.Context, s *rpc.Session, safe address, requests []*rpc.Request) error {
+	if err := s.Batch(ctx, requests); err != nil {
+		return err
+	}
+	for _, r := range requests {
+		if r.Err != nil {
+			return fmt.Errorf("ask Safe %s: %w", safe, r.Err)
+		}
+	}
+	return nil
 }
 
 var errABI = errors.New("not what the contract's function returns")

@@ -90,7 +90,7 @@ func (s *session) showText(text, before string) (namespace string, err error) {
 // showCompromise shows a compromise order, from its text alone.
 func (s *session) showCompromise(o approval.Compromise, text string) {
 	s.say("%s", text)
-	s.say("Whoever has this text with enough signatures can, once and until %s, have the signer %s move everything to "+
+	s.say("Anyone who has this text with enough signatures can, once and until %s, have the signer %s move everything to "+
 		"these cold wallets, and sign nothing else until authors thaw it.", approval.Moment(o.Expires), o.Instance)
 	s.say("Compare each address with the device that has its keys:")
 	for _, d := range o.Cold {

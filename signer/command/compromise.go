@@ -34,7 +34,7 @@ type compromisePrepareCommand struct {
 func (compromisePrepareCommand) Help() string {
 	return "Names for each chain a cold wallet of this configuration, and the policy in force. As many authors sign it " +
 		"as sign a policy, with `bursar-approve sign`; then `bursar signer compromise drill` says whether it would be " +
-		"taken. Keep the signed file where no thief of the signer is: whoever has it can use it.\n\nExample:\n\n" +
+		"taken. Keep the signed file away from the signer's machine: anyone who has both can use it.\n\nExample:\n\n" +
 		"    bursar signer compromise prepare > compromise.txt"
 }
 
