@@ -38,7 +38,7 @@ func (j *judge) agreed(
 		return a, err
 	}
 	q := people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
-		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired,
+		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired, Ordered: a.accounts(),
 		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()}
 	if c.movesUnderOrder() {
 		a.grants, err = people.Moved(ctx, tx, q, *c.order)
@@ -49,6 +49,15 @@ func (j *judge) agreed(
 		return a, err
 	}
 	return a, a.covered(ctx, tx, c, flow)
+}
+
+// accounts returns whose the orders are that clients signed, by the hashes of their texts.
+func (a agreement) accounts() map[memory.Digest]bursar.ID {
+	of := map[memory.Digest]bursar.ID{}
+	for _, s := range a.orders.Signed {
+		of[s.Text] = s.Account
+	}
+	return of
 }
 
 // onlyLate turns the refusal of an order that is late, upon which the service refunds the customer, into that of an
