@@ -122,8 +122,8 @@ func (r Rule) feeUnknown(q Question, p Policy) bool {
 }
 
 func noFeePrice(rule string, chain bursar.ChainID) string {
-	return fmt.Sprintf("rule %s: it bounds fees, and the policy has no price of the native asset of %s, in which they are "+
-		"paid", rule, chain)
+	return fmt.Sprintf("rule %s: it bounds fees, and the policy has no price of the native asset of %s, in which they "+
+		"are paid", rule, chain)
 }
 
 // Replace says whether the rule that allowed an order lets a transaction for it be replaced by one whose share may cost
@@ -185,7 +185,8 @@ func (p Policy) Uncounted() (list []string) {
 			continue
 		}
 		seen = append(seen, a.Chain)
-		list = append(list, fmt.Sprintf("fees on %s count in no window: the policy has no price of its native asset", a.Chain))
+		list = append(list, fmt.Sprintf("fees on %s count in no window: the policy has no price of its native asset",
+			a.Chain))
 	}
 	return list
 }

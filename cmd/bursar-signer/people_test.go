@@ -83,14 +83,15 @@ func (b *bench) boundsAreTried(p roster.Policy) {
 	b.write("bounded", next.Text())
 	b.want(0, "tightens: allow large: fees 24h 200\ntightens: allow large: count 24h 500\n"+
 		"tightens: allow large: per_account 24h 3000\n", "policy", "diff", "bounded")
-	test := []string{"policy", "test", "order", "--policy", "bounded", "--listed", "--approved", "ann", "--approved", "cat",
-		"--held"}
+	test := []string{"policy", "test", "order", "--policy", "bounded", "--listed", "--held", "--approved", "ann",
+		"--approved", "cat"}
 	b.want(1, "policy: rule large: it bounds what each account may take", test...)
 	test = append(test, "--ordered")
 	b.want(0, "allowed by rule large", append(test, "--fee", "0.0016")...)
 	b.want(1, "window: rule large: it may cost 240 EUR, and 0 of 200", append(test, "--fee", "0.002")...)
 	b.want(2, "--fee 1e3", append(test, "--fee", "1e3")...)
-	next.Assets, next.Rules[0].Fees = []roster.Asset{{Name: "USDT", Chain: "tron", Contract: "t", Price: bursar.Units(1)}}, nil
+	next.Assets = []roster.Asset{{Name: "USDT", Chain: "tron", Contract: "t", Price: bursar.Units(1)}}
+	next.Rules[0].Fees = nil
 	b.write("tethers", next.Text())
 	b.want(0, "limits:   fees on tron count in no window", "policy", "diff", "tethers")
 	b.want(2, "the policy has no native asset of bitcoin", "policy", "test", "order", "--policy", "tethers", "--fee", "1")

@@ -141,7 +141,7 @@ func TestBeginAgainDatesGrantsAndHoldsBack(t *testing.T) {
 	}
 	defer f.Close()
 	err = f.Do(t.Context(), func(tx Tx) error {
-		used, err := tx.WorthSince(t.Context(), RuleUse{Rule: "small"}, at.Add(time.Hour)) // a window of an hour, two hours later
+		used, err := tx.WorthSince(t.Context(), RuleUse{Rule: "small"}, at.Add(time.Hour)) // an hour, two hours later
 		if !used.IsZero() {
 			t.Errorf("got %s used, want none: it counts from begin-again on", used)
 		}

@@ -275,7 +275,8 @@ func TestFeesThatNoExportHasAreRefused(t *testing.T) {
 			return strings.Replace(line, change[0], change[1], 1)
 		})
 		to := filepathOf(t, Init{Fingerprint: "seed", At: noon})
-		_, err := Import(t.Context(), to, Init{Fingerprint: "seed", At: noon}, bytes.NewReader(bad), unseal, nil, "ann", "test")
+		_, err := Import(t.Context(), to, Init{Fingerprint: "seed", At: noon}, bytes.NewReader(bad), unseal, nil, "ann",
+			"test")
 		if !found || !errors.Is(err, ErrInterchange) {
 			t.Errorf("%s: got %v (changed: %t), want %v", name, err, found, ErrInterchange)
 		}

@@ -98,8 +98,8 @@ func (tx *sqlTx) Granted(ctx context.Context, order Digest) (flows []int64, err 
 
 // AddGrant implements Tx.
 func (tx *sqlTx) AddGrant(ctx context.Context, g Grant) error {
-	_, err := tx.exec(ctx, `INSERT INTO grants(digest, flow, rule, worth, at, account) VALUES (?, ?, ?, ?, ?, ?)`, g.Order[:],
-		g.Flow, g.Rule, g.Worth, millis(g.At), accountText(g.Account))
+	_, err := tx.exec(ctx, `INSERT INTO grants(digest, flow, rule, worth, at, account) VALUES (?, ?, ?, ?, ?, ?)`,
+		g.Order[:], g.Flow, g.Rule, g.Worth, millis(g.At), accountText(g.Account))
 	if err != nil || g.Payment == 0 {
 		return err
 	}

@@ -80,8 +80,8 @@ func (j *judging) own(ctx context.Context, g *Grants) error {
 	if again, err := j.again(ctx, digest); err != nil || again {
 		return err
 	}
-	a, err := j.ask(ctx, digest, 0, bursar.ID{}, roster.Question{Kind: string(j.Request.Kind), Chain: j.Chain, Contract: p.Contract,
-		To: p.Address, Units: p.Amount})
+	a, err := j.ask(ctx, digest, 0, bursar.ID{}, roster.Question{Kind: string(j.Request.Kind), Chain: j.Chain,
+		Contract: p.Contract, To: p.Address, Units: p.Amount})
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func Moved(ctx context.Context, tx memory.Tx, q Question, o CompromiseOrder) (g 
 	return Grants{List: []Granted{{Order: digest, ID: q.Request.ID, Rule: usedName(o.ID)}}, Policy: o.Version}, nil
 }
 
-// ask evaluates the policy with what the state remembers, and counts what it allows. account is whose order it is, where
-// a client said so.
+// ask evaluates the policy with what the state remembers, and counts what it allows. account is whose order it is,
+// where a client said so.
 func (j *judging) ask(
 	ctx context.Context, digest memory.Digest, payment int64, account bursar.ID, q roster.Question,
 ) (a roster.Answer, err error) {

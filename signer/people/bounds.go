@@ -179,7 +179,10 @@ func (j *judging) fees(
 	parts := map[ofRule]bursar.Amount{of: more}
 	for _, f := range j.before {
 		part := ofRule{f.Rule, f.Account}
-		if parts[part] = parts[part]; part.countsFor(by) && !f.At.Before(from) {
+		if _, there := parts[part]; !there {
+			parts[part] = bursar.Amount{}
+		}
+		if part.countsFor(by) && !f.At.Before(from) {
 			total = total.SubOrZero(f.Worth)
 		}
 	}
