@@ -145,6 +145,9 @@ func TestAnOrderMoreInAReplacementCountsOnce(t *testing.T) {
 	d.wantReason(in(d.batch(3, 24, 6)), "") // alone, and no dearer
 	d.wantReason(d.batch(4, 2, 7), ReasonWindow, "24 of 25")
 	d.wantReason(d.batch(4, 1, 7), "")
+	d.clock.Advance(time.Hour + time.Second)
+	d.wantReason(d.batch(5, 20, 8), "")
+	d.wantReason(in(d.batch(6, 24, 1, 9)), "") // what it costs has counted, in a window that has passed
 }
 
 // paysSeveral lets transactions of the chain with nonces pay several.
