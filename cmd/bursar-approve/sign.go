@@ -214,7 +214,8 @@ type thawCommand struct {
 
 // Help returns an example.
 func (thawCommand) Help() string {
-	return "As many authors sign it as sign a policy.\n\nExample:\n\n    bursar-approve thaw --instance " +
+	return "As many authors sign it as sign a policy. On mainnet it begins an hour after the signer took it, and any " +
+		"person of the policy ends it before with a freeze.\n\nExample:\n\n    bursar-approve thaw --instance " +
 		"K7QJ3ZL2M5XW4RT6P8YN9VBHCD --why 'the key was found' > thaw.txt"
 }
 

@@ -161,8 +161,8 @@ type signerThawCommand struct {
 // Help returns an example.
 func (signerThawCommand) Help() string {
 	return "Ends every freeze of the signer, at once. Where people signed a policy, its authors sign the thaw: see " +
-		"`bursar-approve thaw`, and `bursar signer apply`; on mainnet it begins an hour later.\n\nExample:\n\n    bursar signer thaw --reason 'the service was " +
-		"installed again'"
+		"`bursar-approve thaw`, and `bursar signer apply`; on mainnet it begins an hour later.\n\nExample:\n\n" +
+		"    bursar signer thaw --reason 'the service was installed again'"
 }
 
 // Run thaws the signer.
