@@ -58,15 +58,15 @@ func (s *Service) signerFrozen() bool {
 	return why != nil && *why != ""
 }
 
-// noteThaw raises an alarm while a thaw waits, for those who would freeze the signer again. The text of the freeze names
-// the thaw, so that it changes with it.
+// noteThaw raises an alarm while a thaw waits, for those who would freeze the signer again. The text of the freeze
+// names the thaw, so that it changes with it.
 func noteThaw(ctx context.Context, tx *store.Tx, ref, why string, at time.Time) error {
 	if why == "" || at.IsZero() {
 		return tx.Alarms().Resolve(ctx, alarmThaws, ref)
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmThaws, Ref: ref, Message: fmt.Sprintf("people signed a thaw, and "+
-		"the signer signs again from %s: who does not know of it freezes the signer before. %s",
-		at.UTC().Format("2006-01-02 15:04 UTC"), why)})
+	message := fmt.Sprintf("people signed a thaw, and the signer signs again from %s: who does not know of it freezes the "+
+		"signer before. %s", at.UTC().Format("2006-01-02 15:04 UTC"), why)
+	return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmThaws, Ref: ref, Message: message})
 }
 
 // thawsAt returns when the signer thaws, as it said last; zero: no thaw waits.

@@ -29,8 +29,8 @@ func (s *Signer) ThawsAt() time.Time { return s.ThawWaits().At }
 // ThawDue carries out the thaw that people signed, once its time has come, and returns how many freezes that ended.
 // Call it every few seconds; while the signer is not frozen, it does nothing.
 //
-// The attack: the clock of the machine is set forward, as by what tells it the time, and an hour is over at once. A
-// process that has seen the thaw counts the hour by itself.
+// The attack: the clock of the machine is set forward, as by a time server in other hands, and an hour is over at once.
+// A process that has seen the thaw counts the hour by itself.
 func (s *Signer) ThawDue(ctx context.Context, now time.Time) (ended int, err error) {
 	file, is := s.judge.keeper.(*memory.File)
 	if !is {

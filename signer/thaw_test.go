@@ -98,7 +98,8 @@ func TestAThawOnMainnetWaitsForAnHour(t *testing.T) {
 	if got := d.waits(); !got.Equal(at.Truncate(time.Millisecond)) {
 		t.Errorf("it thaws at %v, want %v", got, at)
 	}
-	if why, err := d.signer.Frozen(); err != nil || !strings.Contains(why, "thaws at "+at.UTC().Format("2006-01-02 15:04 UTC")) {
+	says := "thaws at " + at.UTC().Format("2006-01-02 15:04 UTC")
+	if why, err := d.signer.Frozen(); err != nil || !strings.Contains(why, says) {
 		t.Errorf("it says %q, %v, want when it thaws", why, err)
 	}
 	d.wantFrozen(time.Hour-time.Second, true)
@@ -229,8 +230,7 @@ func (d *policyFixture) anew() {
 	d.must(memory.Agree(d.t.Context(), d.file))
 }
 
-// A clock that is set back lengthens the wait. One that is set forward is not believed by the process that saw the thaw.
-// A thaw that is signed while the clock is behind what the signer remembers is refused.
+// A clock that is set back lengthens the wait. A thaw that is signed while the clock is behind what the signer remembers is refused.
 func TestTheClockDoesNotShortenTheWait(t *testing.T) {
 	t.Parallel()
 	d := newThawFixture(t)
@@ -263,7 +263,9 @@ func TestAProcessCountsTheHourByItself(t *testing.T) {
 // or the thaw's time is long over.
 func TestAnOlderStateDoesNotThaw(t *testing.T) {
 	t.Parallel()
-	for name, long := range map[string]time.Duration{"beside a newer marker": 2 * time.Hour, "after a day": 26 * time.Hour} {
+	for name, long := range map[string]time.Duration{
+		"beside a newer marker": 2 * time.Hour, "after a day": 26 * time.Hour,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newThawFixture(t)

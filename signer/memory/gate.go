@@ -55,8 +55,8 @@ func (g *Gate) frozen() (f Freeze, frozen bool, err error) {
 	return marked(g.marker)
 }
 
-// Mark names the marker file that there is, so that a later one, or one that was touched since, is told from it; empty:
-// there is none, or this process is frozen without it.
+// Mark names the marker file that there is: a later one, and one that was touched since, have another name. It is empty
+// if there is none, or if this process is frozen without it.
 func (g *Gate) Mark() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

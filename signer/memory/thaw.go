@@ -62,7 +62,9 @@ type Thawed struct {
 // Thaw ends every freeze of a state file: in the state, then that of its marker. It returns how many there were. A
 // freeze that comes meanwhile stays, and is an error.
 func Thaw(ctx context.Context, file *File, at time.Time, who, why string) (n int, err error) {
-	done, err := ThawIf(ctx, file, at, func(context.Context, Tx) (Thawing, error) { return Thawing{Who: who, Why: why}, nil })
+	done, err := ThawIf(ctx, file, at, func(context.Context, Tx) (Thawing, error) {
+		return Thawing{Who: who, Why: why}, nil
+	})
 	return done.Ended, err
 }
 

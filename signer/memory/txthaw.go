@@ -21,7 +21,8 @@ CREATE TABLE thawed_mark (
 // WaitingThaw implements Tx.
 func (tx *sqlTx) WaitingThaw(ctx context.Context) (t WaitingThaw, found bool, err error) {
 	var since, at int64
-	found, err = tx.one(ctx, `SELECT since, at, who, why, mark FROM waiting_thaw`, nil, &since, &at, &t.Who, &t.Why, &t.Mark)
+	found, err = tx.one(ctx, `SELECT since, at, who, why, mark FROM waiting_thaw`, nil, &since, &at, &t.Who, &t.Why,
+		&t.Mark)
 	t.Since, t.At = timeOf(since), timeOf(at)
 	return t, found, err
 }
