@@ -84,7 +84,7 @@ func (s *session) showText(text, before string) (namespace string, err error) {
 		s.say("%s", text)
 		return approval.NamespaceFreeze, err
 	}
-	return "", fmt.Errorf("it begins with %.40q: payments are approved with `bursar-approve yes`", kind)
+	return "", fmt.Errorf("the text begins with %.40q: payments are approved with `bursar-approve yes`", kind)
 }
 
 // showCompromise shows a compromise order, from its text alone.
