@@ -51,6 +51,7 @@ var graveAlarms = map[string]bool{
 	"signer_frozen":        true,
 	"signer_policy_lost":   true,
 	"signer_refused":       false,
+	"signer_thaws":         true,
 	"too_many_inputs":      false,
 	"unattributed":         false,
 	"uncovered":            true,

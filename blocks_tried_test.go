@@ -95,6 +95,7 @@ var triedBlocks = []triedBlock{
 	{"docs/operations/backup.md", "", "litestream", 1, ran, byBackup},
 	{"docs/operations/backup.md", "", "dbs:", 1, ran, byBackup},
 	{"docs/operations/backup.md", "", "pgbackrest", 4, ran, "sandbox/drill TestPgBackRestRestoresToAnyMoment"},
+	{"docs/operations/backup.md", "", "/mnt/kit/", 3, ran, "sandbox/e2e TestEverythingIsLostButTheKit"},
 	{"docs/operations/backup.md", "", "", 2, ran, "sandbox/e2e TestTheRestoreDrill"},
 	{"docs/operations/bitcoin.md", "ini", "", 1, compared,
 		"chain/bitcoin/bitcoindtest TestNodesKnowWhatTheDocumentsConfigure"},

@@ -108,7 +108,7 @@ func ParseApproval(text string) (a Approval, err error) {
 	a.Instance = r.Word("instance")
 	a.Decision = Decision(r.OneOf("decision", string(Yes), string(No)))
 	a.Payment = r.Number("payment")
-	r.Demand(r.Err() != nil || a.Payment > 0, "its payment is %d, want 1 or more", a.Payment)
+	r.Demand(r.Err() != nil || a.Payment > 0, "the payment is %d, want 1 or more", a.Payment)
 	a.Role = r.Name("role")
 	a.Version, a.Policy = r.Version("policy")
 	a.Created, a.Expires = r.Time("created"), r.Time("expires")
@@ -117,8 +117,8 @@ func ParseApproval(text string) (a Approval, err error) {
 	if a.Order, err = ParseOrder(r.Rest()); err != nil {
 		return Approval{}, err
 	}
-	r.Demand(Lasts(a.Created, a.Expires) == nil, "it must end after it begins, within %s", Longest)
-	r.Demand(a.Instance == a.Order.Instance, "it and its order are for different signers")
+	r.Demand(Lasts(a.Created, a.Expires) == nil, "the text must end after it begins, within %s", Longest)
+	r.Demand(a.Instance == a.Order.Instance, "the approval and its order are for different signers")
 	return Canonical(r, a, text)
 }
 
@@ -175,6 +175,6 @@ func ParseOrder(text string) (o Order, err error) {
 	o.Units = r.Amount("units", false)
 	o.MaxFee = r.Amount("max_fee", true)
 	o.Created, o.Expires = r.Time("created"), r.Time("expires")
-	r.Demand(o.Created.Before(o.Expires), "it must end after it begins")
+	r.Demand(o.Created.Before(o.Expires), "the text must end after it begins")
 	return Canonical(r, o, text)
 }

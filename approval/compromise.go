@@ -56,7 +56,7 @@ func ParseCompromise(text string) (c Compromise, err error) {
 	r := NewReader(text, KindCompromise)
 	c.Instance = r.Word("instance")
 	c.ID = r.Nonce("order")
-	r.Demand(r.Err() != nil || c.ID != Nonce{}, "its order is the zero ID")
+	r.Demand(r.Err() != nil || c.ID != Nonce{}, "the order is the zero ID")
 	c.Version, c.Policy = r.Version("policy")
 	c.Created, c.Expires = r.Time("created"), r.Time("expires")
 	for r.Has("cold") {
@@ -65,12 +65,12 @@ func ParseCompromise(text string) (c Compromise, err error) {
 			"cold is %.80q, want a chain and an address", chain+" "+base)
 		c.Cold = append(c.Cold, ColdDestination{bursar.ChainID(chain), base})
 	}
-	r.Demand(r.Err() != nil || len(c.Cold) > 0, "it names no cold wallet")
+	r.Demand(r.Err() != nil || len(c.Cold) > 0, "the text names no cold wallet")
 	for i := 1; i < len(c.Cold); i++ {
-		r.Demand(c.Cold[i-1].Chain < c.Cold[i].Chain, "its chains are to be sorted, each once")
+		r.Demand(c.Cold[i-1].Chain < c.Cold[i].Chain, "the chains are to be sorted, each once")
 	}
 	r.Demand(r.Err() != nil || c.Created.Before(c.Expires) && c.Expires.Sub(c.Created) <= LongestCompromise,
-		"it must end after it begins, within %d days", LongestCompromise/(24*time.Hour))
+		"the text must end after it begins, within %d days", LongestCompromise/(24*time.Hour))
 	return Canonical(r, c, text)
 }
 

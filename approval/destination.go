@@ -55,8 +55,8 @@ func ParseDestination(text string) (d Destination, err error) {
 	d.To = r.Address()
 	d.Created, d.Expires, d.Until = r.Time("created"), r.Time("expires"), r.Time("until")
 	d.Nonce = r.Nonce("nonce")
-	r.Demand(Lasts(d.Created, d.Expires) == nil, "it must end after it begins, within %s", Longest)
-	r.Demand(d.Created.Before(d.Until), "it must be payable for a while")
+	r.Demand(Lasts(d.Created, d.Expires) == nil, "the text must end after it begins, within %s", Longest)
+	r.Demand(d.Created.Before(d.Until), "the text must be payable for a while")
 	return Canonical(r, d, text)
 }
 
@@ -96,7 +96,7 @@ func ParseFreeze(text string) (f Freeze, err error) {
 	f.Why = r.Line("why")
 	f.Created, f.Expires = r.Time("created"), r.Time("expires")
 	f.Nonce = r.Nonce("nonce")
-	r.Demand(Lasts(f.Created, f.Expires) == nil, "it must end after it begins, within %s", Longest)
+	r.Demand(Lasts(f.Created, f.Expires) == nil, "the text must end after it begins, within %s", Longest)
 	return Canonical(r, f, text)
 }
 

@@ -55,6 +55,6 @@ func ParseOrderKey(text string) (k OrderKey, err error) {
 	k.Nonce = r.Nonce("nonce")
 	r.Demand(k.Revoke == (k.Key == "") && k.Revoke == (k.Name == ""),
 		"key and name are there to add a key, and - to revoke one")
-	r.Demand(Lasts(k.Created, k.Expires) == nil, "it must end after it begins, within %s", Longest)
+	r.Demand(Lasts(k.Created, k.Expires) == nil, "the text must end after it begins, within %s", Longest)
 	return Canonical(r, k, text)
 }

@@ -93,13 +93,13 @@ func NewReader(text, kind string) *Reader {
 	printable := func(c rune) bool { return c != '\n' && (c < ' ' || c > '~') }
 	switch first, _, _ := strings.Cut(text, "\n"); {
 	case len(text) > maxText:
-		r.fail("it has more than %d bytes", maxText)
+		r.fail("the text has more than %d bytes", maxText)
 	case first != kind:
-		r.fail("it begins with %.40q, want %q", first, kind)
+		r.fail("the text begins with %.40q, want %q", first, kind)
 	case strings.ContainsFunc(text, printable):
-		r.fail("it has other characters than printable ASCII and line feeds")
+		r.fail("the text has other characters than printable ASCII and line feeds")
 	case !strings.HasSuffix(text, "\n"):
-		r.fail("its last line does not end")
+		r.fail("the last line of the text does not end")
 	default:
 		r.rest = text[len(kind)+1:]
 	}
@@ -123,7 +123,7 @@ func (r *Reader) Demand(holds bool, format string, args ...any) {
 	}
 }
 
-func (r *Reader) end() { r.Demand(r.rest == "", "it has a line too many: %.60q", r.rest) }
+func (r *Reader) end() { r.Demand(r.rest == "", "the text has a line too many: %.60q", r.rest) }
 
 // Rest returns the lines that are left, as a text of its own.
 func (r *Reader) Rest() string {

@@ -96,7 +96,9 @@ var (
 	endpointUp    = newGauge("rpc_healthy", "1 while a node is in use, 0 while it is in cool-down.", "chain", "endpoint")
 	rateAge       = newGauge("rate_age_seconds", "Time since a currency's last known rate was requested.",
 		"currency")
-	signerFrozen = newGauge("signer_frozen", "1 while the signer is frozen and signs nothing.")
+	signerFrozen  = newGauge("signer_frozen", "1 while the signer is frozen and signs nothing.")
+	signerThawsAt = newGauge("signer_thaws_at_seconds",
+		"When the signer thaws because of a thaw that people signed, in seconds since 1970; 0 while none waits.")
 	wrongGuesses = newCounter("admin_wrong_passwords", "Wrong passwords at the admin address since the start.")
 	actsHead     = newGauge("acts_head",
 		"Number of the newest row of the log of acts, labelled with its hash; 0 without a hash while there is none.", "hash")
@@ -121,6 +123,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	})
 	scrapeFailed.set(out, truth(err != nil))
 	signerFrozen.set(out, truth(m.service.signerFrozen()))
+	signerThawsAt.set(out, m.service.signerThawsAt())
 	wrongGuesses.set(out, float64(m.service.guesses.counted()))
 	m.endpoints(out)
 	m.fallbacks(out)

@@ -126,6 +126,9 @@ func (a *remoteSigner) Know(seen memory.Checkpoint) error { return a.client.Know
 // Frozen returns why the remote signer signs nothing, as it said last.
 func (a *remoteSigner) Frozen() (string, error) { return a.client.Frozen() }
 
+// ThawsAt returns when the remote signer thaws, as it said last; zero: no thaw waits.
+func (a *remoteSigner) ThawsAt() time.Time { return a.client.ThawsAt() }
+
 // Policy returns the remote signer's policy.
 func (a *remoteSigner) Policy(ctx context.Context) (signer.PolicyText, error) {
 	return a.client.Policy(ctx)

@@ -24,6 +24,14 @@ type logged struct {
 	log  memory.Checkpoint
 	told []memory.Checkpoint
 	why  string // frozen
+	at   time.Time
+}
+
+// ThawsAt is when a thaw begins that waits.
+func (l *logged) ThawsAt() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at
 }
 
 func (l *logged) Frozen() (string, error) {
@@ -32,10 +40,13 @@ func (l *logged) Frozen() (string, error) {
 	return l.why, nil
 }
 
-func (l *logged) freeze(why string) {
+func (l *logged) freeze(why string) { l.thaws(why, time.Time{}) }
+
+// thaws freezes the signer with a thaw that waits.
+func (l *logged) thaws(why string, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.why = why
+	l.why, l.at = why, at
 }
 
 func (l *logged) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
@@ -111,10 +122,10 @@ func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
 	first := &logged{log: entry(7)}
 	s := start(first)
 	eventually(t, "the entry at the start is noted", func() bool { return noted(t, s.DB) == 7 })
-	frozen := func() bool {
+	opened := func(kind string) bool {
 		var open bool
 		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-			open, err = tx.Alarms().IsOpen(ctx, "signer_frozen", "I")
+			open, err = tx.Alarms().IsOpen(ctx, kind, "I")
 			return err
 		})
 		if err != nil {
@@ -122,10 +133,23 @@ func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
 		}
 		return open
 	}
+	frozen, thaws := func() bool { return opened("signer_frozen") }, func() bool { return opened("signer_thaws") }
 	first.freeze("by ann")
 	eventually(t, "an alarm says that it is frozen", frozen)
+	if thaws() {
+		t.Error("an alarm says that it thaws, want none: no thaw waits")
+	}
+	first.thaws("by ann; it thaws at noon", time.Now().Add(time.Hour))
+	eventually(t, "another says that it thaws", thaws)
+	if !frozen() {
+		t.Error("no alarm says that it is frozen, want one until the thaw begins")
+	}
+	first.freeze("by bob")
+	eventually(t, "that alarm is closed by another freeze", func() bool { return !thaws() && frozen() })
+	first.thaws("by bob; it thaws at noon", time.Now().Add(time.Hour))
+	eventually(t, "it thaws again", thaws)
 	first.freeze("")
-	eventually(t, "the alarm is closed", func() bool { return !frozen() })
+	eventually(t, "the alarms are closed", func() bool { return !frozen() && !thaws() })
 	first.become(9)
 	eventually(t, "a later entry is noted", func() bool { return noted(t, s.DB) == 9 })
 	second := &logged{log: entry(4)}

@@ -11,15 +11,15 @@ import (
 
 // lacking returns the refusal of a transaction that the policy does not allow, after it noted that a hold begins.
 func (j *judge) lacking(ctx context.Context, c *check, r *people.Refusal) error {
+	var state memory.State
+	err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
+		state, err = tx.State(ctx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("say why outgoing transaction %s is not allowed: %w", c.request.ID, err)
+	}
 	if r.Remembered() {
-		var state memory.State
-		err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
-			state, err = tx.State(ctx)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("note the hold of outgoing transaction %s: %w", c.request.ID, err)
-		}
 		now, err := c.timeOf(state)
 		if err != nil {
 			return err
@@ -27,6 +27,10 @@ func (j *judge) lacking(ctx context.Context, c *check, r *people.Refusal) error 
 		if err := r.Begin(ctx, j.keeper, now); err != nil {
 			return fmt.Errorf("note the hold of outgoing transaction %s: %w", c.request.ID, err)
 		}
+	}
+	if Reason(r.Rule) == ReasonWindow && !state.ColdSince.IsZero() {
+		return c.refuse(ReasonWindow, "%s; what was signed before %s is not known, so each window counts as used up until "+
+			"its length has passed since then", r.Detail, minute(state.ColdSince))
 	}
 	return c.refuse(Reason(r.Rule), "%s", r.Detail)
 }

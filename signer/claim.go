@@ -70,7 +70,7 @@ func (s *Signer) freezeForTwo(ctx context.Context, two error) error {
 	if !errors.Is(two, people.ErrTwo) {
 		return nil
 	}
-	if frozen, err := s.Frozen(); err != nil || frozen != "" {
+	if frozen, err := s.staysFrozen(ctx); err != nil || frozen {
 		return err
 	}
 	return s.Freeze(ctx, "the signer itself", two.Error())

@@ -2,7 +2,6 @@ package signer
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +16,11 @@ import (
 // moves to cold of 10 units.
 func newCompromiseFixture(t *testing.T) *policyFixture {
 	t.Helper()
+	return newCompromiseFixtureOn(t, "testnet")
+}
+
+func newCompromiseFixtureOn(t *testing.T, network string) *policyFixture {
+	t.Helper()
 	return newPolicyFixtureOn(newBench(t, limited(func(p *Policy) {
 		switch p.Capabilities.ID {
 		case nonceChain:
@@ -26,6 +30,7 @@ func newCompromiseFixture(t *testing.T) *policyFixture {
 			p.Cold = []string{"coins-vault"}
 		}
 	})), func(p *roster.Policy) {
+		p.Network = network
 		p.Rules = append(p.Rules, roster.Rule{ID: "chill", For: []string{roster.KindToCold}, To: roster.ToOwn,
 			Each: bursar.Units(10e6)}, roster.Rule{ID: "gas", For: []string{roster.KindGasTopUp}, To: roster.ToOwn})
 	})
@@ -69,9 +74,9 @@ func (d *policyFixture) thaws(seeds ...byte) error {
 	text := approval.Freeze{Instance: d.instance(), Thaw: true, Why: "over", Created: now, Expires: now.Add(time.Hour),
 		Nonce: approval.NewNonce()}.Text()
 	_, err := memory.ThawIf(d.t.Context(), d.file, d.clock.Now(),
-		func(ctx context.Context, tx memory.Tx) (string, string, error) {
-			_, by, err := people.Freezing(ctx, tx, text, signedBy(d.t, approval.NamespaceFreeze, text, seeds...), d.clock.Now())
-			return strings.Join(by, ", "), "over", err
+		func(ctx context.Context, tx memory.Tx) (memory.Thawing, error) {
+			t, _, err := people.Thawing(ctx, tx, text, signedBy(d.t, approval.NamespaceFreeze, text, seeds...), d.clock.Now())
+			return t, err
 		})
 	return err
 }

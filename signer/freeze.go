@@ -76,11 +76,14 @@ func (s *Signer) freeze(ctx context.Context, f memory.Freeze) error {
 	return memory.Enter(ctx, keeper)
 }
 
-// Frozen returns why nothing is signed until a thaw; "" if the signer is not frozen.
+// Frozen returns why nothing is signed until a thaw, and when one begins that waits; "" if the signer is not frozen.
 func (s *Signer) Frozen() (string, error) {
 	f, frozen, err := s.judge.keeper.Gate().Frozen()
-	if frozen {
-		return frozenBy(f), nil
+	if !frozen {
+		return "", err
 	}
-	return "", err
+	if w := s.ThawWaits(); !w.At.IsZero() {
+		return fmt.Sprintf("frozen by %s at %s: %s; it %s", f.Who, minute(f.At), f.Why, w.Text()), nil
+	}
+	return frozenBy(f), nil
 }

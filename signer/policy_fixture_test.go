@@ -109,7 +109,7 @@ func (d *policyFixture) install(p roster.Policy) {
 	d.t.Helper()
 	text := p.Text()
 	_, err := people.Install(d.t.Context(), d.file, text, signedBy(d.t, approval.NamespacePolicy, text, ann, bob),
-		people.Here{Network: "testnet", Clock: d.clock.Now()})
+		people.Here{Network: p.Network, Clock: d.clock.Now()})
 	d.must(err)
 	d.policy = p
 }

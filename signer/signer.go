@@ -24,6 +24,7 @@ type Signer struct {
 	suspicion *suspicion
 	refusals  *refusals
 	spends    *spends // nil: external spends freeze nothing
+	thaw      *thaw
 }
 
 // New returns a signer for the chains that have a policy, which forgets with its process. The error is ErrBadPolicy, or
@@ -41,7 +42,7 @@ func Remembering(
 		return nil, err
 	}
 	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}, judge: judge,
-		suspicion: &suspicion{}, refusals: &refusals{}}
+		suspicion: &suspicion{}, refusals: &refusals{}, thaw: &thaw{}}
 	for id, policy := range policies {
 		d, err := newChainPolicy(keys, id, policy)
 		if err != nil {

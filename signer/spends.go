@@ -63,7 +63,7 @@ func (s *Signer) spent(ctx context.Context, list []ExternalSpend) error {
 		return fmt.Errorf("look at an external spend: %w", err)
 	}
 	if len(fresh) > 0 { // the freeze first: after a crash between the two it is made once more
-		if _, frozen, err := s.judge.keeper.Gate().Frozen(); err == nil && !frozen {
+		if frozen, err := s.staysFrozen(ctx); err == nil && !frozen {
 			if err := s.Freeze(ctx, "the service", shortened("external spend: "+fresh[0].Reason)); err != nil {
 				return err
 			}

@@ -62,7 +62,7 @@ func (s *Signer) consider(ctx context.Context, c *check, err error) {
 	if s.suspicion.report == nil || !errors.As(err, &refused) {
 		return
 	}
-	if _, frozen, err := s.judge.keeper.Gate().Frozen(); frozen || err != nil {
+	if frozen, err := s.staysFrozen(context.WithoutCancel(ctx)); frozen || err != nil {
 		return
 	}
 	why := ""

@@ -28,16 +28,16 @@ func armor(raw []byte) string {
 // dearmor reads one armored signature and nothing beside it. Lines may end as mail programs end them.
 func dearmor(text string) ([]byte, error) {
 	if len(text) > MaxLength {
-		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrMalformed, MaxLength)
+		return nil, fmt.Errorf("%w: the signature has more than %d bytes", ErrMalformed, MaxLength)
 	}
 	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
 	last := len(lines) - 1
 	if last < 2 || lines[0] != header || lines[last] != footer {
-		return nil, fmt.Errorf("%w: it lacks its first or its last line", ErrMalformed)
+		return nil, fmt.Errorf("%w: the signature lacks its first or its last line", ErrMalformed)
 	}
 	coded := strings.Join(lines[1:last], "")
 	if strings.ContainsAny(coded, "\r\n") {
-		return nil, fmt.Errorf("%w: it has a stray line end", ErrMalformed)
+		return nil, fmt.Errorf("%w: the signature has a stray line end", ErrMalformed)
 	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(coded)
 	if err != nil {

@@ -23,7 +23,7 @@ func keyOf(blob []byte) (Key, error) {
 		return Key{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if kind := public.Type(); kind != ssh.KeyAlgoED25519 && kind != ssh.KeyAlgoSKED25519 {
-		return Key{}, fmt.Errorf("%w: it is %s", ErrKey, kind)
+		return Key{}, fmt.Errorf("%w: the key is %s", ErrKey, kind)
 	}
 	if !bytes.Equal(public.Marshal(), blob) {
 		return Key{}, fmt.Errorf("%w: a key in another spelling", ErrMalformed)

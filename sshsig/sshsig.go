@@ -66,7 +66,7 @@ func Sign(signer ssh.Signer, namespace string, message []byte) (string, error) {
 		return "", err
 	}
 	if namespace == "" {
-		return "", fmt.Errorf("%w: it needs a namespace", ErrMalformed)
+		return "", fmt.Errorf("%w: the signature needs a namespace", ErrMalformed)
 	}
 	made, err := signer.Sign(rand.Reader, toSign(namespace, message))
 	if err != nil {
@@ -89,7 +89,7 @@ func Verify(text, namespace string, message []byte) (Key, error) {
 		return Key{}, err
 	}
 	if namespace == "" || w.Namespace != namespace {
-		return Key{}, fmt.Errorf("%w: it is for %.40q, want %q", ErrNamespace, w.Namespace, namespace)
+		return Key{}, fmt.Errorf("%w: the signature is for %.40q, want %q", ErrNamespace, w.Namespace, namespace)
 	}
 	key, err := keyOf(w.PublicKey)
 	if err != nil {
@@ -112,7 +112,7 @@ func parse(text string) (w wrapped, err error) {
 		return w, err
 	}
 	if len(raw) < len(magic) || string(raw[:len(magic)]) != magic {
-		return w, fmt.Errorf("%w: it does not begin with %s", ErrMalformed, magic)
+		return w, fmt.Errorf("%w: the signature does not begin with %s", ErrMalformed, magic)
 	}
 	if err := ssh.Unmarshal(raw[len(magic):], &w); err != nil { // trailing bytes are an error
 		return w, fmt.Errorf("%w: %w", ErrMalformed, err)

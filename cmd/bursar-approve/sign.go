@@ -85,7 +85,7 @@ func (s *session) showText(text, before string) (namespace string, err error) {
 		s.say("%s", text)
 		return approval.NamespaceFreeze, err
 	}
-	return "", fmt.Errorf("it begins with %.40q: payments are approved with `bursar-approve yes`", kind)
+	return "", fmt.Errorf("the text begins with %.40q: payments are approved with `bursar-approve yes`", kind)
 }
 
 // showCompromise shows a compromise order, from its text alone.
@@ -215,7 +215,8 @@ type thawCommand struct {
 
 // Help returns an example.
 func (thawCommand) Help() string {
-	return "As many authors sign it as sign a policy.\n\nExample:\n\n    bursar-approve thaw --instance " +
+	return "As many authors sign it as sign a policy. On mainnet it begins an hour after the signer took it, and any " +
+		"person of the policy ends it before with a freeze.\n\nExample:\n\n    bursar-approve thaw --instance " +
 		"K7QJ3ZL2M5XW4RT6P8YN9VBHCD --why 'the key was found' > thaw.txt"
 }
 

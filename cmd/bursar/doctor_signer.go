@@ -42,6 +42,9 @@ func (e *healthCheck) signerState(ctx context.Context) {
 	switch {
 	case err != nil:
 		e.advise(check, resultFailed, "see docs/operations/signer.md", "%v", err)
+	case s.Thaw != "":
+		e.advise(check, resultFailed, "if you do not know of that thaw, `bursar signer freeze`", "frozen %s; the signer %s",
+			s.Frozen[0], s.Thaw)
 	case len(s.Frozen) > 0:
 		e.advise(check, resultFailed, "investigate, then `bursar signer thaw`", "frozen %s", s.Frozen[0])
 	case s.ColdSince != nil && time.Since(*s.ColdSince) < command.ColdFor:

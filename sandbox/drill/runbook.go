@@ -51,7 +51,9 @@ func (b *Runbook) Command(begins string) string {
 	b.t.Helper()
 	var lines []string
 	for _, block := range b.blocks {
-		lines = append(lines, strings.Split(block, "\n")...)
+		for line := range strings.SplitSeq(block, "\n") {
+			lines = append(lines, strings.TrimSpace(line)) // a block within a list is indented
+		}
 	}
 	return b.only(append(lines, b.spans...), begins)
 }

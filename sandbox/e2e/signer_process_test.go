@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,6 +19,7 @@ type signerProcess struct {
 	*harness
 	program string
 	process *server
+	opens   []string // what opens the seed file; nil: the passphrase
 }
 
 // newSignedService is newSeparateService with a signer that is a process of its own.
@@ -41,8 +43,11 @@ func newSignedService(t *testing.T, p programs, database, chains string, environ
 // command is one of the signer's commands, on the signer's machine.
 func (s *signerProcess) command(args ...string) *exec.Cmd {
 	command := exec.Command(s.program, append(args, "--config", filepath.Join(s.dir, "bursar.yaml"))...)
-	command.Env = append(append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(s.dir, "passphrase")),
-		s.environment...)
+	opens := s.opens
+	if opens == nil {
+		opens = []string{"BURSAR_PASSPHRASE_FILE=" + filepath.Join(s.dir, "passphrase")}
+	}
+	command.Env = slices.Concat(os.Environ(), opens, s.environment)
 	return command
 }
 

@@ -31,6 +31,7 @@ type signerApplyCommand struct {
 func (signerApplyCommand) Help() string {
 	return "Takes a text that people signed with bursar-approve or ssh-keygen: a policy, a destination, a client's key, " +
 		"a freeze or a thaw. " +
+		"On mainnet a thaw begins an hour later, unless anybody of the policy freezes the signer before. " +
 		"Run it on the signer's machine, as its user, while the signer runs or not.\n\nExample:\n\n    bursar signer apply " +
 		"policy-7.txt"
 }
@@ -147,19 +148,22 @@ func (c *Call) applyFreeze(
 	if err != nil {
 		return err
 	}
+	var who string
 	if f.Thaw {
-		var who string
-		n, err := memory.ThawIf(ctx, file, now(), func(ctx context.Context, tx memory.Tx) (string, string, error) {
-			_, by, err := people.Freezing(ctx, tx, text, signatures, now())
-			who = strings.Join(by, ", ")
-			return who, f.Why, err
+		done, err := memory.ThawIf(ctx, file, now(), func(ctx context.Context, tx memory.Tx) (memory.Thawing, error) {
+			t, _, err := people.Thawing(ctx, tx, text, signatures, now())
+			who = t.Who
+			return t, err
 		})
 		if err != nil {
 			return err
 		}
-		return c.Say("Freezes ended by %s: %d.", who, n)
+		if !done.Waits.At.IsZero() {
+			return c.Say("The signer %s. Until then it stays frozen, and one person of the policy ends the thaw with a freeze.",
+				done.Waits.Text())
+		}
+		return c.Say("Freezes ended by %s: %d.", who, done.Ended)
 	}
-	var who string
 	err = file.Do(ctx, func(tx memory.Tx) error {
 		_, by, err := people.Freezing(ctx, tx, text, signatures, now())
 		if who = strings.Join(by, ", "); err != nil {

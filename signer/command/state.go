@@ -160,8 +160,9 @@ type signerThawCommand struct {
 
 // Help returns an example.
 func (signerThawCommand) Help() string {
-	return "Ends every freeze of the signer.\n\nExample:\n\n    bursar signer thaw --reason 'the service was installed " +
-		"again'"
+	return "Ends every freeze of the signer, at once. Where people signed a policy, its authors sign the thaw: see " +
+		"`bursar-approve thaw`, and `bursar signer apply`; on mainnet it begins an hour later.\n\nExample:\n\n" +
+		"    bursar signer thaw --reason 'the service was installed again'"
 }
 
 // Run thaws the signer.
@@ -203,8 +204,8 @@ type signerStatusCommand struct {
 
 // Help returns an example.
 func (signerStatusCommand) Help() string {
-	return "Shows whether the signer is frozen, since when it remembers, how much of each limit of the configuration is " +
-		"used up, and the newest entry of its log, after checking that every entry of the log follows from the one before. " +
+	return "Shows whether the signer is frozen and when a thaw begins that people signed, since when it remembers, how " +
+		"much of each limit of the configuration is used up, and the newest entry of its log, after checking that every entry of the log follows from the one before. " +
 		"It may run beside the signer.\n\nExample:\n\n" +
 		"    bursar signer status"
 }
@@ -219,6 +220,9 @@ type SignerStatus struct {
 	LatestAt  time.Time  `json:"latestAt"`
 	ColdSince *time.Time `json:"coldSince"`
 	Frozen    []string   `json:"frozen"`
+	// Thaw says when a thaw begins that people signed; empty: none waits. ThawsAt is that time.
+	Thaw    string     `json:"thaw,omitempty"`
+	ThawsAt *time.Time `json:"thawsAt,omitempty"`
 	// Counter is the name of the counter that the state is bound to; empty: none.
 	Counter string `json:"counter,omitempty"`
 	// LostPolicy is the version of the policy that was in force and that the state does not have; 0: none.
@@ -274,6 +278,11 @@ func (cmd *signerStatusCommand) Run(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
+	if s.Thaw != "" {
+		if err := c.Say("thaw: %s\n", Cell(s.Thaw)); err != nil {
+			return err
+		}
+	}
 	return List(c, false, s.Limits, "LIMIT USED OF", func(l UsedLimit) []any { return []any{l.Limit, l.Used, l.Of} })
 }
 
@@ -316,6 +325,13 @@ func (s *SignerStatus) Summary(ctx context.Context, file *memory.File) error {
 	frozen, err := memory.Freezes(ctx, file)
 	for _, f := range frozen {
 		s.Frozen = append(s.Frozen, fmt.Sprintf("since %s by %s: %s", Moment(f.At), f.Who, f.Why))
+	}
+	if err != nil {
+		return err
+	}
+	w, waits, err := memory.Waiting(ctx, file)
+	if waits {
+		s.Thaw, s.ThawsAt = w.Text(), &w.At
 	}
 	return err
 }

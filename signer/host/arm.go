@@ -9,7 +9,8 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// Arm makes a signer freeze itself when it is attacked, and when its process gets SIGUSR1, until ctx ends.
+// Arm makes a signer freeze itself when it is attacked, and when its process gets SIGUSR1, and thaw when a thaw that
+// waits is due, until ctx ends.
 func Arm(ctx context.Context, s *signer.Signer, log *slog.Logger) {
 	s.FreezeItself(func(f memory.Freeze, err error) {
 		if err != nil {
@@ -20,6 +21,40 @@ func Arm(ctx context.Context, s *signer.Signer, log *slog.Logger) {
 	})
 	freezeOnSignal(ctx, s, log)
 	go noteRefusals(ctx, s, log)
+	go awaitThaw(ctx, s, log)
+}
+
+// thawEvery is how often a signer looks whether a thaw that waits is due.
+const thawEvery = 2 * time.Second
+
+// awaitThaw carries out the thaw that people signed, once its time has come.
+func awaitThaw(ctx context.Context, s *signer.Signer, log *slog.Logger) {
+	ticker := time.NewTicker(thawEvery)
+	defer ticker.Stop()
+	var said time.Time
+	for {
+		ended, err := s.ThawDue(ctx, time.Now())
+		switch waits := s.ThawWaits(); {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			log.Error("the thaw that waits could not be carried out; the signer stays frozen", "error", err)
+		case ended > 0:
+			log.Warn("signer thawed: the time of its thaw has come", "freezes", ended)
+			said = time.Time{}
+		case !waits.At.Equal(said) && !waits.At.IsZero():
+			log.Warn("signer " + waits.Text())
+			said = waits.At
+		case waits.At.IsZero() && !said.IsZero():
+			log.Warn("the thaw that waited has ended without one: the signer stays frozen")
+			said = time.Time{}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // noteRefusals writes into the log of a signer what it refused, each minute; anyone who ends the signer writes the

@@ -254,7 +254,8 @@ func BeginAgain(ctx context.Context, path string, begin Init, who, why string) (
 		if err := tx.setState(ctx, begin, newInstance()); err != nil {
 			return err
 		}
-		if err := tx.endCompromise(ctx, begin.At); err != nil { // it was for the state before; the freeze stays
+		// What waits or is in force was for the state before; the freeze stays.
+		if err := errors.Join(tx.endCompromise(ctx, begin.At), tx.EndWaitingThaw(ctx)); err != nil {
 			return err
 		}
 		dated, err := tx.datedBack(ctx, begin.At)

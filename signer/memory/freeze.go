@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -12,11 +13,20 @@ func SetFrozen(ctx context.Context, keeper Keeper, at time.Time, who, why string
 	return keeper.Do(ctx, func(tx Tx) error { return setFrozen(ctx, tx, Freeze{at, who, why}) })
 }
 
+// setFrozen enters a freeze, which ends a thaw that waits: it has to be signed again by people who know of the freeze.
 func setFrozen(ctx context.Context, tx Tx, f Freeze) error {
-	if err := tx.AddFreeze(ctx, f); err != nil {
+	_, ended, err := tx.WaitingThaw(ctx)
+	if err == nil {
+		err = errors.Join(tx.EndWaitingThaw(ctx), tx.AddFreeze(ctx, f))
+	}
+	if err != nil {
 		return err
 	}
-	_, err := tx.Append(ctx, f.At, KindFreeze, detail(map[string]any{"who": f.Who, "why": f.Why}))
+	says := map[string]any{"who": f.Who, "why": f.Why}
+	if ended {
+		says["ends_thaw"] = true
+	}
+	_, err = tx.Append(ctx, f.At, KindFreeze, detail(says))
 	return err
 }
 
@@ -33,6 +43,9 @@ func SetThawed(ctx context.Context, keeper Keeper, at time.Time, who, why string
 }
 
 func setThawed(ctx context.Context, tx Tx, at time.Time, who, why string) (n int, err error) {
+	if err := tx.EndWaitingThaw(ctx); err != nil {
+		return 0, err
+	}
 	if n, err = tx.Thaw(ctx, at, who, why); err != nil || n == 0 {
 		return n, err
 	}
@@ -40,53 +53,23 @@ func setThawed(ctx context.Context, tx Tx, at time.Time, who, why string) (n int
 	return n, err
 }
 
-// Thaw ends every freeze of a state file: in the state, then that of its marker. It returns how many there were. A
-// freeze that comes meanwhile stays, and is an error.
-func Thaw(ctx context.Context, file *File, at time.Time, who, why string) (n int, err error) {
-	return ThawIf(ctx, file, at, func(context.Context, Tx) (string, string, error) { return who, why, nil })
-}
-
-// ThawIf is Thaw where decide, in the transaction that thaws, says by whom and why, or refuses. It sees every freeze
-// that the thaw would end; what comes after that stays, also if the machine stops in between.
-func ThawIf(
-	ctx context.Context, file *File, at time.Time, decide func(ctx context.Context, tx Tx) (who, why string, err error),
-) (n int, err error) {
-	path := file.path + markerSuffix
-	enter := func(f Freeze) error {
-		return file.Do(ctx, func(tx Tx) error { return enterOnce(ctx, tx, f) })
-	}
-	if err := alone(file.path, gateTime, func() error { return gather(path, enter) }); err != nil {
-		return 0, err
-	}
-	m, readErr := readMarker(path)
-	if err := Enter(ctx, file); err != nil {
-		return 0, err
-	}
-	err = file.Do(ctx, func(tx Tx) error {
-		who, why, err := decide(ctx, tx)
-		if err != nil {
-			return err
-		}
-		n, err = setThawed(ctx, tx, at, who, why)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	if readErr != nil {
-		m.Mark = "" // without readable content there is none
-	}
-	return n, alone(file.path, gateTime, func() error { return unmark(path, m) })
-}
-
 // Enter enters the freeze of the gate into the state, unless that has this one already. Of several freezes each is
 // kept: a thaw must come after the newest.
+//
+// The marker of a freeze that was thawed is none: a crash kept its thaw from removing it.
 func Enter(ctx context.Context, keeper Keeper) error {
 	f, frozen, err := keeper.Gate().Frozen()
 	if err != nil || !frozen {
 		return err
 	}
-	return keeper.Do(ctx, func(tx Tx) error { return enterOnce(ctx, tx, f) })
+	mark := keeper.Gate().Mark()
+	return keeper.Do(ctx, func(tx Tx) error {
+		thawed, err := tx.ThawedMark(ctx)
+		if err != nil || mark != "" && mark == thawed {
+			return err
+		}
+		return enterOnce(ctx, tx, f)
+	})
 }
 
 func enterOnce(ctx context.Context, tx Tx, f Freeze) error {
@@ -100,8 +83,14 @@ func enterOnce(ctx context.Context, tx Tx, f Freeze) error {
 	return setFrozen(ctx, tx, f)
 }
 
-// Agree makes the gate and the state say the same at the start of a signer: frozen, if one of them does.
+// Agree makes the gate and the state say the same at the start of a signer: frozen, if one of them does. A thaw that a
+// crash cut off after it was committed is carried out to its end.
 func Agree(ctx context.Context, keeper Keeper) error {
+	if file, is := keeper.(*File); is {
+		if err := file.finishThaw(ctx); err != nil {
+			return err
+		}
+	}
 	if err := Enter(ctx, keeper); err != nil {
 		return err
 	}

@@ -55,6 +55,17 @@ func (g *Gate) frozen() (f Freeze, frozen bool, err error) {
 	return marked(g.marker)
 }
 
+// Mark names the marker file that there is: a later one, and one that was touched since, have another name. It is empty
+// if there is none, or if this process is frozen without it.
+func (g *Gate) Mark() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shut != nil || g.marker == "" {
+		return ""
+	}
+	return markOf(g.marker)
+}
+
 // Pass lets a signature out unless the gate is shut. The caller calls done once the signature is out of its hands.
 func (g *Gate) Pass() (done func(), f Freeze, frozen bool, err error) {
 	if f, frozen, err = g.Frozen(); frozen || err != nil {

@@ -25,6 +25,8 @@ const (
 	KindSigned = "signed"     // an unsigned transaction may be signed from now on
 	KindFreeze = "freeze"
 	KindThaw   = "thaw"
+	KindWaits  = "thaw_waits" // a thaw was signed, and begins later
+	KindVoid   = "thaw_void"  // a thaw that waited has ended without one
 
 	KindPolicy      = "policy"      // a version of the policy was installed
 	KindDestination = "destination" // a destination was added or removed

@@ -98,9 +98,23 @@ func readMarker(path string) (m marker, err error) {
 	return m, json.Unmarshal(text[:n], &m)
 }
 
-// unmark removes the marker that m was read from. One that was made since stays: then the error says so. The caller
-// sees to it that nothing leaves meanwhile.
-func unmark(path string, m marker) error {
+// markOf names a marker file by its content and by when it was written last: somebody who touches it freezes too. It is
+// empty where there is none.
+func markOf(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return ""
+	}
+	m, err := readMarker(path)
+	if err != nil {
+		m.Mark = "" // without readable content there is none
+	}
+	return fmt.Sprintf("%s %d", m.Mark, info.ModTime().UnixNano())
+}
+
+// unmark removes the marker that has a name of markOf. One that was made since stays: then the error says so. The
+// caller sees to it that nothing leaves meanwhile.
+func unmark(path, mark string) error {
 	aside := path + asideSuffix
 	err := os.Rename(path, aside)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +123,7 @@ func unmark(path string, m marker) error {
 	if err != nil {
 		return fmt.Errorf("thaw: %w", err)
 	}
-	if now, _ := readMarker(aside); now.Mark != m.Mark {
+	if markOf(aside) != mark {
 		err := errors.New("thaw: the signer was frozen again meanwhile")
 		return errors.Join(err, os.Rename(aside, path))
 	}

@@ -77,6 +77,7 @@ type Tx interface {
 	Orders
 	Epochs
 	Compromises
+	Thaws
 
 	// Freezes returns the freezes that are not thawed, oldest first.
 	Freezes(ctx context.Context) ([]Freeze, error)

@@ -104,6 +104,9 @@ func (m *merger) end(ctx context.Context, at time.Time, sum [sha256.Size]byte, w
 		"instance": m.done.From.Instance, "entry": m.done.From.Entry, "hash": m.done.From.Hash,
 		"sha256": hex.EncodeToString(sum[:]), "flows": m.done.Flows, "merged": m.done.Merged,
 		"conflicts": len(m.done.Conflicts)}))
+	if err == nil {
+		err = voidThaw(ctx, m.tx, at, "another state was merged into this one")
+	}
 	if err != nil || len(m.done.Conflicts) == 0 {
 		return err
 	}

@@ -26,6 +26,7 @@ type RAM struct {
 	epochs  []Epoch
 
 	compromises ramCompromises
+	thaws       ramThaws
 
 	gate Gate
 }

@@ -69,12 +69,12 @@ func TestAThawIsDecidedWithinItsTransaction(t *testing.T) {
 	if err := Stop(path, Freeze{noon, "ann", "first"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := ThawIf(t.Context(), f, noon, func(ctx context.Context, tx Tx) (who, why string, err error) {
+	_, err := ThawIf(t.Context(), f, noon, func(ctx context.Context, tx Tx) (Thawing, error) {
 		list, err := tx.Freezes(ctx)
 		if len(list) != 1 || err != nil {
 			t.Errorf("got freezes %+v, %v, want that of the marker", list, err)
 		}
-		return "", "", errors.Join(refused, tx.AddNonce(ctx, "n", 0))
+		return Thawing{}, errors.Join(refused, tx.AddNonce(ctx, "n", 0))
 	})
 	if !errors.Is(err, refused) {
 		t.Errorf("got %v, want %v", err, refused)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar/approval"
@@ -147,31 +148,60 @@ func remove(ctx context.Context, tx memory.Tx, d approval.Destination, now time.
 	return tx.AddRemoved(ctx, d.Chain, d.To.Base, now)
 }
 
+// ThawWait is how long a thaw that people signed waits on mainnet before it begins.
+const ThawWait = time.Hour
+
 // Freezing checks a signed freeze, by anybody of the policy, or a thaw, by a quorum of its authors and made after every
 // freeze in the state, and uses it up. The caller freezes or thaws. Errors: of package roster, ErrOther, ErrTime,
 // ErrUsed.
 func Freezing(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, clock time.Time,
 ) (f approval.Freeze, by []string, err error) {
-	if f, err = approval.ParseFreeze(text); err != nil {
-		return f, nil, err
+	f, by, _, _, err = judgeFreeze(ctx, tx, text, signatures, clock)
+	return f, by, err
+}
+
+// Thawing checks a signed thaw as Freezing does, and says when it begins: under a policy for mainnet after ThawWait by
+// the signer's clock, elsewhere at once. It is what memory.ThawIf asks.
+//
+// The attack: a thief with the keys of as many authors as sign a policy thaws the signer that somebody froze because of
+// the theft. In that hour everybody else of the policy sees the thaw, and one of them is enough to end it.
+func Thawing(
+	ctx context.Context, tx memory.Tx, text string, signatures []string, clock time.Time,
+) (t memory.Thawing, by []string, err error) {
+	f, by, policy, now, err := judgeFreeze(ctx, tx, text, signatures, clock)
+	if err != nil {
+		return t, nil, err
 	}
-	policy, now, err := judgeOf(ctx, tx, f.Instance, f.Created, f.Expires, clock)
+	t = memory.Thawing{Who: strings.Join(by, ", "), Why: f.Why}
+	if policy.Network == "mainnet" {
+		t.Since, t.At = now, now.Add(ThawWait)
+	}
+	return t, by, nil
+}
+
+func judgeFreeze(
+	ctx context.Context, tx memory.Tx, text string, signatures []string, clock time.Time,
+) (f approval.Freeze, by []string, policy roster.Policy, now time.Time, err error) {
+	if f, err = approval.ParseFreeze(text); err != nil {
+		return f, nil, policy, now, err
+	}
+	policy, now, err = judgeOf(ctx, tx, f.Instance, f.Created, f.Expires, clock)
 	if err != nil && (f.Thaw || !errors.Is(err, ErrLost)) { // whatever is lost, people who are known freeze
-		return f, nil, err
+		return f, nil, policy, now, err
 	}
 	if f.Thaw {
 		if err := follows(ctx, tx, f); err != nil {
-			return f, nil, err
+			return f, nil, policy, now, err
 		}
 		by, err = policy.Quorum(roster.RoleAuthor, policy.Authors, approval.NamespaceFreeze, text, signatures, now)
 	} else {
 		by, err = freezers(ctx, tx, text, signatures, now)
 	}
 	if err != nil {
-		return f, nil, err
+		return f, nil, policy, now, err
 	}
-	return f, by, once(ctx, tx, f.Nonce.String(), now)
+	return f, by, policy, now, once(ctx, tx, f.Nonce.String(), now)
 }
 
 // follows refuses a thaw that was made before a freeze that it would end: its signers did not know of that freeze.

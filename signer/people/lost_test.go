@@ -102,6 +102,40 @@ func TestALostPolicyIsFollowedByALaterOne(t *testing.T) {
 	}
 }
 
+// After the state was lost nobody thaws before the policy is applied again, and then the thaw waits as ever on mainnet;
+// on other networks it begins at once.
+func TestAThawAfterALostStateWaitsToo(t *testing.T) {
+	t.Parallel()
+	before, instance := newFile(t)
+	p := policyOf(t, instance)
+	if _, err := install(t, before, p, noon, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	file, instance := newFile(t)
+	known := memory.KnownPolicy{Version: 1, Hash: p.Hash().String()}
+	if _, err := KnowPolicy(t.Context(), file, known, noon); err != nil {
+		t.Fatal(err)
+	}
+	thaws := func(n byte) (thawing memory.Thawing, err error) {
+		text := approval.Freeze{Instance: instance, Thaw: true, Why: "x", Created: noon, Expires: noon.Add(time.Hour),
+			Nonce: approval.Nonce{n}}.Text()
+		err = file.Do(t.Context(), func(tx memory.Tx) error {
+			thawing, _, err = Thawing(t.Context(), tx, text, sign(t, approval.NamespaceFreeze, text, 1, 2), noon)
+			return err
+		})
+		return thawing, err
+	}
+	if _, err := thaws(1); !errors.Is(err, ErrLost) {
+		t.Errorf("while the policy is lost: got %v, want %v", err, ErrLost)
+	}
+	if _, err := install(t, file, p, noon); err != nil { // by its hash
+		t.Fatal(err)
+	}
+	if got, err := thaws(2); err != nil || !got.At.Equal(noon.Add(ThawWait)) || got.Who != "ann, bob" {
+		t.Errorf("got %+v, %v, want a thaw by ann and bob at %v", got, err, noon.Add(ThawWait))
+	}
+}
+
 // The attack: of three authors two lose their keys to a thief, who removes the third before loosening anything.
 func TestWhoeverIsRemovedCanFreezeForADay(t *testing.T) {
 	t.Parallel()

@@ -24,11 +24,13 @@ type Client struct {
 	http *http.Client
 
 	mu     sync.Mutex
-	logKey ed25519.PublicKey   // what entries of the signer's log are signed with; empty before the first answer
-	seen   memory.Checkpoint   // the newest entry of the signer's log
-	frozen string              // why the signer signs nothing, as it said last
-	begun  []signer.BegunEpoch // who began the epochs, as the signer said with its last answer to Hello
-	epoch  *chain.Epoch        // that is in force, as the signer said last; nil: it never did
+	logKey ed25519.PublicKey // what entries of the signer's log are signed with; empty before the first answer
+	seen   memory.Checkpoint // the newest entry of the signer's log
+	frozen string            // why the signer signs nothing, as it said last
+
+	thawsAt time.Time           // when it thaws, as it said last; zero: no thaw waits
+	begun   []signer.BegunEpoch // who began the epochs, as the signer said with its last answer to Hello
+	epoch   *chain.Epoch        // that is in force, as the signer said last; nil: it never did
 
 	policy signer.PolicyClaim // the newest policy that was in force; its version is 0 where none was
 }
@@ -74,7 +76,7 @@ func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 			fmt.Errorf("the signer speaks version %d of the protocol, this service %d: run the same release of both",
 				a.Version, Version)
 	}
-	c.hear(a.Frozen)
+	c.hear(a.Frozen, a.ThawsAt)
 	if err := c.pin(a.KeyExport.LogKey); err != nil {
 		return signer.KeyExport{}, fmt.Errorf("connect to the signer: %w", err)
 	}
@@ -164,11 +166,18 @@ func (c *Client) see(log memory.Checkpoint) error {
 	return nil
 }
 
-// hear notes whether the signer is frozen.
-func (c *Client) hear(frozen string) {
+// hear notes whether the signer is frozen, and when it thaws.
+func (c *Client) hear(frozen string, thawsAt time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.frozen = frozen
+	c.frozen, c.thawsAt = frozen, thawsAt
+}
+
+// ThawsAt returns when the thaw begins that waits, as the signer said last; zero: none waits.
+func (c *Client) ThawsAt() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.thawsAt
 }
 
 // Frozen returns why the signer signs nothing until a thaw, as it said last; "" if it is not frozen.
@@ -205,7 +214,7 @@ func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, er
 	if err := c.ask(ctx, pathHalts, h, &a); err != nil {
 		return 0, fmt.Errorf("send the halts to the signer: %w", err)
 	}
-	c.hear(a.Frozen)
+	c.hear(a.Frozen, a.ThawsAt)
 	c.hearEpoch(a.Epoch)
 	if err := c.see(a.Log); err != nil {
 		return 0, fmt.Errorf("send the halts to the signer: %w", err)

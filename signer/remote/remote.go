@@ -12,6 +12,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -53,6 +54,8 @@ type hello struct {
 	Frozen string            `json:"frozen,omitempty"` // why nothing is signed until a thaw
 
 	Begun signer.Begun `json:"begun,omitzero"` // who began the epochs; an earlier release does not say
+
+	ThawsAt time.Time `json:"thawsAt,omitzero"` // when a thaw begins that people signed; zero: none waits
 }
 
 // keysQuestion requests the public keys of deposit addresses from an index on.
@@ -92,6 +95,8 @@ type haltsAnswer struct {
 	Log    memory.Checkpoint `json:"log"`
 	Frozen string            `json:"frozen,omitempty"` // why nothing is signed until a thaw
 	Epoch  *chain.Epoch      `json:"epoch,omitempty"`  // that is in force; nil: an earlier release, which does not say
+
+	ThawsAt time.Time `json:"thawsAt,omitzero"` // when a thaw begins that people signed; zero: none waits
 }
 
 // header names the version of the protocol with each request, as the connection may have outlived the other process.
@@ -128,6 +133,7 @@ type Signer interface {
 	Checkpoint() memory.Checkpoint
 	Know(seen memory.Checkpoint) error
 	Frozen() (string, error)
+	ThawWaits() memory.WaitingThaw
 	Begun(ctx context.Context) (signer.Begun, error)
 	Policy(ctx context.Context) (signer.PolicyText, error)
 	KnowPolicy(ctx context.Context, claim signer.PolicyClaim) error

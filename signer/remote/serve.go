@@ -62,7 +62,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, r *http.Request) {
-		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint(), s.frozen(), s.begun(r.Context())})
+		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint(), s.frozen(), s.begun(r.Context()),
+			s.Signer.ThawWaits().At})
 	})
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
@@ -124,7 +125,8 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 		s.Log.Warn("halts received", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
 			q.Assets)
 	}
-	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint(), s.frozen(), &s.KeyExport.Public.Epoch})
+	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint(), s.frozen(), &s.KeyExport.Public.Epoch,
+		s.Signer.ThawWaits().At})
 }
 
 // frozen returns why nothing is signed until a thaw; "" if the signer is not frozen.

@@ -1,0 +1,85 @@
+package signer
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// thaw is what this process knows of a thaw that waits.
+type thaw struct {
+	mu    sync.Mutex
+	waits memory.WaitingThaw
+	seen  time.Time // when this process saw it first
+}
+
+// ThawWaits returns the thaw that waits, as ThawDue saw it last; its At is zero: none does.
+func (s *Signer) ThawWaits() memory.WaitingThaw {
+	s.thaw.mu.Lock()
+	defer s.thaw.mu.Unlock()
+	return s.thaw.waits
+}
+
+// ThawsAt returns when the thaw begins that waits; zero: none does.
+func (s *Signer) ThawsAt() time.Time { return s.ThawWaits().At }
+
+// ThawDue carries out the thaw that people signed, once its time has come, and returns how many freezes that ended.
+// Call it every few seconds; while the signer is not frozen, it does nothing.
+//
+// The attack: the clock of the machine is set forward, as by a time server in other hands, and an hour is over at once.
+// A process that has seen the thaw counts the hour by itself.
+func (s *Signer) ThawDue(ctx context.Context, now time.Time) (ended int, err error) {
+	file, is := s.judge.keeper.(*memory.File)
+	if !is {
+		return 0, nil
+	}
+	_, frozen, err := file.Gate().Frozen()
+	if err != nil {
+		return 0, err
+	}
+	var done memory.Thawed
+	if frozen || !s.ThawsAt().IsZero() { // that its marker is gone ends a thaw too
+		if done, err = memory.ThawDue(ctx, file, s.bySteady(now)); err != nil {
+			return 0, fmt.Errorf("look at the thaw that waits: %w", err)
+		}
+	}
+	s.thaw.mu.Lock()
+	defer s.thaw.mu.Unlock()
+	if s.thaw.waits != done.Waits {
+		s.thaw.waits, s.thaw.seen = done.Waits, now
+	}
+	return done.Ended, nil
+}
+
+// bySteady returns the time, as steady does once a thaw that waits was seen.
+func (s *Signer) bySteady(now time.Time) time.Time {
+	s.thaw.mu.Lock()
+	defer s.thaw.mu.Unlock()
+	if s.thaw.waits.At.IsZero() {
+		return now
+	}
+	return steady(s.thaw.seen, now, now.Sub(s.thaw.seen)) // by what the process counts, where now has it
+}
+
+// steady returns the time, but no more after another time than was counted since.
+func steady(since, now time.Time, counted time.Duration) time.Time {
+	now = now.Round(0)
+	if latest := since.Round(0).Add(counted); latest.Before(now) {
+		return latest
+	}
+	return now
+}
+
+// staysFrozen reports whether the signer is frozen and no thaw waits: then it need not freeze itself for what it sees.
+// While a thaw waits, each new reason to freeze ends it.
+func (s *Signer) staysFrozen(ctx context.Context) (bool, error) {
+	_, frozen, err := s.judge.keeper.Gate().Frozen()
+	if !frozen || err != nil {
+		return false, err
+	}
+	_, waits, err := memory.Waiting(ctx, s.judge.keeper)
+	return !waits, err
+}
