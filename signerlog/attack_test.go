@@ -206,11 +206,7 @@ func TestRowsThatWereChangedDiffer(t *testing.T) {
 		forge := intruder(t, r.DB)
 		p := outgoingOf(r, w)
 		forge(`UPDATE withdrawals SET amount = '9000000' WHERE id = $1`, w.ID)
-		report := compared(r, signerlog.Period{})
-		if len(report.Differences) < 2 || report.Differences[0].Kind != signerlog.OtherPayments &&
-			report.Differences[0].Kind != signerlog.Altered {
-			t.Errorf("a lowered withdrawal: got %+v, want it to differ", report.Differences)
-		}
+		wantKinds(t, compared(r, signerlog.Period{}), signerlog.Altered)
 		forge(`UPDATE withdrawals SET amount = '10000000' WHERE id = $1`, w.ID)
 		forge(`UPDATE outgoing_versions SET tx_id = 'x' WHERE outgoing_id = $1`, p.ID)
 		if r.Chain.Capabilities().Model == chain.UTXOModel {

@@ -31,7 +31,19 @@ type comparison struct {
 	report *Report
 
 	sums map[asset]*Sum
-	used map[string]*entry // by chain and resource: the entry in a block that used it
+	used map[string]*entry // by chain and resource: the entry in a block that used it; others: one that no entry allowed
+}
+
+// others stands for every transaction in a block that no entry allowed.
+var others = &entry{}
+
+// useUp notes what a transaction in a block used that no entry allowed.
+func (c *comparison) useUp(id bursar.ChainID, resources []string) {
+	for _, resource := range resources {
+		if use := key(id, resource); c.used[use] == nil {
+			c.used[use] = others
+		}
+	}
 }
 
 type asset struct {
@@ -162,9 +174,12 @@ func (c *comparison) version(tx *store.Tx, p bursar.OutgoingTx, v store.StoredVe
 		return err
 	}
 	if adopted {
-		of = paying(of, v.TxID, request)
+		of = paying(of, v.TxID, request.Payments)
 	}
 	if len(of) == 0 {
+		if in {
+			c.useUp(p.Chain, unsigned.Reservations)
+		}
 		return c.unlogged(tx, p, v, in)
 	}
 	for _, e := range of {
@@ -185,17 +200,17 @@ func (c *comparison) version(tx *store.Tx, p bursar.OutgoingTx, v store.StoredVe
 	if why := c.unlike(e, request); why != "" {
 		c.differs(OtherPayments, e, v.TxID, "%s", why)
 	}
-	if in && p.Status == bursar.OutgoingFinal && !p.Failed && c.within(e.at) {
-		return c.settled(tx, e, p, v.TxID)
+	if p.Status == bursar.OutgoingAbandoned || p.TxID != v.TxID || p.Failed || !c.within(e.at) {
+		return nil
 	}
-	return nil
+	return c.settled(tx, e, p)
 }
 
 // paying returns of entries, of which the chain includes one, that of a transaction: the one of its ID, or else the
-// newest that makes its request's payments. A transaction that uses a nonce for others is none of them.
-func paying(of []*entry, txID string, request chain.TxRequest) []*entry {
+// newest that makes its payments. A transaction that uses a nonce for others is none of them.
+func paying(of []*entry, txID string, payments []chain.Payment) []*entry {
 	for i, e := range of {
-		if e.TxID == txID || len(missing(e.Payments, request.Payments)) == 0 {
+		if e.TxID == txID || len(missing(e.Payments, payments)) == 0 {
 			return of[i : i+1]
 		}
 	}
@@ -249,57 +264,6 @@ func (c *comparison) unlogged(tx *store.Tx, p bursar.OutgoingTx, v store.StoredV
 	return c.addBooks(tx, p)
 }
 
-// external compares what blocks show from our addresses and the service did not make.
-func (c *comparison) external(db *store.DB) error {
-	for after := int64(0); ; {
-		var page []store.ExternalSpend
-		err := db.View(c.ctx, func(tx *store.Tx) (err error) {
-			page, err = tx.ExternalSpends().After(c.ctx, after, pageSize)
-			return err
-		})
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, x := range page {
-			after = x.Number
-			if err := c.externalSpend(x); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-func (c *comparison) externalSpend(x store.ExternalSpend) error {
-	if x.Status == store.ExternalAdopted || !x.OutgoingID.IsZero() {
-		return nil // an outgoing transaction books it, and was compared
-	}
-	var resources []string
-	if len(x.Reservations) > 0 {
-		if err := json.Unmarshal(x.Reservations, &resources); err != nil {
-			return fmt.Errorf("read external spend %d: %w", x.Number, err)
-		}
-	}
-	of := c.log.of(x.Chain, x.TxID, resources)
-	d := Difference{Kind: External, Chain: x.Chain, TxID: x.TxID, At: &x.MadeAt}
-	if len(of) == 0 {
-		if c.within(x.MadeAt) {
-			d.Message = fmt.Sprintf("%s paid in a block, and neither the books nor this log know of it: somebody else has the "+
-				"key. By the books it is %s", x.Base, x.Status)
-			c.differ(d)
-		}
-		return nil
-	}
-	e := of[0]
-	e.included, e.failed = true, x.Failed
-	if c.within(e.at) || c.within(x.MadeAt) {
-		d.Entry, d.Outgoing = e.number, &e.Outgoing
-		d.Message = fmt.Sprintf("%s paid in a block what this signer signed and the books do not know: somebody else had it "+
-			"signed, or the database is older. By the books it is %s", x.Base, x.Status)
-		c.differ(d)
-	}
-	return nil
-}
-
 // entry judges one entry after all of the books were read.
 func (c *comparison) entry(db *store.DB, e *entry) error {
 	if !c.within(e.at) {
@@ -319,8 +283,10 @@ func (c *comparison) entry(db *store.DB, e *entry) error {
 		if e.failed {
 			c.report.Failed++
 		}
-	case beaten || e.found && (e.status == bursar.OutgoingFinal || e.status == bursar.OutgoingAbandoned):
+	case beaten || e.found && e.status == bursar.OutgoingFinal:
 		c.report.Replaced++
+	case e.found && e.status == bursar.OutgoingAbandoned:
+		c.report.Ended++
 	case e.found:
 		c.report.Waiting++
 	}

@@ -58,9 +58,9 @@ func missing(list, wanted []chain.Payment) (absent []chain.Payment) {
 	return absent
 }
 
-// settled compares a final transaction with the withdrawals and refunds that the books settled with it, and adds up
-// both sides.
-func (c *comparison) settled(tx *store.Tx, e *entry, p bursar.OutgoingTx, txID string) error {
+// settled compares a transaction that counts with the withdrawals and refunds that it pays by the books, and adds up
+// both sides once it is final.
+func (c *comparison) settled(tx *store.Tx, e *entry, p bursar.OutgoingTx) error {
 	request, err := requestOf(p)
 	if err != nil {
 		return err
@@ -69,25 +69,28 @@ func (c *comparison) settled(tx *store.Tx, e *entry, p bursar.OutgoingTx, txID s
 	if e.Home == "" { // an earlier release: the rest is what the request does not have
 		paid = request.Payments
 	}
-	switch e.Kind {
-	case chain.KindToCold:
-		for _, q := range paid {
-			c.add(e.Chain, q, func(s *Sum) *bursar.Amount { return &s.ColdByLog })
-		}
-	case chain.KindWithdrawal:
-		for _, q := range paid {
-			c.add(e.Chain, q, func(s *Sum) *bursar.Amount { return &s.PaidByLog })
-		}
+	if e.Kind == chain.KindWithdrawal {
 		booked, err := c.booked(tx, p)
 		if err != nil {
 			return c.altered(e, p, err)
 		}
 		if absent := missing(booked, paid); len(absent) > 0 {
-			c.differs(OtherPayments, e, txID, "%s, which is no withdrawal or refund of the books",
+			c.differs(OtherPayments, e, p.TxID, "%s, which is no withdrawal or refund of the books",
 				c.paid("it pays", e, absent[0]))
 		}
 		if absent := missing(paid, booked); len(absent) > 0 {
-			c.differs(OtherPayments, e, txID, "%s, which was not signed for it", c.paid("the books settled with it", e, absent[0]))
+			c.differs(OtherPayments, e, p.TxID, "%s, which was not signed for it", c.paid("the books pay with it", e, absent[0]))
+		}
+	}
+	if p.Height == 0 || p.Status != bursar.OutgoingFinal {
+		return nil
+	}
+	for _, q := range paid {
+		switch e.Kind {
+		case chain.KindToCold:
+			c.add(e.Chain, q, func(s *Sum) *bursar.Amount { return &s.ColdByLog })
+		case chain.KindWithdrawal:
+			c.add(e.Chain, q, func(s *Sum) *bursar.Amount { return &s.PaidByLog })
 		}
 	}
 	return c.addBooks(tx, p)

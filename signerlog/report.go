@@ -99,7 +99,8 @@ type Report struct {
 	Included   int                // of Signed, in a block
 	Failed     int                // of Included, failed there
 	Waiting    int                // sent or to be sent, and in no block
-	Replaced   int                // can never be included: another transaction used its UTXOs or its nonce, or ended it
+	Replaced   int                // can never be included: another transaction used its UTXOs or its nonce
+	Ended      int                // the books say that it expired for good or was abandoned
 	Sums       []Sum
 	Uncompared []Uncompared
 

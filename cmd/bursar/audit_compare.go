@@ -43,6 +43,7 @@ type comparedLog struct {
 	Failed      int                    `json:"failed"`
 	Waiting     int                    `json:"waiting"`
 	Replaced    int                    `json:"replaced"`
+	Ended       int                    `json:"ended"`
 	Earlier     int                    `json:"withoutInputs"`
 	Sums        []comparedSum          `json:"sums"`
 	Uncompared  []signerlog.Uncompared `json:"uncompared"`
@@ -135,7 +136,8 @@ func seenOf(ctx context.Context, db *store.DB, log *signerlog.Log) (d []signerlo
 
 func (o *comparedLog) fill(r signerlog.Report, notes []string, registry *bursar.Registry) {
 	o.Since, o.Until, o.Signed = r.Since, r.Until, r.Signed
-	o.Included, o.Failed, o.Waiting, o.Replaced, o.Earlier = r.Included, r.Failed, r.Waiting, r.Replaced, r.Earlier
+	o.Included, o.Failed, o.Waiting, o.Replaced = r.Included, r.Failed, r.Waiting, r.Replaced
+	o.Ended, o.Earlier = r.Ended, r.Earlier
 	o.Notes = append([]string{}, notes...)
 	o.Uncompared = append([]signerlog.Uncompared{}, r.Uncompared...)
 	o.Differences = append([]signerlog.Difference{}, r.Differences...)
@@ -161,8 +163,8 @@ func (cmd *auditCompareCommand) print(c *call, o comparedLog) error {
 	}
 	lines := []string{fmt.Sprintf("compared from %s to %s, with %d entries of the log", from, moment(o.Until), o.Entries),
 		fmt.Sprintf("signed: %s", cell(strings.Join(kinds, ", "))),
-		fmt.Sprintf("of these in blocks %d (failed there %d), waiting %d, replaced or ended %d", o.Included, o.Failed,
-			o.Waiting, o.Replaced)}
+		fmt.Sprintf("of these in blocks %d (failed there %d), waiting %d, replaced %d, expired or abandoned %d",
+			o.Included, o.Failed, o.Waiting, o.Replaced, o.Ended)}
 	if o.Earlier > 0 {
 		lines = append(lines, fmt.Sprintf("%d entries are of an earlier release, which noted no inputs and no nonce: they "+
 			"were compared by the digest of their bytes, payments and fee", o.Earlier))
