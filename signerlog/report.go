@@ -71,8 +71,8 @@ func (d Difference) String() string {
 	return text + ": " + d.Message
 }
 
-// Sum is what left in a currency, of what is in final blocks; amounts in the smallest unit. The log's are of the entries
-// of the period, the books' of the outgoing transactions that they belong to.
+// Sum is what left in a currency, of what is in final blocks; amounts in the smallest unit. The log's are of the
+// entries of the period, the books' of the outgoing transactions that they belong to.
 type Sum struct {
 	Chain       bursar.ChainID
 	Contract    string // canonical; empty: the native asset

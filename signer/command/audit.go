@@ -88,7 +88,8 @@ func (signerVerifyCommand) Help() string {
 	return "Without a file it checks that every entry of this signer's log follows from the one before. Of a checkpoint " +
 		"it checks that the log of this signer still contains it: that nothing before it was changed, " +
 		"removed or put in between. Of a proof it checks the entry, and prints it, and of an export that it is whole; " +
-		"these need neither the signer nor its state.\n\nExample:\n\n    bursar audit verify november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
+		"these need neither the signer nor its state.\n\nExample:\n\n    " +
+		"bursar audit verify november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
 }
 
 // Run checks a checkpoint or a proof.

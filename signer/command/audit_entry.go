@@ -58,8 +58,8 @@ func (r entryReader) summary(s signer.SignedEntry, listed *ListedSigned) string 
 	if len(home) > 0 {
 		parts = append(parts, strings.Join(home, " and ")+" stays with us")
 	}
-	text := fmt.Sprintf("%s on %s: %s; fee at most %s; outgoing %s", s.Kind, s.Chain, strings.Join(parts, ", "), listed.Fee,
-		s.Outgoing)
+	text := fmt.Sprintf("%s on %s: %s; fee at most %s; outgoing %s", s.Kind, s.Chain, strings.Join(parts, ", "),
+		listed.Fee, s.Outgoing)
 	if s.TxID != "" {
 		text += "; transaction " + s.TxID
 	}

@@ -57,11 +57,11 @@ type signerListCommand struct {
 
 // Help returns an example.
 func (signerListCommand) Help() string {
-	return "Lists what the signer signed and refused, and what people did to it, oldest first, after checking that every " +
-		"entry follows from the one before. It may run beside the signer. Of an export it checks the signature too, with " +
-		"the key that you keep, and needs neither the signer nor its state. Amounts are whole units in the currencies of " +
-		"the configuration; fees are the most that a transaction could cost.\n\nExample:\n\n    bursar audit list --since " +
-		"2026-11-01 --kind signed --chain bitcoin"
+	return "Lists what the signer signed and refused, and what people did to it, oldest first, after checking that " +
+		"every entry follows from the one before. It may run beside the signer. Of an export it checks the signature " +
+		"too, with the key that you keep, and needs neither the signer nor its state. Amounts are whole units in the " +
+		"currencies of the configuration; fees are the most that a transaction could cost.\n\nExample:\n\n    " +
+		"bursar audit list --since 2026-11-01 --kind signed --chain bitcoin"
 }
 
 // ListedEntry is an entry of the log as it is listed.
@@ -196,11 +196,11 @@ type signerLogExportCommand struct {
 
 // Help returns an example.
 func (signerLogExportCommand) Help() string {
-	return "Writes the whole log, one entry a line in JSON, with a checkpoint over it that is signed with a key from the " +
-		"seed, and prints that key. It may run beside the signer. The file shows every payment and who approved it, and " +
-		"holds no secret. `bursar audit verify`, `bursar audit list` and, on the service's machine, `bursar audit compare` " +
-		"read it with the key; take that from a place of your own, never from where the file comes from.\n\nExample:\n\n" +
-		"    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar audit export november.log"
+	return "Writes the whole log, one entry a line in JSON, with a checkpoint over it that is signed with a key from " +
+		"the seed, and prints that key. It may run beside the signer. The file shows every payment and who approved " +
+		"it, and holds no secret. `bursar audit verify`, `bursar audit list` and, on the service's machine, " +
+		"`bursar audit compare` read it with the key; take that from a place of your own, never from where the file " +
+		"comes from.\n\nExample:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar audit export november.log"
 }
 
 // Run writes an export.

@@ -105,9 +105,9 @@ func encodeLine(e memory.Entry) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// ReadExport verifies an export with the key of the signer's log, and calls visit with each entry, oldest first. Nothing
-// that visit was given may be used unless the error is nil: the checkpoint is compared with what was read at the end.
-// The error is ErrMalformed, ErrSigner or ErrChanged, or one of from or visit.
+// ReadExport verifies an export with the key of the signer's log, and calls visit with each entry, oldest first.
+// Nothing that visit was given may be used unless the error is nil: the checkpoint is compared with what was read at
+// the end. The error is ErrMalformed, ErrSigner or ErrChanged, or one of from or visit.
 func ReadExport(from io.Reader, key string, visit func(e memory.Entry) error) (x Exported, err error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)

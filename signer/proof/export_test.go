@@ -107,7 +107,8 @@ func TestAnExportThatWasEditedIsRefused(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if _, err := ReadExport(strings.NewReader(text), key, func(memory.Entry) error { return stop }); !errors.Is(err, stop) {
+	_, err := ReadExport(strings.NewReader(text), key, func(memory.Entry) error { return stop })
+	if !errors.Is(err, stop) {
 		t.Errorf("got %v, want the error of the visitor", err)
 	}
 }
