@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -127,7 +128,9 @@ func param(c rpcCall, i int) json.RawMessage {
 	return json.RawMessage("null")
 }
 
-func (n *node) writeBlock(w io.Writer, c rpcCall) {
+// writeBlock answers getblock, with a Content-Length as bitcoind 29 does (httpserver.cpp, HTTPRequest::WriteReply hands
+// libevent the whole answer, and evhttp_send_reply names its length).
+func (n *node) writeBlock(w http.ResponseWriter, c rpcCall) {
 	var hash string
 	_ = json.Unmarshal(param(c, 0), &hash)
 	height, known := n.chain.height[hash]
@@ -141,7 +144,13 @@ func (n *node) writeBlock(w io.Writer, c rpcCall) {
 	if b.full {
 		parts = append(parts, n.chain.shared)
 	}
-	for _, part := range append(parts, []byte(`","error":null,"id":`), c.ID, []byte("}")) {
+	parts = append(parts, []byte(`","error":null,"id":`), c.ID, []byte("}"))
+	length := 0
+	for _, part := range parts {
+		length += len(part)
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(length))
+	for _, part := range parts {
 		_, _ = w.Write(part) // the service checks what arrives
 	}
 }
