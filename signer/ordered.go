@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/orders"
 	"github.com/bursar/bursar/signer/people"
@@ -101,17 +100,9 @@ func (a agreement) write(ctx context.Context, tx memory.Tx, flow int64, now time
 	return a.grants.Write(ctx, tx, flow, now)
 }
 
-// signedOrder is what the log says of an order that a client signed.
-type signedOrder struct {
-	Account bursar.ID `json:"account"`
-	Order   bursar.ID `json:"order"`
-	Hash    string    `json:"hash"` // SHA-256 of its text
-	Key     string    `json:"key"`  // the ID of the client's key
-}
-
-func signedOrders(a orders.Answer) (list []signedOrder) {
+func signedOrders(a orders.Answer) (list []ClientOrder) {
 	for _, s := range a.Signed {
-		list = append(list, signedOrder{s.Account, s.ID, hex.EncodeToString(s.Text[:]), s.Key})
+		list = append(list, ClientOrder{s.Account, s.ID, hex.EncodeToString(s.Text[:]), s.Key})
 	}
 	return list
 }
