@@ -86,7 +86,7 @@ func TestAPanicOfOneChainIsSurvived(t *testing.T) {
 		return available(t, db, issued.AccountID) == bursar.Units(5_000_000)
 	})
 	if got := log.String(); !strings.Contains(got, "an unforeseen response") ||
-		!strings.Contains(got, "panic_test.go") {
+		!strings.Contains(got, "service_panic_test.go") {
 		t.Errorf("the log does not say what happened and where:\n%s", got)
 	}
 }

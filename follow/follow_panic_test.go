@@ -45,7 +45,7 @@ func TestAPanicWhileAChainIsFollowedIsAnError(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "a follower panicked: an unexpected head") {
 			t.Fatalf("following ended with %v, want an error and %q first", err, "a follower panicked: an unexpected head")
 		}
-		if !strings.Contains(err.Error(), "running_test.go") {
+		if !strings.Contains(err.Error(), "follow_panic_test.go") {
 			t.Errorf("%v does not say where the panic was", err)
 		}
 		f.Want("block 0, 0 credited, map[], 0 events")

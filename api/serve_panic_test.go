@@ -115,7 +115,7 @@ func (s *harness) logged(log, id string) {
 			s.Fatalf("the log has %s", line)
 		}
 		if said.Request == id && said.Level == "ERROR" && strings.Contains(line, "SELECT secret") &&
-			strings.Contains(line, "panic_test.go") {
+			strings.Contains(line, "serve_panic_test.go") {
 			n++
 		}
 	}

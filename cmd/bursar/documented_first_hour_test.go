@@ -36,7 +36,7 @@ const firstHourPage = "../../docs/operations/first-hour.md"
 
 // The first hour, as docs/operations/first-hour.md has it: every command of bursar there is run by the real program, in
 // the order of the page and against a node of each chain (bursartest/mainnet). At its end doctor finds nothing and a
-// shop has its first address. `go test -v` shows the times of the page. release/install_test.go does the same with the
+// shop has its first address. `go test -v` shows the times of the page. release/packages_install_test.go does the same with the
 // package of Debian.
 func TestTheFirstHour(t *testing.T) {
 	encryptsAtFullStrength(t)
@@ -76,7 +76,7 @@ func TestTheFirstHour(t *testing.T) {
 		case words[0] == "export":
 			d.env = append(d.env, words[1])
 		case words[0] != "bursar" && !strings.HasPrefix(words[0], "BURSAR_"):
-			// apt-get and systemctl: release/install_test.go installs the package
+			// apt-get and systemctl: release/packages_install_test.go installs the package
 		case words[1] == "serve":
 			base = d.serves(words[1:]...)
 			ran++
