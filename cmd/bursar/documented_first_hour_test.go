@@ -36,8 +36,8 @@ const firstHourPage = "../../docs/operations/first-hour.md"
 
 // The first hour, as docs/operations/first-hour.md has it: every command of bursar there is run by the real program, in
 // the order of the page and against a node of each chain (bursartest/mainnet). At its end doctor finds nothing and a
-// shop has its first address. `go test -v` shows the times of the page. release/packages_install_test.go does the same with the
-// package of Debian.
+// shop has its first address. `go test -v` shows the times of the page. release/packages_install_test.go does the same
+// with the package of Debian.
 func TestTheFirstHour(t *testing.T) {
 	encryptsAtFullStrength(t)
 	t.Parallel()

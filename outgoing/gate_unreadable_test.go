@@ -3,16 +3,13 @@ package outgoing_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
-	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -72,77 +69,6 @@ func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 			})
 		})
 	}
-}
-
-// If a batch can never be included, all its withdrawals are requeued and paid once.
-func TestEveryWithdrawalOfALostBatchIsPaidAgain(t *testing.T) {
-	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
-		r.Step()
-		r.Pay(r.Wallet(0).Address, 300_000_000)
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 700_000_000)
-		r.Chain.Mine(3)
-		r.Step()
-		deposit := r.Pay(r.Wallet(1).Address, 900_000_000)
-		r.Chain.Mine(3)
-		r.Step()
-		var list []bursar.Withdrawal
-		for i := range 4 {
-			list = append(list, r.Order(50_000_000, r.Chain.Named(fmt.Sprint(i))))
-		}
-		r.Step()
-		first := r.only().ID
-		r.Chain.Forget()
-		r.Trouble = true
-		r.Chain.Reorg(3, deposit)
-		r.Step()
-		r.Chain.DoubleSpend(deposit)
-		r.Blocks(15)
-		if got := r.spendNow(first).Status; got != bursar.OutgoingAbandoned {
-			t.Errorf("the batch is %s, want %s", got, bursar.OutgoingAbandoned)
-		}
-		if got := r.statuses(list...); got[bursar.WithdrawalConfirmed] != len(list) {
-			t.Errorf("the withdrawals are %v, want %v", got, len(list))
-		}
-		r.holdsOnce(list...)
-	})
-}
-
-// resolving is a chain that accepts a transaction while an operator gives it up.
-type resolving struct {
-	*recorded
-	resolve func()
-}
-
-func (c resolving) Broadcast(ctx context.Context, tx chain.SignedTx) error {
-	err := c.recorded.Broadcast(ctx, tx)
-	c.resolve()
-	return err
-}
-
-// If an operator resolves a transaction while it is being sent, the resolution counts and is not overwritten.
-func TestAResolutionDuringSendingIsNotOverwritten(t *testing.T) {
-	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
-		r.Prepare()
-		r.Settle()
-		r.Trouble = true
-		r.Chain.Fail(sim.Broadcast, 1, errors.New("no peers"))
-		w := r.Order(300_000_000, r.Chain.Named("outside"))
-		r.Step()
-		id := r.Now(w).OutgoingID
-		r.Sender.Chain = resolving{r.record(), func() {
-			proof := &oracle{recorded: &recorded{Chain: r.Chain}, gone: true}
-			_, err := r.Sender.Resolve(ctx, id, proof, outgoing.Resolution{NeverPaid: true, Reason: "it is dead", Actor: "ann"})
-			r.Must(err)
-		}}
-		r.Must(r.Sender.Step(ctx, r.Lease))
-		if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "may not go") {
-			t.Errorf("the outgoing transaction is %s: %q, want %v and no %q", got.Status, got.Error, bursar.OutgoingAbandoned,
-				"may not go")
-		}
-		if got := r.Now(w); got.Status != bursar.WithdrawalQueued {
-			t.Errorf("the withdrawal is %s, want %s", got.Status, bursar.WithdrawalQueued)
-		}
-	})
 }
 
 // The books are audited in every step that pays, not once per process: a balance that is raised in the database after
