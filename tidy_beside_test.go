@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A reader who has settle.go open looks for settle_test.go, or for settle_<aspect>_test.go.
+// A reader who has settle.go open looks for settle_test.go, or for settle_<aspect>_test.go: decision 165.
 
 // A testKind is about no single file of its package. The first word of the files names it.
 type testKind struct {
@@ -172,12 +172,23 @@ func TestTestFilesAreBesideWhatTheyTest(t *testing.T) {
 					"the functions it is mainly about, or <kind>_<aspect>_test.go after one of the kinds here", file)
 				continue
 			}
-			for _, test := range testsOf(t, file) {
-				if k.only != anyTest && (k.only == "" || !strings.HasPrefix(test, k.only)) {
-					t.Errorf("%s has %s, and a file of that name %s: move the test beside the file that it is about",
-						file, test, k.reason)
-				}
-			}
+			isOfKind(t, file, k)
+		}
+	}
+}
+
+// isOfKind checks that a test file has what its name says: helpers alone, or tests of its kind.
+func isOfKind(t *testing.T, file string, k testKind) {
+	t.Helper()
+	tests := testsOf(t, file)
+	if len(tests) == 0 && k.only != "" && !strings.HasPrefix(path.Base(file), "main_") {
+		t.Errorf("%s has no test, and a file of that name %s: name it harness_test.go or harness_<aspect>_test.go",
+			file, k.reason)
+	}
+	for _, test := range tests {
+		if k.only != anyTest && (k.only == "" || !strings.HasPrefix(test, k.only)) {
+			t.Errorf("%s has %s, and a file of that name %s: move the test beside the file that it is about",
+				file, test, k.reason)
 		}
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/bursar/bursar/wallet"
 )
 
-// frightful are keys that panic on one chain.
-type frightful struct {
+// panickingKeys are keys that panic on one chain.
+type panickingKeys struct {
 	keys
 	family bursar.Family
 }
 
-func (k frightful) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+func (k panickingKeys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	if ref.Family == k.family {
 		panic("SELECT secret FROM /var/lib at http://user:pass@10.0.0.1")
 	}
@@ -38,7 +38,7 @@ func (s *harness) frighten(log io.Writer) {
 	}
 	s.serve(func(c *api.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(log, nil))
-		c.Wallets = wallet.NewService(s.db, frightful{family: "evm"}, chains, s.registry, s.ids, netpolicy.Receivers{})
+		c.Wallets = wallet.NewService(s.db, panickingKeys{family: "evm"}, chains, s.registry, s.ids, netpolicy.Receivers{})
 		c.Charges = &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{c.Wallets}}
 	})
 }

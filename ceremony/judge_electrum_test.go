@@ -31,7 +31,7 @@ type electrumSays struct {
 }
 
 // electrum runs Debian's Electrum once, as the holder of the seed of thirty-two fours.
-func (b *bench) electrum(psbts ...[]byte) electrumSays {
+func (b *harness) electrum(psbts ...[]byte) electrumSays {
 	b.Helper()
 	if err := exec.CommandContext(b.Context(), "/usr/bin/python3", "-c", "import electrum").Run(); err != nil {
 		b.Fatalf("electrum is missing (%v): install it with `apt-get install electrum`", err)
@@ -77,7 +77,7 @@ func TestElectrumIsACosigner(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs electrum")
 	}
-	b := newBench(t, twoOfThree)
+	b := newHarness(t, twoOfThree)
 	unsigned := b.bundle(b.packet())
 	ours := b.sign(unsigned, 0)
 	says := b.electrum(unsigned.Bytes, ours.Bytes)

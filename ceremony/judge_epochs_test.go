@@ -14,7 +14,7 @@ import (
 // for wallets of either; a seed that is only prepared signs nothing.
 func TestACeremonyKnowsTheEpochsOfItsSeeds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, oneKey) // of the first epoch
+	b := newHarness(t, oneKey) // of the first epoch
 	rotated := func(begun chain.Epoch) *signer.Keys {
 		keys := keysOf(t, 2)
 		if err := errors.Join(keys.Add(keysOf(t, 5)), keys.Begin(begun)); err != nil {
@@ -51,7 +51,7 @@ func TestACeremonyKnowsTheEpochsOfItsSeeds(t *testing.T) {
 // has. That machine cannot know; what the person reads before the signature names the epoch.
 func TestAMachineSaysWhichEpochItKnows(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, oneKey)
+	b := newHarness(t, oneKey)
 	bundle := b.bundle(b.packet())
 	tx, err := b.own.Judge(bundle, now)
 	if err != nil {

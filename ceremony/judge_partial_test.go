@@ -11,7 +11,7 @@ import (
 // A device that completes the inputs that it can returns some that are final and some that only have a signature.
 func TestSignaturesOfFinalInputsAreKept(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, "wpkh(%s/<0;1>/*)")
+	b := newHarness(t, "wpkh(%s/<0;1>/*)")
 	p := b.packet()
 	second := wire.OutPoint{Hash: b.previous.TxHash(), Index: 1}
 	p.Tx.AddTxIn(&wire.TxIn{PreviousOutPoint: second, Sequence: p.Tx.TxIn[0].Sequence})

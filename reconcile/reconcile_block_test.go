@@ -12,14 +12,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// hurried is a bench whose service continues while the node answers.
+// hurried is a harness whose service continues while the node answers.
 type hurried struct {
-	*bench
+	*harness
 	asksBlock, asksHoldings func()
 }
 
 func (h *hurried) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
-	ref, err := h.bench.At(ctx, height)
+	ref, err := h.harness.At(ctx, height)
 	if f := h.asksBlock; f != nil {
 		h.asksBlock = nil
 		f()
@@ -30,7 +30,7 @@ func (h *hurried) At(ctx context.Context, height uint64) (chain.BlockRef, error)
 func (h *hurried) Holdings(
 	ctx context.Context, bases []string, contract string, at chain.BlockRef,
 ) ([]bursar.Amount, error) {
-	amounts, err := h.bench.Holdings(ctx, bases, contract, at)
+	amounts, err := h.harness.Holdings(ctx, bases, contract, at)
 	if f := h.asksHoldings; f != nil {
 		h.asksHoldings = nil
 		f()
@@ -60,7 +60,7 @@ func TestTheBooksAreReadAsOfTheBlock(t *testing.T) {
 		"in a currency that is compared next": func(h *hurried) { h.asksHoldings = func() { h.credit("TOKEN") } },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &hurried{bench: newBench(t, chain.AccountModel)}
+			h := &hurried{harness: newHarness(t, chain.AccountModel)}
 			known, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2},
 				{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "0xt", Decimals: 2, Places: 2}})
 			h.Must(err)
@@ -81,7 +81,7 @@ func TestTheBooksAreReadAsOfTheBlock(t *testing.T) {
 
 // A block that differs between the node and the record proves nothing: a reorg is in progress.
 func TestAnotherVersionOfTheBlockProvesNothing(t *testing.T) {
-	b := newBench(t, chain.AccountModel)
+	b := newHarness(t, chain.AccountModel)
 	b.Do(func(tx *store.Tx) error {
 		return tx.Blocks().Push(ctx, bursar.Ethereum, store.Block{Height: 7, Hash: "left behind", Parent: "p"}, 10)
 	})

@@ -19,7 +19,7 @@ import (
 // A chain balance equal to the unit is balanced; a unit more or less is an alarm, which closes when it is over. The
 // verdict of every process is that of the newest comparison.
 func TestEqualBalancesAreNoDifference(t *testing.T) {
-	b := newBench(t, chain.AccountModel)
+	b := newHarness(t, chain.AccountModel)
 	for _, c := range []struct {
 		holds            uint64
 		missing, surplus uint64
@@ -54,7 +54,7 @@ func TestEqualBalancesAreNoDifference(t *testing.T) {
 
 // What a final block has received or sent and is not booked yet is not a difference; blocks above it do not count yet.
 func TestUnbookedTransfersAreNoDifference(t *testing.T) {
-	b := newBench(t, chain.AccountModel)
+	b := newHarness(t, chain.AccountModel)
 	b.holds["hot"], b.holds["x"] = 1000-30-2, 50
 	b.arrives("x", 7, 50)
 	b.arrives("x", 8, 7)
@@ -81,7 +81,7 @@ func TestUnbookedTransfersAreNoDifference(t *testing.T) {
 // The addresses that ever received a transfer are requested, each once, with the hot wallet's; with All those of all
 // wallets are.
 func TestUsedAddressesAreRequested(t *testing.T) {
-	b := newBench(t, chain.AccountModel)
+	b := newHarness(t, chain.AccountModel)
 	b.holds["hot"] = 1000
 	b.arrives("x", 8, 1)
 	b.arrives("x", 8, 2)
@@ -101,7 +101,7 @@ func TestUsedAddressesAreRequested(t *testing.T) {
 
 // A request has 500 addresses, and all of them count.
 func TestRequestsHaveABoundedNumberOfAddresses(t *testing.T) {
-	b := newBench(t, chain.AccountModel)
+	b := newHarness(t, chain.AccountModel)
 	for i := range 1001 {
 		base := fmt.Sprintf("%04d", i)
 		b.arrives(base, 8, 1)
@@ -118,7 +118,7 @@ func TestRequestsHaveABoundedNumberOfAddresses(t *testing.T) {
 // Differences are listed by address, the largest first. On chains without UTXOs the hot wallet has whatever the other
 // addresses do not.
 func TestADifferenceIsListedByAddress(t *testing.T) {
-	b := newBench(t, chain.AccountModel)
+	b := newHarness(t, chain.AccountModel)
 	for base, units := range map[string]uint64{"a": 100, "b": 200, "c": 300} {
 		b.arrives(base, 8, 1)
 		b.Do(func(tx *store.Tx) error {
@@ -148,7 +148,7 @@ func TestADifferenceIsListedByAddress(t *testing.T) {
 
 // With UTXOs the books know the balance of each address.
 func TestUTXOsAreComparedByAddress(t *testing.T) {
-	b := newBench(t, chain.UTXOModel)
+	b := newHarness(t, chain.UTXOModel)
 	b.Do(func(tx *store.Tx) error {
 		for resource, c := range map[string]store.UTXO{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
 			"u:1": {Base: "hot", Amount: bursar.Units(200), Height: 6},
@@ -170,7 +170,7 @@ func TestUTXOsAreComparedByAddress(t *testing.T) {
 
 // However many addresses differ, the hundred largest differences are listed.
 func TestTheLargestDifferencesAreListed(t *testing.T) {
-	b := newBench(t, chain.AccountModel)
+	b := newHarness(t, chain.AccountModel)
 	for i := range 350 {
 		base := fmt.Sprintf("%04d", i)
 		b.arrives(base, 8, 1)
@@ -188,7 +188,7 @@ func TestTheLargestDifferencesAreListed(t *testing.T) {
 
 // An unreachable node proves nothing: nothing is written and no alarm raised.
 func TestAnUnreachableNodeProvesNothing(t *testing.T) {
-	b := newBench(t, chain.AccountModel)
+	b := newHarness(t, chain.AccountModel)
 	b.fails = sim.ErrNode
 	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, sim.ErrNode) {
 		t.Errorf("it gave %v, want %v", err, sim.ErrNode)
@@ -211,7 +211,7 @@ func TestAnUnreachableNodeProvesNothing(t *testing.T) {
 // The first comparison is a minute after the start, the next after ten minutes, and with more than 500 addresses after
 // an hour; a failed one is repeated at the next step.
 func TestHowOftenTheChainIsCompared(t *testing.T) {
-	b := newBench(t, chain.AccountModel)
+	b := newHarness(t, chain.AccountModel)
 	b.holds["hot"] = 1000
 	k := &reconcile.Keep{Reconciler: b.Reconciler, Log: slog.New(slog.DiscardHandler)}
 	steps := func(after time.Duration, compares bool) {

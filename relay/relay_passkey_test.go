@@ -20,7 +20,7 @@ import (
 func TestAPasskeyAfterANoBySSHIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
-		d := newDesk(t, r)
+		d := newHarness(t, r)
 		var err error
 		d.policy.Site, err = passkey.ParseOrigin(passkeytest.Origin)
 		r.Must(err)

@@ -19,13 +19,13 @@ import (
 	"github.com/bursar/bursar/wallet"
 )
 
-// startling is a chain whose adapter panics for a while.
-type startling struct {
+// panickingChain is a chain whose adapter panics for a while.
+type panickingChain struct {
 	*sim.Chain
 	left atomic.Int64
 }
 
-func (c *startling) Head(ctx context.Context) (chain.Head, error) {
+func (c *panickingChain) Head(ctx context.Context) (chain.Head, error) {
 	if c.left.Add(-1) >= 0 {
 		panic("an unforeseen response")
 	}
@@ -61,7 +61,7 @@ func TestAPanicOfOneChainIsSurvived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, log := &startling{Chain: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}, &journal{}
+	node, log := &panickingChain{Chain: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}, &journal{}
 	node.left.Store(1)
 	db := open(t, storetest.SQLite(t))
 	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a",

@@ -9,13 +9,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// explosive panics at its first request, as code does after a response that no rule covers.
-type explosive struct {
+// panicking panics at its first request, as code does after a response that no rule covers.
+type panicking struct {
 	http.Client
 	asked atomic.Int64
 }
 
-func (e *explosive) Do(*http.Request) (*http.Response, error) {
+func (e *panicking) Do(*http.Request) (*http.Response, error) {
 	if e.asked.Add(1) == 1 {
 		panic("an unforeseen answer")
 	}
@@ -29,7 +29,7 @@ func (e *explosive) Do(*http.Request) (*http.Response, error) {
 func TestAPanicIsAFailedAttempt(t *testing.T) {
 	each(t, func(t *testing.T, s *harness) {
 		d := s.deliverer(s.db)
-		d.client = &explosive{}
+		d.client = &panicking{}
 		first := s.event("http://127.0.0.1:9000/a")
 		if err := d.Step(t.Context()); err != nil {
 			t.Fatal(err)

@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// explosive panics when an answer is read into it, as code does that met an answer nobody foresaw.
-type explosive struct{}
+// panicking panics when an answer is read into it, as code does that met an answer nobody foresaw.
+type panicking struct{}
 
-func (*explosive) UnmarshalJSONFrom(*jsontext.Decoder) error { panic("an unforeseen answer") }
+func (*panicking) UnmarshalJSONFrom(*jsontext.Decoder) error { panic("an unforeseen answer") }
 
 // Goroutines that read answers are this package's own, so that nobody above them catches a panic: each ends as an error
 // of its own read, and the process lives.
@@ -28,7 +28,7 @@ func TestAPanicFailsItsReadOnly(t *testing.T) {
 		t.Parallel()
 		c := newClient(t, Config{URLs: urlsOf(startNode(t, splittingLists(raw(413, ""), gives(`"a"`))))})
 		wantPanicked(t, "the batch", c.Batch(t.Context(),
-			[]*Request{{Method: "a", Out: &explosive{}}, {Method: "b", Out: &explosive{}}}))
+			[]*Request{{Method: "a", Out: &panicking{}}, {Method: "b", Out: &panicking{}}}))
 	})
 	t.Run("survey", func(t *testing.T) {
 		t.Parallel()

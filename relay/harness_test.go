@@ -22,8 +22,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// desk is a chain whose signer has a policy, and the service's relay.
-type desk struct {
+// harness is a chain whose signer has a policy, and the service's relay.
+type harness struct {
 	*bursartest.OneChain
 	relay  *relay.Relay
 	policy roster.Policy
@@ -48,15 +48,15 @@ func sign(t *testing.T, seed byte, namespace, text string) string {
 	return s
 }
 
-// newDesk gives the chain's signer a policy under which up to 1 COIN leaves alone, and more with two persons.
-func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
+// newHarness gives the chain's signer a policy under which up to 1 COIN leaves alone, and more with two persons.
+func newHarness(t *testing.T, r *bursartest.OneChain) *harness {
 	t.Helper()
 	ctx, id, keeper := t.Context(), r.Chain.Capabilities().ID, memory.NewRAM()
 	signs, err := signer.Remembering(ctx, r.Keys.Keys, map[bursar.ChainID]signer.Policy{id: {
 		Capabilities: r.Chain.Capabilities(), Signable: r.Chain, MaxFee: bursar.Units(1 << 30)}}, keeper)
 	r.Must(err)
 	now := time.Now().UTC().Truncate(time.Second)
-	d := &desk{r, &relay.Relay{DB: r.DB, Registry: r.Registry}, roster.Policy{Instance: signs.Checkpoint().Instance,
+	d := &harness{r, &relay.Relay{DB: r.DB, Registry: r.Registry}, roster.Policy{Instance: signs.Checkpoint().Instance,
 		Network: "testnet", Version: 1, Created: now, NotBefore: now, Authors: 1, Destinations: 1, Reference: "COIN",
 		Assets: []roster.Asset{{Name: "COIN", Chain: id, Decimals: 8, Price: bursar.Units(1e6)}},
 		Rules: []roster.Rule{
@@ -80,7 +80,7 @@ func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
 	return d
 }
 
-func (d *desk) waiting() relay.Waiting {
+func (d *harness) waiting() relay.Waiting {
 	d.T.Helper()
 	w, err := d.relay.Waiting(context.Background())
 	d.Must(err)
@@ -88,7 +88,7 @@ func (d *desk) waiting() relay.Waiting {
 }
 
 // approve signs an order that waits and hands the approval in.
-func (d *desk) approve(t *testing.T, seed byte, text string, decision approval.Decision) error {
+func (d *harness) approve(t *testing.T, seed byte, text string, decision approval.Decision) error {
 	t.Helper()
 	o, err := approval.ParseOrder(text)
 	d.Must(err)

@@ -21,8 +21,8 @@ import (
 
 var now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
-// bench is a hot wallet, a cold wallet of which two of three keys sign, and the output that it holds.
-type bench struct {
+// harness is a hot wallet, a cold wallet of which two of three keys sign, and the output that it holds.
+type harness struct {
 	*testing.T
 	rules    *bitcoin.Chain
 	keys     []*signer.Keys // of the cold wallet
@@ -41,13 +41,13 @@ func keysOf(t *testing.T, n byte) *signer.Keys {
 	return keys
 }
 
-func newBench(t *testing.T, form string) *bench {
+func newHarness(t *testing.T, form string) *harness {
 	t.Helper()
 	network, err := bitcoin.Bitcoin("regtest")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{T: t}
+	b := &harness{T: t}
 	b.rules, err = bitcoin.New(bitcoin.Config{ID: bursar.Bitcoin, Network: network,
 		Node: rpc.Config{URLs: []string{"http://127.0.0.1:1"}}})
 	if err != nil {
@@ -81,7 +81,7 @@ func newBench(t *testing.T, form string) *bench {
 }
 
 // found makes the wallet of a descriptor, with its first two addresses, and gives it an output of 1 BTC.
-func (b *bench) found(body string) {
+func (b *harness) found(body string) {
 	b.Helper()
 	sum, err := descriptor.Checksum(body)
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *bench) found(body string) {
 	}
 }
 
-func (b *bench) at(index uint32) descriptor.Output {
+func (b *harness) at(index uint32) descriptor.Output {
 	b.Helper()
 	out, err := b.desc.At(0, index)
 	if err != nil {
@@ -111,7 +111,7 @@ func (b *bench) at(index uint32) descriptor.Output {
 }
 
 // base returns the address of a script.
-func (b *bench) base(script []byte) string {
+func (b *harness) base(script []byte) string {
 	b.Helper()
 	network, err := bitcoin.Bitcoin("regtest")
 	if err != nil {
@@ -124,7 +124,7 @@ func (b *bench) base(script []byte) string {
 	return base
 }
 
-func (b *bench) script(base string) []byte {
+func (b *harness) script(base string) []byte {
 	b.Helper()
 	script, err := b.rules.Script(base)
 	if err != nil {
@@ -134,7 +134,7 @@ func (b *bench) script(base string) []byte {
 }
 
 // packet is an honest transaction of 0.4 BTC to the hot wallet at a fee of 1,000.
-func (b *bench) packet() *psbt.Packet {
+func (b *harness) packet() *psbt.Packet {
 	b.Helper()
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: b.previous.TxHash()}, Sequence: 0xfffffffd})
@@ -151,7 +151,7 @@ func (b *bench) packet() *psbt.Packet {
 	return p
 }
 
-func (b *bench) raw(tx *wire.MsgTx) []byte {
+func (b *harness) raw(tx *wire.MsgTx) []byte {
 	b.Helper()
 	var raw bytes.Buffer
 	if err := tx.SerializeNoWitness(&raw); err != nil {
@@ -161,7 +161,7 @@ func (b *bench) raw(tx *wire.MsgTx) []byte {
 }
 
 // bundle puts a transaction into an honest bundle.
-func (b *bench) bundle(p *psbt.Packet) ceremony.Bundle {
+func (b *harness) bundle(p *psbt.Packet) ceremony.Bundle {
 	b.Helper()
 	data, err := p.Encode()
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// bench is a chain with the balances that the test gives it, and books in which 1000 units of COIN belong to a
+// harness is a chain with the balances that the test gives it, and books in which 1000 units of COIN belong to a
 // customer.
-type bench struct {
+type harness struct {
 	*testing.T
 	bursartest.Database
 	*sim.Chain
@@ -31,7 +31,7 @@ type bench struct {
 	clock  *clocktest.Clock
 }
 
-func (b *bench) Holdings(_ context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount,
+func (b *harness) Holdings(_ context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount,
 	error) {
 	b.asked = append(b.asked, slices.Clone(bases))
 	list := make([]bursar.Amount, len(bases))
@@ -43,9 +43,10 @@ func (b *bench) Holdings(_ context.Context, bases []string, contract string, at 
 	return list, b.fails
 }
 
-func newBench(t *testing.T, spending chain.Model) *bench {
+func newHarness(t *testing.T, spending chain.Model) *harness {
 	t.Parallel()
-	b := &bench{T: t, Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: spending, Confirmations: 2}),
+	b := &harness{T: t,
+		Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: spending, Confirmations: 2}),
 		clock: clocktest.New(), holds: map[string]uint64{}}
 	b.Database = bursartest.Over(t, storetest.Open(t, storetest.Reused(t)).As(b.clock.Now, store.Conduct{}))
 	b.Mine(9)
@@ -65,7 +66,7 @@ func newBench(t *testing.T, spending chain.Model) *bench {
 }
 
 // arrives records a transfer to an address in a block, not booked yet.
-func (b *bench) arrives(base string, height, units uint64) {
+func (b *harness) arrives(base string, height, units uint64) {
 	b.Helper()
 	b.n++
 	d := bursar.Deposit{ID: bursar.ID{0: 7, 1: byte(b.n >> 8), 2: byte(b.n)}, Purpose: bursar.ForOperatorFunds,
@@ -79,7 +80,7 @@ func (b *bench) arrives(base string, height, units uint64) {
 	})
 }
 
-func (b *bench) wallet(base string) {
+func (b *harness) wallet(base string) {
 	b.Helper()
 	b.AddWallet(bursar.Wallet{
 		AccountID: bursar.ID{2},
@@ -91,7 +92,7 @@ func (b *bench) wallet(base string) {
 }
 
 // compare runs a comparison and returns the line of COIN and the alarm about it, if one is open.
-func (b *bench) compare() (line reconcile.Line, alarm string) {
+func (b *harness) compare() (line reconcile.Line, alarm string) {
 	b.Helper()
 	lines, err := b.Reconciler.Run(ctx)
 	b.Must(err)
