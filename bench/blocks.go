@@ -129,7 +129,7 @@ func (s *site) followed(ctx context.Context, n *node, blocks int, wallets int64,
 	if err != nil {
 		return err
 	}
-	found, err := s.deposits(ctx, s.account, wallet)
+	found, _, err := s.deposits(ctx, s.account, wallet)
 	if err != nil {
 		return err
 	}

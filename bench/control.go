@@ -76,9 +76,14 @@ func (d *deployment) balance(ctx context.Context, a account) (string, error) {
 	return response.Account.Balance["BTC"], nil
 }
 
-// deposits returns how many deposits a wallet has, those that are not credited among them.
-func (d *deployment) deposits(ctx context.Context, a account, wallet walletInfo) (int, error) {
-	var response struct{ Deposits []struct{} }
-	err := d.call(ctx, a, http.MethodGet, "/wallet/deposits?walletID="+wallet.ID, nil, &response)
-	return len(response.Deposits), err
+// deposits returns how many deposits a wallet has, and how many of them are credited.
+func (d *deployment) deposits(ctx context.Context, a account, wallet walletInfo) (all, credited int, err error) {
+	var response struct{ Deposits []struct{ Status string } }
+	err = d.call(ctx, a, http.MethodGet, "/wallet/deposits?walletID="+wallet.ID, nil, &response)
+	for _, each := range response.Deposits {
+		if each.Status == "confirmed" {
+			credited++
+		}
+	}
+	return len(response.Deposits), credited, err
 }
