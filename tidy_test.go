@@ -55,6 +55,7 @@ var mayImport = map[string][]string{
 		"signer/host", "signer/memory",
 		"signer/people", "signer/proof", "signer/token", "signer/tpm", "slip39", "sshsig"},
 	"signer/proof":          {"signer/memory"},
+	"signerlog":             {".", "chain", "signer", "signer/memory", "store"},
 	"signer/token":          {},
 	"signer/tpm":            {},
 	"slip39":                {},

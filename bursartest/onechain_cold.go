@@ -40,3 +40,6 @@ func (r *OneChain) Vault(ceiling, target uint64, bases ...string) {
 	r.Currency.HotCeiling, r.Currency.HotTarget = bursar.Units(ceiling), bursar.Units(target)
 	r.Reconfigure()
 }
+
+// SignerMemory returns what the signer remembers, with its log.
+func (r *OneChain) SignerMemory() memory.Keeper { return r.memory }

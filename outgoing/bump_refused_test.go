@@ -13,9 +13,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// stubborn refuses replacements, as a signer whose fees of the hour are used up.
+// stubborn refuses replacements, as a signer whose fees of the hour are used up: by its own limits, or by the policy
+// that people signed.
 type stubborn struct {
 	outgoing.Signer
+	reason  signer.Reason
 	first   []string // what the first version uses
 	refused []string // what a refused one would have used
 }
@@ -28,15 +30,22 @@ func (s *stubborn) Sign(
 		return s.Signer.Sign(ctx, id, request, unsigned)
 	}
 	s.refused = unsigned.Reservations
-	return chain.SignedTx{}, &signer.RefusalError{Chain: id, OutgoingID: request.ID, Reason: signer.ReasonQuota,
+	return chain.SignedTx{}, &signer.RefusalError{Chain: id, OutgoingID: request.ID, Reason: s.reason,
 		Detail: "the fees of this hour are used up"}
 }
 
 // A replacement that the signer refuses raises an alarm, and what only it would have used is free for others.
 func TestARefusedBumpIsToldAndGivesBack(t *testing.T) {
+	for _, reason := range []signer.Reason{signer.ReasonQuota, signer.ReasonWindow} {
+		refusedBump(t, reason)
+	}
+}
+
+func refusedBump(t *testing.T, reason signer.Reason) {
+	t.Helper()
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		r.threeUTXOs()
-		signs := &stubborn{Signer: r.Signer}
+		signs := &stubborn{Signer: r.Signer, reason: reason}
 		r.Sender.Signer = signs
 		r.Order(299_998_000, r.Chain.Named("outside")) // the largest UTXO is only enough for the first fee
 		r.Step()

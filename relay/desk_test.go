@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +28,8 @@ type desk struct {
 	*bursartest.OneChain
 	relay  *relay.Relay
 	policy roster.Policy
-	now    time.Time // at which everybody signs
+	now    time.Time     // at which everybody signs
+	ahead  *atomic.Int64 // how far the signer's clock is ahead, in nanoseconds
 }
 
 func keyOf(t *testing.T, seed byte) ssh.Signer {
@@ -49,11 +51,13 @@ func sign(t *testing.T, seed byte, namespace, text string) string {
 }
 
 // newDesk gives the chain's signer a policy under which up to 1 COIN leaves alone, and more with two persons.
-func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
+func newDesk(t *testing.T, r *bursartest.OneChain, changes ...func(p *roster.Policy)) *desk {
 	t.Helper()
+	ahead := &atomic.Int64{}
 	ctx, id, keeper := t.Context(), r.Chain.Capabilities().ID, memory.NewRAM()
 	signs, err := signer.Remembering(ctx, r.Keys.Keys, map[bursar.ChainID]signer.Policy{id: {
-		Capabilities: r.Chain.Capabilities(), Signable: r.Chain, MaxFee: bursar.Units(1 << 30)}}, keeper)
+		Capabilities: r.Chain.Capabilities(), Signable: r.Chain, MaxFee: bursar.Units(1 << 30),
+		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}}, keeper)
 	r.Must(err)
 	now := time.Now().UTC().Truncate(time.Second)
 	d := &desk{r, &relay.Relay{DB: r.DB, Registry: r.Registry}, roster.Policy{Instance: signs.Checkpoint().Instance,
@@ -63,7 +67,10 @@ func newDesk(t *testing.T, r *bursartest.OneChain) *desk {
 			{ID: "small", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Each: bursar.Units(1e6)},
 			{ID: "large", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Need: 2, Role: roster.RoleApprover},
 			{ID: "ours", For: []string{roster.KindConsolidation, roster.KindGasTopUp, roster.KindSweep}, To: roster.ToOwn}}},
-		now}
+		now, ahead}
+	for _, change := range changes {
+		change(&d.policy)
+	}
 	for i, name := range []string{"ann", "bob"} {
 		key, err := sshsig.NewKey(keyOf(t, byte(i+1)).PublicKey())
 		r.Must(err)

@@ -115,9 +115,12 @@ type Rule struct {
 	Each Value
 
 	// The rest is of allows only.
-	Windows []Window // shortest first
-	Need    int      // approvals by different persons
-	Role    string   // in which they approve; empty without Need
+	Windows    []Window // of what leaves, with fees; shortest first, as all of these
+	Fees       []Window // of what its transactions can cost; demands prices of the native assets
+	Payments   []Window // of how many payments; Most is a number
+	PerAccount []Window // of what leaves for one account; it then allows only what a client of the account signed
+	Need       int      // approvals by different persons
+	Role       string   // in which they approve; empty without Need
 	// Keys are the kinds of keys whose approvals count, sorted; nil: those of SSH.
 	Keys  []KeyKind
 	Hold  time.Duration
@@ -128,7 +131,7 @@ type Rule struct {
 	addresses map[bursar.ChainID]bursar.Address // To as each chain writes it; see Spell
 }
 
-// Window is the most that may leave by a rule within a time that slides.
+// Window is the most that may count of a Measure by a rule within a time that slides.
 type Window struct {
 	Length time.Duration
 	Most   Value
@@ -169,8 +172,10 @@ func (p Policy) Worth(chain bursar.ChainID, contract string, units bursar.Amount
 // Longest returns the length of the longest window of the rules.
 func (p Policy) Longest() (longest time.Duration) {
 	for _, r := range p.Rules {
-		for _, w := range r.Windows {
-			longest = max(longest, w.Length)
+		for _, b := range r.bounds() {
+			for _, w := range b.windows {
+				longest = max(longest, w.Length)
+			}
 		}
 	}
 	return longest

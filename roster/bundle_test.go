@@ -65,6 +65,14 @@ func TestUnsoundPoliciesAreRefused(t *testing.T) {
 		"windows out of order":          func(p *Policy) { slices.Reverse(p.Rules[0].Windows) },
 		"a window beyond what is known": func(p *Policy) { p.Rules[0].Windows[1].Length = 8 * 24 * time.Hour },
 		"a deny of listed ones":         func(p *Policy) { p.Rules[4].To = ToListed },
+		"fees out of order": func(p *Policy) {
+			p.Rules[1].Fees = []Window{{24 * time.Hour, value("5")}, {time.Hour, value("1")}}
+		},
+		"fees beyond what is known":   func(p *Policy) { p.Rules[1].Fees = []Window{{169 * time.Hour, value("5")}} },
+		"no fees at all":              func(p *Policy) { p.Rules[1].Fees = []Window{{time.Hour, Value{}}} },
+		"fees of a chain without one": func(p *Policy) { p.Rules[0].Fees = []Window{{time.Hour, value("5")}} },
+		"no payment at all":           func(p *Policy) { p.Rules[0].Payments = []Window{{time.Hour, Value{}}} },
+		"a sweep of an account":       func(p *Policy) { p.Rules[2].PerAccount = []Window{{time.Hour, value("5")}} },
 	} {
 		p := policy()
 		change(&p)
@@ -105,6 +113,7 @@ func TestOtherSpellingsOfAPolicyAreRefused(t *testing.T) {
 // Whatever is read is written again with the same bytes.
 func FuzzParse(f *testing.F) {
 	f.Add(policy().Text())
+	f.Add(bounded().Text())
 	f.Fuzz(func(t *testing.T, text string) {
 		if p, err := Parse(text); err == nil && p.Text() != text {
 			t.Errorf("%q was read, and is written as %q", text, p.Text())

@@ -178,7 +178,10 @@ func diffAllow(old, next Rule, add adder) {
 		add(next.Each.IsZero() || !old.Each.IsZero() && old.Each.Less(next.Each), "%s: each %s instead of %s", name,
 			optional(next.Each), optional(old.Each))
 	}
-	diffWindows(old, next, name, add)
+	after := next.bounds()
+	for i, b := range old.bounds() {
+		diffWindows(b, after[i], name, add)
+	}
 	if old.Need != next.Need || old.Role != next.Role {
 		add(next.Need < old.Need || next.Role != old.Role && old.Need > 0, "%s: need %d %s instead of %d %s", name, next.Need,
 			next.Role, old.Need, old.Role)
@@ -196,22 +199,23 @@ func diffAllow(old, next Rule, add adder) {
 	}
 }
 
-func diffWindows(old, next Rule, name string, add adder) {
-	most := func(r Rule, length time.Duration) (Value, bool) {
-		i := slices.IndexFunc(r.Windows, func(w Window) bool { return w.Length == length })
+// diffWindows compares the windows of one measure. A new one tightens, whatever it holds.
+func diffWindows(old, next bound, name string, add adder) {
+	most := func(b bound, length time.Duration) (Value, bool) {
+		i := slices.IndexFunc(b.windows, func(w Window) bool { return w.Length == length })
 		if i < 0 {
 			return Value{}, false
 		}
-		return r.Windows[i].Most, true
+		return b.windows[i].Most, true
 	}
-	for _, w := range next.Windows {
+	for _, w := range next.windows {
 		if before, found := most(old, w.Length); !found || before != w.Most {
-			add(found && before.Less(w.Most), "%s: window %s %s", name, span(w.Length), valueText(w.Most))
+			add(found && before.Less(w.Most), "%s: %s %s %s", name, next.of, span(w.Length), next.of.text(w.Most))
 		}
 	}
-	for _, w := range old.Windows {
+	for _, w := range old.windows {
 		if _, found := most(next, w.Length); !found {
-			add(true, "%s: window %s is gone", name, span(w.Length))
+			add(true, "%s: %s %s is gone", name, old.of, span(w.Length))
 		}
 	}
 }

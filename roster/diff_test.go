@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/sshsig"
 )
 
@@ -60,6 +61,12 @@ func TestWhatLoosens(t *testing.T) {
 			"allow small: window 1h 5001"},
 		"a narrower window": {func(p *Policy) { p.Rules[0].Windows[0].Most = value("1") }, false,
 			"allow small: window 1h 1"},
+		"fees bounded": {func(p *Policy) { p.Rules[1].Fees = []Window{{time.Hour, value("5")}} }, false,
+			"allow large: fees 1h 5"},
+		"payments counted": {func(p *Policy) { p.Rules[0].Payments = []Window{{time.Hour, bursar.Units(500)}} }, false,
+			"allow small: count 1h 500"},
+		"accounts bounded": {func(p *Policy) { p.Rules[0].PerAccount = []Window{{time.Hour, value("5")}} }, false,
+			"allow small: per_account 1h 5"},
 		"fewer approvals": {func(p *Policy) { p.Rules[1].Need = 1 }, true,
 			"allow large: need 1 approver instead of 2 approver"},
 		"more approvals":   {func(p *Policy) { p.Rules[1].Need = 3 }, false, "allow large: need 3"},
@@ -77,13 +84,44 @@ func TestWhatLoosens(t *testing.T) {
 		next := policy()
 		test.change(&next)
 		changes := Diff(policy(), next)
-		var says []string
-		for _, c := range changes {
-			says = append(says, c.What)
-		}
-		if got := strings.Join(says, "; "); Loosens(changes) != test.loosens || !strings.Contains(got, test.says) ||
-			(got == "") != (test.says == "") {
-			t.Errorf("%s: got loosens %t: %s, want %t: %s", name, Loosens(changes), got, test.loosens, test.says)
-		}
+		wantChanges(t, name, changes, test.loosens, test.says)
+	}
+}
+
+// A bound that is raised or left out loosens, of whatever it is.
+func TestWhatLoosensABound(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change  func(r *Rule)
+		loosens bool
+		says    string
+	}{
+		"more fees":         {func(r *Rule) { r.Fees[0].Most = value("201") }, true, "allow small: fees 24h 201"},
+		"less fees":         {func(r *Rule) { r.Fees[0].Most = value("199") }, false, "allow small: fees 24h 199"},
+		"any fees":          {func(r *Rule) { r.Fees = nil }, true, "allow small: fees 24h is gone"},
+		"fees of a week":    {func(r *Rule) { r.Fees[0].Length *= 7 }, true, "fees 168h 200; allow small: fees 24h is gone"},
+		"more payments":     {func(r *Rule) { r.Payments[0].Most = bursar.Units(6) }, true, "allow small: count 1h 6"},
+		"fewer payments":    {func(r *Rule) { r.Payments[0].Most = bursar.Units(4) }, false, "allow small: count 1h 4"},
+		"any payments":      {func(r *Rule) { r.Payments = nil }, true, "allow small: count 1h is gone"},
+		"more for each":     {func(r *Rule) { r.PerAccount[1].Most = value("3001") }, true, "per_account 24h 3001"},
+		"less for each":     {func(r *Rule) { r.PerAccount[1].Most = value("2999") }, false, "per_account 24h 2999"},
+		"an hour less":      {func(r *Rule) { r.PerAccount = r.PerAccount[1:] }, true, "per_account 1h is gone"},
+		"accounts all open": {func(r *Rule) { r.PerAccount = nil }, true, "per_account 1h is gone"},
+	} {
+		next := bounded()
+		test.change(&next.Rules[0])
+		wantChanges(t, name, Diff(bounded(), next), test.loosens, test.says)
+	}
+}
+
+func wantChanges(t *testing.T, name string, changes []Change, loosens bool, want string) {
+	t.Helper()
+	var says []string
+	for _, c := range changes {
+		says = append(says, c.What)
+	}
+	if got := strings.Join(says, "; "); Loosens(changes) != loosens || !strings.Contains(got, want) ||
+		(got == "") != (want == "") {
+		t.Errorf("%s: got loosens %t: %s, want %t: %s", name, Loosens(changes), got, loosens, want)
 	}
 }

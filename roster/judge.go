@@ -25,8 +25,13 @@ type Question struct {
 	Again bool // it was allowed before, in another transaction: only people allow it again
 	// Since is when the signer first saw what a rule needs; zero: not before now.
 	Since func(rule string) time.Time
-	// Used is what left by a rule from a time on.
-	Used func(rule string, from time.Time) Value
+	// Fee is its share of the most that its transaction can cost, in units of the chain's native asset.
+	Fee bursar.Amount
+	// Ordered says that a client of its account signed it: otherwise whose it is, only the service says.
+	Ordered bool
+	// Used is how much of a measure counts by a rule from a time on; of MeasureAccount, for the payment's account. Of
+	// what another transaction counts that the payment's replaces, it is what both together count beyond the payment.
+	Used func(of Measure, rule string, from time.Time) Value
 }
 
 // Condition names a requirement that a payment does not meet.
@@ -39,7 +44,7 @@ const (
 	Approved    Condition = "approved"    // approvals are missing
 	Held        Condition = "hold"        // its approvals are not old enough
 	InHours     Condition = "hours"       // not at this time of the week
-	InWindow    Condition = "window"      // too much has left by the rule
+	InWindow    Condition = "window"      // a window of the rule has no room: of worth, fees, payments or an account
 	Screened    Condition = "screened"    // no screening service of the policy passed it lately
 )
 
@@ -133,6 +138,10 @@ func (r Rule) judge(q Question, p Policy, worth Value) Answer {
 	case !r.Each.IsZero() && r.Each.Less(worth):
 		return lacks(Matches, "it is worth %s %s, and at most %s are allowed", valueText(worth), p.Reference,
 			valueText(r.Each))
+	case r.feeUnknown(q, p):
+		return Answer{Rule: r.ID, Worth: worth, Lacks: Matches, Detail: noFeePrice(r.ID, q.Chain)}
+	case len(r.PerAccount) > 0 && !q.Ordered:
+		return lacks(Matches, "it bounds what each account may take, and no client of the account signed the order")
 	case r.To == ToListed && !q.Listed:
 		return lacks(Destination, "%s is not a signed destination that is past its hold", q.To)
 	case q.Again && r.Need == 0:
@@ -147,21 +156,12 @@ func (r Rule) judge(q Question, p Policy, worth Value) Answer {
 	case !r.Hours.Open(q.Now):
 		return lacks(InHours, "it is signed %s UTC only", r.Hours)
 	}
-	for _, w := range r.Windows {
-		if used := q.used(r.ID, w.Length); w.Most.SubOrZero(used).Less(worth) {
-			return lacks(InWindow, "it is worth %s %s, and %s of %s have left within %s", valueText(worth), p.Reference,
-				valueText(used), valueText(w.Most), span(w.Length))
-		}
+	fee, _ := p.Worth(q.Chain, "", q.Fee)
+	if why := r.full(q, p.Reference, addition{worth, fee, 1}); why != "" {
+		return lacks(InWindow, "%s", why)
 	}
 	if why := r.screened(q); why != "" {
 		return lacks(Screened, "%s", why)
 	}
 	return Answer{Allowed: true, Rule: r.ID, Worth: worth}
-}
-
-func (q Question) used(rule string, length time.Duration) Value {
-	if q.Used == nil {
-		return Value{}
-	}
-	return q.Used(rule, q.Now.Add(-length))
 }

@@ -29,7 +29,7 @@ func cases() map[string]Question {
 	}
 	used := func(rule, most string) func(q *Question) {
 		return func(q *Question) {
-			q.Used = func(of string, _ time.Time) Value {
+			q.Used = func(_ Measure, of string, _ time.Time) Value {
 				if of == rule {
 					return value(most)
 				}
@@ -81,13 +81,17 @@ func cases() map[string]Question {
 func TestWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
-	list := cases()
-	for _, name := range slices.Sorted(maps.Keys(list)) {
-		a := policy().Judge(list[name])
-		if a.Allowed {
-			fmt.Fprintf(&text, "%s: allowed by %s, worth %s\n", name, a.Rule, valueText(a.Worth))
-		} else {
-			fmt.Fprintf(&text, "%s: %s: %s\n", name, a.Lacks, a.Detail)
+	for _, table := range []struct {
+		policy Policy
+		list   map[string]Question
+	}{{policy(), cases()}, {bounded(), boundedCases()}} {
+		for _, name := range slices.Sorted(maps.Keys(table.list)) {
+			a := table.policy.Judge(table.list[name])
+			if a.Allowed {
+				fmt.Fprintf(&text, "%s: allowed by %s, worth %s\n", name, a.Rule, valueText(a.Worth))
+			} else {
+				fmt.Fprintf(&text, "%s: %s: %s\n", name, a.Lacks, a.Detail)
+			}
 		}
 	}
 	path := filepath.Join("testdata", "answers.txt")

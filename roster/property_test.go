@@ -25,20 +25,42 @@ func drawRule(t *rapid.T, id string, deny bool) Rule {
 		return r
 	}
 	if r.For[0] == KindSweep {
-		r.To = ToOwn
+		r.To, r.Fees, r.Payments = ToOwn, drawWindows(t, MeasureFees), drawWindows(t, MeasurePayments)
 		return r
 	}
-	for _, length := range []time.Duration{time.Hour, 24 * time.Hour} {
-		if rapid.Bool().Draw(t, "windowed") {
-			r.Windows = append(r.Windows, Window{length, drawValue(t, "most")})
-		}
-	}
+	r.Windows = drawWindows(t, MeasureWorth)
+	r.Fees, r.Payments, r.PerAccount = drawWindows(t, MeasureFees), drawWindows(t, MeasurePayments), drawPerAccount(t)
 	if r.Need = rapid.IntRange(0, 2).Draw(t, "need"); r.Need > 0 {
 		r.Role = RoleApprover
 		r.Hold = rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(t, "hold")
 	}
 	r.Hours = rapid.SampledFrom([]Hours{"", "Mon-Fri 07-19", "Tue-Tue 12-13", "Sat-Sun 00-24"}).Draw(t, "hours")
 	return r
+}
+
+// drawWindows draws windows of a measure, mostly of none.
+func drawWindows(t *rapid.T, of Measure) (list []Window) {
+	for _, length := range []time.Duration{time.Hour, 24 * time.Hour} {
+		if rapid.Bool().Draw(t, string(of)) {
+			list = append(list, Window{length, drawMost(t, of)})
+		}
+	}
+	return list
+}
+
+func drawMost(t *rapid.T, of Measure) Value {
+	if of == MeasurePayments {
+		return bursar.Units(rapid.Uint64Range(1, 4).Draw(t, "most payments"))
+	}
+	return drawValue(t, "most")
+}
+
+// drawPerAccount is drawWindows of accounts, of which most rules have none.
+func drawPerAccount(t *rapid.T) []Window {
+	if rapid.IntRange(0, 3).Draw(t, "accounts") > 0 {
+		return nil
+	}
+	return drawWindows(t, MeasureAccount)
 }
 
 func drawPolicy(t *rapid.T) Policy {
@@ -66,11 +88,20 @@ func drawQuestion(t *rapid.T) Question {
 		}
 		return q.Now.Add(-held)
 	}
-	used := map[string]Value{}
-	for i := range 4 {
-		used[fmt.Sprintf("r%d", i)] = drawValue(t, "used")
+	type measured struct {
+		of   Measure
+		rule string
 	}
-	q.Used = func(rule string, _ time.Time) Value { return used[rule] }
+	used := map[measured]Value{}
+	for i := range 4 {
+		for _, of := range []Measure{MeasureWorth, MeasureFees, MeasureAccount} {
+			used[measured{of, fmt.Sprintf("r%d", i)}] = drawValue(t, "used")
+		}
+		used[measured{MeasurePayments, fmt.Sprintf("r%d", i)}] = bursar.Units(rapid.Uint64Range(0, 4).Draw(t, "paid"))
+	}
+	q.Used = func(of Measure, rule string, _ time.Time) Value { return used[measured{of, rule}] }
+	q.Fee = bursar.Units(rapid.SampledFrom([]uint64{0, 1, 4_000, 80_000}).Draw(t, "fee"))
+	q.Ordered = rapid.Bool().Draw(t, "ordered")
 	return q
 }
 
@@ -92,6 +123,42 @@ func TestADenyMoreOrAnAllowLessNeverAllowsMore(t *testing.T) {
 			if !r.Deny {
 				next.Rules = slices.Delete(slices.Clone(old.Rules), i, i+1)
 				neverMore(t, old, next, q, "an allow less")
+			}
+		}
+	})
+}
+
+// A bound more, of any measure and whatever it holds, is a tightening, and allows nothing that was refused: neither a
+// payment nor a replacement.
+func TestABoundMoreNeverAllowsMore(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		old, q := drawPolicy(t), drawQuestion(t)
+		for i, r := range old.Rules {
+			if r.Deny {
+				continue
+			}
+			of := rapid.SampledFrom([]Measure{MeasureWorth, MeasureFees, MeasurePayments, MeasureAccount}).Draw(t, "of")
+			added := Window{7 * 24 * time.Hour, drawMost(t, of)}
+			for _, list := range []struct {
+				of Measure
+				to *[]Window
+			}{{MeasureWorth, &r.Windows}, {MeasureFees, &r.Fees}, {MeasurePayments, &r.Payments},
+				{MeasureAccount, &r.PerAccount}} {
+				if list.of == of {
+					*list.to = append(slices.Clone(*list.to), added)
+				}
+			}
+			next := old
+			next.Rules = slices.Clone(old.Rules)
+			next.Rules[i] = r
+			if changes := Diff(old, next); len(changes) != 1 || Loosens(changes) {
+				t.Fatalf("got %v, want one tightening", changes)
+			}
+			neverMore(t, old, next, q, "a bound more")
+			more := drawValue(t, "more")
+			if next.Replace(r.ID, q, more).Allowed && !old.Replace(r.ID, q, more).Allowed {
+				t.Fatalf("a bound more lets %s be replaced by\n%s\nand not by\n%s", r.ID, next.Text(), old.Text())
 			}
 		}
 	})
@@ -120,6 +187,9 @@ func TestATighteningNeverAllowsMore(t *testing.T) {
 			change("to", func() { r.To = drawn.To })
 			change("each", func() { r.Each = drawn.Each })
 			change("windows", func() { r.Windows = drawn.Windows })
+			change("fees", func() { r.Fees = drawn.Fees })
+			change("count", func() { r.Payments = drawn.Payments })
+			change("accounts", func() { r.PerAccount = drawn.PerAccount })
 			change("need", func() { r.Need, r.Role, r.Hold = drawn.Need, drawn.Role, drawn.Hold })
 			change("hours", func() { r.Hours = drawn.Hours })
 			change("delete", func() { next.Rules = slices.Delete(next.Rules, i, i+1) })

@@ -128,10 +128,8 @@ func (p Policy) soundRule(r Rule) error {
 	case r.Hold > 0 && r.Need == 0:
 		return unsound("%s has a hold without approvals from which it could begin", r.ID)
 	}
-	for i, w := range r.Windows {
-		if w.Length == 0 || w.Length > longestWindow || i > 0 && w.Length <= r.Windows[i-1].Length {
-			return unsound("%s: windows are shortest first, and at most a week long", r.ID)
-		}
+	if err := p.soundBounds(r); err != nil {
+		return err
 	}
 	for _, name := range r.Assets {
 		if !slices.ContainsFunc(p.Assets, func(a Asset) bool { return a.Name == name }) {

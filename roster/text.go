@@ -78,8 +78,10 @@ func (r Rule) write(w *approval.Writer) {
 		return
 	}
 	w.Field("each", optional(r.Each))
-	for _, window := range r.Windows {
-		w.Field("window", span(window.Length)+" "+valueText(window.Most))
+	for _, b := range r.bounds() { // policies from before fees, counts and accounts were bounded have only windows
+		for _, window := range b.windows {
+			w.Field(string(b.of), span(window.Length)+" "+b.of.text(window.Most))
+		}
 	}
 	if r.Need == 0 {
 		w.Field("need", none)
@@ -225,12 +227,9 @@ func readRule(r *approval.Reader) (rule Rule) {
 		return rule
 	}
 	rule.Each = readValue(r, "each")
-	for r.Has("window") {
-		length, most, _ := strings.Cut(r.Line("window"), " ")
-		value, err := parseValue(most)
-		r.Demand(err == nil, "a window of %s is %.60q, want a value", rule.ID, most)
-		rule.Windows = append(rule.Windows, Window{readSpan(r, "window", length), value})
-	}
+	rule.Windows, rule.Fees = readWindows(r, MeasureWorth, rule.ID), readWindows(r, MeasureFees, rule.ID)
+	rule.Payments = readWindows(r, MeasurePayments, rule.ID)
+	rule.PerAccount = readWindows(r, MeasureAccount, rule.ID)
 	if need := r.Line("need"); need != none {
 		number, role, _ := strings.Cut(need, " ")
 		n, err := strconv.Atoi(number)
@@ -249,6 +248,16 @@ func readRule(r *approval.Reader) (rule Rule) {
 		rule.Keys = readKinds(r, rule.ID)
 	}
 	return rule
+}
+
+func readWindows(r *approval.Reader, of Measure, rule string) (list []Window) {
+	for name := string(of); r.Has(name); {
+		length, most, _ := strings.Cut(r.Line(name), " ")
+		value, err := of.parse(most)
+		r.Demand(err == nil, "a %s of %s is %.60q, want a value", name, rule, most)
+		list = append(list, Window{readSpan(r, name, length), value})
+	}
+	return list
 }
 
 func readValue(r *approval.Reader, name string) Value {

@@ -89,10 +89,12 @@ func (p Policy) Unreachable(now time.Time) (list []string) {
 	return list
 }
 
-// Unlimited lists the rules for withdrawals that do not limit both a single payment and the sum within a window.
+// Unlimited lists the rules for withdrawals that do not limit both a single payment and the sum within a window. A
+// number of payments within a window limits the sum where each is limited; what an account may take does not.
 func (p Policy) Unlimited() (list []string) {
 	for _, r := range p.Rules {
-		if r.Deny || len(r.Windows) > 0 || !slices.Contains(r.For, KindWithdrawal) {
+		limited := len(r.Windows) > 0 || len(r.Payments) > 0 && !r.Each.IsZero()
+		if r.Deny || limited || !slices.Contains(r.For, KindWithdrawal) {
 			continue
 		}
 		who := "without any approval"
@@ -112,7 +114,8 @@ func (p Policy) Unlimited() (list []string) {
 // UnlimitedMoves is Unlimited of the rules for what moves among our own addresses.
 func (p Policy) UnlimitedMoves() (list []string) {
 	for _, r := range p.Rules {
-		if !r.Deny && len(r.Windows) == 0 && !slices.Contains(r.For, KindWithdrawal) {
+		bounded := len(r.Windows)+len(r.Fees)+len(r.Payments) > 0
+		if !r.Deny && !bounded && !slices.Contains(r.For, KindWithdrawal) {
 			list = append(list, fmt.Sprintf("rule %s has no limit: what moves among our own addresses is bounded by the "+
 				"configuration of the signer alone", r.ID))
 		}

@@ -36,9 +36,9 @@ func (j *judge) lacking(ctx context.Context, c *check, r *people.Refusal) error 
 }
 
 // allowed returns what the log says of the orders of a transaction.
-func allowed(g people.Grants) (list []allowedOrder) {
+func allowed(g people.Grants) (list []AllowedOrder) {
 	for _, one := range g.List {
-		list = append(list, allowedOrder{one.ID, hex.EncodeToString(one.Order[:]), g.Policy, one.Rule, one.By})
+		list = append(list, AllowedOrder{one.ID, hex.EncodeToString(one.Order[:]), g.Policy, one.Rule, one.By})
 	}
 	return list
 }

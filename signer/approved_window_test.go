@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/roster"
 )
 
-// The attack: many small payments in place of a large one.
+// The attack: many small payments in place of a large one. Each counts with the most that it can cost.
 func TestWindowsOfThePolicyAreKept(t *testing.T) {
 	t.Parallel()
 	d := newPolicyFixture(t, nil)
@@ -20,8 +20,8 @@ func TestWindowsOfThePolicyAreKept(t *testing.T) {
 	d.wantReason(d.ordered(1, 10), "")
 	d.wantReason(d.ordered(2, 10), "")
 	d.file = d.reopen(d.path)
-	d.wantReason(d.ordered(3, 6), ReasonWindow, "20 of 25 have left within 1h")
-	d.wantReason(d.ordered(4, 5), "")
+	d.wantReason(d.ordered(3, 6), ReasonWindow, "it is worth 6 EUR and may cost 1, and 22 of 25 have left within 1h")
+	d.wantReason(d.ordered(4, 2), "")           // with its fee of 1
 	d.wantReason(d.ordered(5, 6, ann, bob), "") // beyond what leaves alone, persons decide
 	d.wantReason(d.ordered(6, 1), ReasonWindow)
 	d.clock.Advance(time.Hour + time.Second)

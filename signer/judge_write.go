@@ -7,33 +7,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/signer/memory"
 )
-
-// signedDetail is the log's entry of an unsigned transaction that may be signed.
-type signedDetail struct {
-	Chain    bursar.ChainID  `json:"chain"`
-	Kind     chain.Kind      `json:"kind"`
-	Outgoing bursar.ID       `json:"outgoing"`
-	Flow     int64           `json:"flow"`
-	Digest   string          `json:"digest"` // SHA-256 of the unsigned transaction's bytes
-	Fee      bursar.Amount   `json:"fee"`
-	Payments []chain.Payment `json:"payments"`
-	Allowed  []allowedOrder  `json:"allowed,omitempty"`          // where a policy is installed
-	Ordered  []signedOrder   `json:"ordered,omitempty"`          // by clients, with keys
-	Order    string          `json:"compromise_order,omitempty"` // that allows it
-}
-
-// allowedOrder is what the policy that people signed says of an order.
-type allowedOrder struct {
-	Order  bursar.ID `json:"order"`
-	Hash   string    `json:"hash"` // SHA-256 of its text
-	Policy int64     `json:"policy"`
-	Rule   string    `json:"rule"`
-	By     []string  `json:"by,omitempty"` // who approved it
-}
 
 // write remembers a transaction that passed every rule. It gives a new flow its ID.
 func write(
@@ -66,8 +41,12 @@ func write(
 	if err := tx.SetHighWater(ctx, now); err != nil {
 		return entry, err
 	}
-	text, err := json.Marshal(signedDetail{id, c.request.Kind, c.request.ID, f.ID, hex.EncodeToString(digest[:]),
-		c.contents.Fee, c.contents.Payments, allowed(agreed.grants), signedOrders(agreed.orders), c.orderID()})
+	detail, err := c.detail(f.ID, digest)
+	if err != nil {
+		return entry, err
+	}
+	detail.Allowed, detail.Ordered = allowed(agreed.grants), signedOrders(agreed.orders)
+	text, err := json.Marshal(detail)
 	if err != nil {
 		return entry, err
 	}

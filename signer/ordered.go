@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/orders"
 	"github.com/bursar/bursar/signer/people"
@@ -38,7 +37,7 @@ func (j *judge) agreed(
 		return a, err
 	}
 	q := people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
-		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired,
+		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired, Ordered: a.accounts(),
 		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()}
 	if c.movesUnderOrder() {
 		a.grants, err = people.Moved(ctx, tx, q, *c.order)
@@ -49,6 +48,15 @@ func (j *judge) agreed(
 		return a, err
 	}
 	return a, a.covered(ctx, tx, c, flow)
+}
+
+// accounts returns whose the orders are that clients signed, by the hashes of their texts.
+func (a agreement) accounts() map[memory.Digest]bursar.ID {
+	of := map[memory.Digest]bursar.ID{}
+	for _, s := range a.orders.Signed {
+		of[s.Text] = s.Account
+	}
+	return of
 }
 
 // onlyLate turns the refusal of an order that is late, upon which the service refunds the customer, into that of an
@@ -92,17 +100,9 @@ func (a agreement) write(ctx context.Context, tx memory.Tx, flow int64, now time
 	return a.grants.Write(ctx, tx, flow, now)
 }
 
-// signedOrder is what the log says of an order that a client signed.
-type signedOrder struct {
-	Account bursar.ID `json:"account"`
-	Order   bursar.ID `json:"order"`
-	Hash    string    `json:"hash"` // SHA-256 of its text
-	Key     string    `json:"key"`  // the ID of the client's key
-}
-
-func signedOrders(a orders.Answer) (list []signedOrder) {
+func signedOrders(a orders.Answer) (list []ClientOrder) {
 	for _, s := range a.Signed {
-		list = append(list, signedOrder{s.Account, s.ID, hex.EncodeToString(s.Text[:]), s.Key})
+		list = append(list, ClientOrder{s.Account, s.ID, hex.EncodeToString(s.Text[:]), s.Key})
 	}
 	return list
 }

@@ -152,6 +152,15 @@ var everybody = []read{
 		_, next, err := tx.Charges().Walk(ctx, store.ChargeFilter{Currency: "BTC"}, aWalk)
 		return next, err
 	}),
+	reading("outgoing transactions in their order", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Outgoing().After(ctx, 1, 10)
+	}),
+	reading("versions of outgoing transactions", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Outgoing().VersionsOf(ctx, []bursar.ID{someone, something})
+	}),
+	reading("external spends in their order", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.ExternalSpends().After(ctx, 1, 10)
+	}),
 	reading("deposits in transactions", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Deposits().InTxs(ctx, nil, []bursar.ChainID{bursar.Bitcoin}, []string{"a", "b"}, 10)
 	}),

@@ -173,6 +173,16 @@ func (c *Chain) Inspect(data []byte) (chain.Contents, error) {
 	return contents, nil
 }
 
+// UnsignedTxID returns the ID that the transaction has once it is signed: all inputs are of segwit, whose signatures the
+// ID does not cover (BIP 141).
+func (c *Chain) UnsignedTxID(data []byte) (string, error) {
+	u, err := c.network.parseUnsigned(data)
+	if err != nil {
+		return "", fmt.Errorf("read the ID of an unsigned transaction: %w", err)
+	}
+	return u.tx.TxHash().String(), nil
+}
+
 func (n Network) contents(u unsigned) (chain.Contents, error) {
 	fee, err := u.fee()
 	if err != nil {

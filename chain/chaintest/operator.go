@@ -230,6 +230,15 @@ func (d *harness) sign(unsigned chain.UnsignedTx) chain.SignedTx {
 	if tx.TxID == "" || len(tx.Raw) == 0 {
 		d.t.Fatalf("assembled transaction %q has %d bytes, want an id and bytes", tx.TxID, len(tx.Raw))
 	}
+	if reader, able := d.chain.(interface {
+		UnsignedTxID(unsigned []byte) (string, error)
+	}); able { // the signer's log names the transaction before it is signed
+		id, err := reader.UnsignedTxID(unsigned.Bytes)
+		d.check(err, "read the ID of the unsigned transaction")
+		if id != "" && id != tx.TxID {
+			d.t.Fatalf("the unsigned transaction is said to be %s, and is %s once signed", id, tx.TxID)
+		}
+	}
 	d.watch.AddSent(tx.TxID)
 	return tx
 }

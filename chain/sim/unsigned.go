@@ -172,6 +172,15 @@ func digest(raw []byte, i int) []byte {
 	return hash[:]
 }
 
+// UnsignedTxID returns the ID that the transaction will have on a chain of the UTXO model. On one of the account model
+// it is empty, as on the chains whose IDs cover the signature.
+func (c *Chain) UnsignedTxID(raw []byte) (string, error) {
+	if _, err := c.decode(raw); err != nil || c.Capabilities().Model == chain.AccountModel {
+		return "", err
+	}
+	return idOf(raw), nil
+}
+
 // Inspect reads an unsigned transaction's bytes.
 func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 	u, err := c.decode(raw)

@@ -65,6 +65,15 @@ func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	return contents, nil
 }
 
+// UnsignedTxID returns the ID that the transaction has once it is signed: the hash of its data without the signatures.
+func (r *Rules) UnsignedTxID(unsigned []byte) (string, error) {
+	e, _, err := unpack(unsigned)
+	if err != nil {
+		return "", fmt.Errorf("read the ID of an unsigned transaction: %w", err)
+	}
+	return hash(sha256.Sum256(e.Raw)).String(), nil
+}
+
 func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
 	e, p, err := unpack(unsigned)
 	if err != nil {

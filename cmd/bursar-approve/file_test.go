@@ -12,7 +12,9 @@ import (
 
 	"golang.org/x/crypto/ssh/agent"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/sshsig"
 )
 
@@ -102,6 +104,9 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 	next := policy(t)
 	next.Version, next.Previous, next.Hold = 2, first.Hash(), time.Hour
 	next.Rules[0].Need = 2
+	next.Rules[0].Payments = []roster.Window{{Length: time.Hour, Most: bursar.Units(500)}}
+	tether := policy(t)
+	tether.Assets[0] = roster.Asset{Name: "USDT", Chain: "tron", Contract: "t", Price: bursar.Units(1e6)}
 	for name, test := range map[string]struct {
 		args []string
 		file string
@@ -113,7 +118,8 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 		"thaw":   {[]string{"thaw", "--instance", instance, "--why", "it was found"}, "", "do: thaw"},
 		"order-key": {[]string{"order-key", "--instance", instance, "--account", order(1).Account.String(), "--name", "shop",
 			d.write("client", clientKey)}, "", "key: " + clientKey},
-		"policy": {nil, next.Text(), "tightens: allow large: need 2 approver instead of 1 approver"},
+		"policy": {nil, next.Text(), "tightens: allow large: count 1h 500\n" +
+			"tightens: allow large: need 2 approver instead of 1 approver"},
 	} {
 		if test.args != nil {
 			if code := d.keyed("", test.args...); code != 0 {
@@ -141,6 +147,8 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	d.keyed("no\n", "sign", d.write("tether", tether.Text()))
+	d.wantSays("limits:   fees on tron count in no window")
 	if code := d.keyed("sign\n", "sign", d.write("order", order(1).Text())); code != 1 {
 		t.Errorf("an order: got code %d, want it refused", code)
 	}

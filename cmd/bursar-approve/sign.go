@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func (s *session) showPolicy(text, before string) error {
 		return err
 	}
 	s.say("%s", text)
-	for _, rule := range next.Unlimited() {
+	for _, rule := range slices.Concat(next.Unlimited(), next.Uncounted()) {
 		s.say("limits:   %s", rule)
 	}
 	if before == "" {

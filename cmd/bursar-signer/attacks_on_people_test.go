@@ -17,8 +17,8 @@ import (
 )
 
 // approves installs a policy on the signer's machine under which a payment needs two approvers, after a change of that
-// rule, and nothing is paid to an address of a customer that persons denied.
-func (c *lyingCore) approves(change func(r *roster.Rule)) (p roster.Policy) {
+// rule and of the policy, and nothing is paid to an address of a customer that persons denied.
+func (c *lyingCore) approves(change func(r *roster.Rule), changes ...func(p *roster.Policy)) (p roster.Policy) {
 	c.t.Helper()
 	now := time.Now().UTC().Truncate(time.Second)
 	rule := roster.Rule{ID: "two", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Each: bursar.Units(1e9),
@@ -30,6 +30,9 @@ func (c *lyingCore) approves(change func(r *roster.Rule)) (p roster.Policy) {
 		Destinations: 2, Hold: time.Hour, Reference: "EUR",
 		Assets: []roster.Asset{{Name: "MATIC", Chain: bursar.Polygon, Decimals: 18, Price: bursar.Units(1e6)}},
 		Rules:  []roster.Rule{rule}}
+	for _, change := range changes {
+		change(&p)
+	}
 	c.govern(p, func(_ int, one *roster.Person) { p.People = append(p.People, *one) })
 	c.policy = p
 	return p
@@ -179,7 +182,7 @@ func TestTheLyingCoreHasPeopleAsked(t *testing.T) {
 // TestTheLyingCoreIsHeldToTheRules does so with one more condition of the policy at a time.
 func TestTheLyingCoreIsHeldToTheRules(t *testing.T) {
 	t.Parallel()
-	for _, a := range attacksOnRules() {
+	for _, a := range slices.Concat(attacksOnRules(), attacksOnBounds()) {
 		c := newLyingCore(t)
 		c.want(a.what, a.ask(c), a.reason)
 	}

@@ -97,7 +97,7 @@ func TestTheThreatModelListsTheAttacks(t *testing.T) {
 	listed := strings.Split(strings.TrimSpace(table), "\n")
 	var want []string
 	for _, a := range slices.Concat(attacks(), attacksOnOrders(), attacksOnScreening(), attacksOnPeople(),
-		attacksOnRules()) {
+		attacksOnRules(), attacksOnBounds()) {
 		want = append(want, a.row())
 	}
 	slices.Sort(want)

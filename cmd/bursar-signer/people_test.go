@@ -70,6 +70,33 @@ func (b *bench) want(code int, says string, args ...string) string {
 	return out
 }
 
+// boundsAreTried asks what a rule with bounds answers to the order in the folder, and what it tightens.
+func (b *bench) boundsAreTried(p roster.Policy) {
+	b.Helper()
+	day := func(most uint64) []roster.Window {
+		return []roster.Window{{Length: 24 * time.Hour, Most: bursar.Units(most)}}
+	}
+	next := p
+	next.Version, next.Previous = 2, p.Hash()
+	next.Rules = []roster.Rule{p.Rules[0]}
+	next.Rules[0].Fees, next.Rules[0].Payments, next.Rules[0].PerAccount = day(200e6), day(500), day(3000e6)
+	b.write("bounded", next.Text())
+	b.want(0, "tightens: allow large: fees 24h 200\ntightens: allow large: count 24h 500\n"+
+		"tightens: allow large: per_account 24h 3000\n", "policy", "diff", "bounded")
+	test := []string{"policy", "test", "order", "--policy", "bounded", "--listed", "--held", "--approved", "ann",
+		"--approved", "cat"}
+	b.want(1, "policy: rule large: it bounds what each account may take", test...)
+	test = append(test, "--ordered")
+	b.want(0, "allowed by rule large", append(test, "--fee", "0.0016")...)
+	b.want(1, "window: rule large: it may cost 240 EUR, and 0 of 200", append(test, "--fee", "0.002")...)
+	b.want(2, "--fee 1e3", append(test, "--fee", "1e3")...)
+	next.Assets = []roster.Asset{{Name: "USDT", Chain: "tron", Contract: "t", Price: bursar.Units(1)}}
+	next.Rules[0].Fees = nil
+	b.write("tethers", next.Text())
+	b.want(0, "limits:   fees on tron count in no window", "policy", "diff", "tethers")
+	b.want(2, "the policy has no native asset of bitcoin", "policy", "test", "order", "--policy", "tethers", "--fee", "1")
+}
+
 // The whole way of a policy, with the keys and signatures of OpenSSH alone.
 func TestPeopleSignWithOpenSSH(t *testing.T) {
 	t.Parallel()
@@ -114,6 +141,7 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 	b.want(1, "approved: rule large: 1 of 2", "policy", "test", "order", "--listed", "--approved", "ann")
 	b.want(0, "allowed by rule large", "policy", "test", "order", "--listed", "--approved", "ann", "--approved", "cat",
 		"--held")
+	b.boundsAreTried(p)
 	b.want(2, "the policy has no eve", "policy", "test", "order", "--approved", "eve")
 	b.want(2, "ann has no passkey", "policy", "test", "order", "--passkey", "ann")
 	b.want(2, "ann has one approval", "policy", "test", "order", "--approved", "ann", "--approved", "ann")

@@ -82,6 +82,8 @@ type auditCommands struct {
 	Acts actsCommands    `cmd:"" help:"List and verify what people did."`
 	Tail actsTailCommand `cmd:"" help:"Print what people did, and follow it."`
 
+	Compare auditCompareCommand `cmd:"" help:"Compare the signer's log with what the service sent."`
+
 	Witness witnessCommands `cmd:"" help:"Cosign the signer's log on a third party's machine."`
 }
 

@@ -46,6 +46,9 @@ func (e *healthCheck) policyOfPeople(ctx context.Context, db *store.DB) {
 	for _, rule := range p.Unlimited() {
 		e.advise(check, resultWarning, "give the rule `each` and windows, unless that is meant", "%s", rule)
 	}
+	for _, fees := range p.Uncounted() {
+		e.advise(check, resultWarning, "give the policy a price of it", "%s", fees)
+	}
 	e.siteOfPasskeys(check, p)
 	for _, one := range p.People {
 		if time.Until(one.Until) < soon {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/passkey"
@@ -58,7 +59,9 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := roster.Policy{Instance: status.Instance, Site: site, Network: "regtest", Version: 1, Created: now,
-		NotBefore: now, Authors: 1, Destinations: 1, Reference: "EUR", Rules: []roster.Rule{{ID: "open",
+		NotBefore: now, Authors: 1, Destinations: 1, Reference: "EUR",
+		Assets: []roster.Asset{{Name: "USDT", Chain: "tron", Contract: "t", Price: bursar.Units(1e6)}},
+		Rules: []roster.Rule{{ID: "open",
 			For: []string{roster.KindWithdrawal}, To: roster.ToListed}},
 		People: []roster.Person{{Name: "ann", Until: now.AddDate(0, 0, 20),
 			Roles: []string{roster.RoleApprover, roster.RoleAuthor}, Keys: []sshsig.Key{key}}}}.Text()
@@ -87,6 +90,7 @@ func TestDoctorLooksAtThePolicyOfPeople(t *testing.T) {
 	}
 	if got := look(); !strings.Contains(got, "warning: ann counts until ") ||
 		!strings.Contains(got, "warning: rule open has no limit") ||
+		!strings.Contains(got, "warning: fees on tron count in no window") ||
 		!strings.Contains(got, "warning: its passkeys sign at https://console.example.com, and the console is at "+
 			"https://bursar.example") ||
 		!strings.HasSuffix(got, "ok: version 1, people: 1, rules: 1") {

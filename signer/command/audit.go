@@ -18,6 +18,8 @@ type Audit struct {
 	Checkpoint signerCheckpointCommand `cmd:"" help:"Sign how much the signer's log holds now."`
 	Verify     signerVerifyCommand     `cmd:"" help:"Check that the log still contains a checkpoint, or check a proof."`
 	Prove      signerProveCommand      `cmd:"" help:"Prove that an entry is in the log."`
+	List       signerListCommand       `cmd:"" help:"List what the signer's log says, of this signer or of an export."`
+	Export     signerLogExportCommand  `cmd:"" help:"Write the signer's log into a file that can be verified elsewhere."`
 }
 
 type signerCheckpointCommand struct {
@@ -75,7 +77,7 @@ type logKey struct {
 }
 
 type signerVerifyCommand struct {
-	File string `arg:"" optional:"" placeholder:"FILE" help:"A checkpoint, or a proof. Default: the log itself."`
+	File string `arg:"" optional:"" placeholder:"FILE" help:"A checkpoint, an export, or a proof. Default: the log itself."`
 	logKey
 	Witness string `placeholder:"KEY" help:"The key of a witness that must have cosigned the checkpoint."`
 	Acting
@@ -85,8 +87,9 @@ type signerVerifyCommand struct {
 func (signerVerifyCommand) Help() string {
 	return "Without a file it checks that every entry of this signer's log follows from the one before. Of a checkpoint " +
 		"it checks that the log of this signer still contains it: that nothing before it was changed, " +
-		"removed or put in between. Of a proof it checks the entry, and prints it; that needs neither the signer nor its " +
-		"state.\n\nExample:\n\n    bursar audit verify november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
+		"removed or put in between. Of a proof it checks the entry, and prints it, and of an export that it is whole; " +
+		"these need neither the signer nor its state.\n\nExample:\n\n    " +
+		"bursar audit verify november.txt --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
 }
 
 // Run checks a checkpoint or a proof.
@@ -96,6 +99,15 @@ func (cmd *signerVerifyCommand) Run(ctx context.Context, c *Call) error {
 	}
 	if cmd.Key == "" {
 		return errNoKey
+	}
+	is, err := isExport(cmd.File)
+	switch {
+	case err != nil:
+		return err
+	case is && cmd.Witness != "":
+		return Wrong("--witness: a witness cosigns checkpoints, and %s is an export", cmd.File)
+	case is:
+		return c.verifyExport(cmd.File, cmd.Key)
 	}
 	content, err := os.ReadFile(cmd.File)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
 	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer/host"
@@ -43,9 +44,9 @@ func (signerPolicyShowCommand) Run(ctx context.Context, c *Call) error {
 	return err
 }
 
-// warnOf says which rules of a policy have no limit, and which quorums cannot meet now.
+// warnOf says which rules of a policy have no limit, which fees count in none, and which quorums cannot meet now.
 func (c *Call) warnOf(p roster.Policy) {
-	for _, rule := range append(p.Unlimited(), p.UnlimitedMoves()...) {
+	for _, rule := range slices.Concat(p.Unlimited(), p.UnlimitedMoves(), p.Uncounted()) {
 		c.Note("limits:   %s", rule)
 	}
 	for _, quorum := range p.Unreachable(now()) {
@@ -163,13 +164,15 @@ type signerPolicyTestCommand struct {
 	Held     bool      `help:"Its hold has passed."`
 	Listed   bool      `help:"Its destination is signed and past its hold."`
 	Screened bool      `help:"The screening service has just passed it."`
+	Ordered  bool      `help:"A client of its account signed the order."`
+	Fee      string    `placeholder:"AMOUNT" help:"The most that it can cost, in the native asset of its chain, as 0.0002."`
 	At       time.Time `placeholder:"TIME" help:"When it is signed, such as 2026-11-24T12:00:00Z. Default: now."`
 }
 
 // Help returns an example.
 func (signerPolicyTestCommand) Help() string {
-	return "Nothing is asked or signed, and windows count as unused. The exit code is 0 if it would be " +
-		"allowed.\n\nExample:\n\n" +
+	return "Nothing is asked or signed, and windows count as unused: those of fees, payments and accounts too. The " +
+		"exit code is 0 if it would be allowed.\n\nExample:\n\n" +
 		"    bursar signer policy test order.txt --approved ann --approved bob --listed"
 }
 
@@ -202,6 +205,10 @@ func (cmd *signerPolicyTestCommand) Run(ctx context.Context, c *Call) error {
 	if err := cmd.approve(p, o, &q); err != nil {
 		return err
 	}
+	q.Ordered = cmd.Ordered
+	if q.Fee, err = cmd.fee(p, o.Chain); err != nil {
+		return err
+	}
 	if cmd.Screened {
 		q.Passed = cmd.At
 	}
@@ -216,6 +223,22 @@ func (cmd *signerPolicyTestCommand) Run(ctx context.Context, c *Call) error {
 		return err
 	}
 	return errNotAllowed
+}
+
+// fee reads what the payment can cost.
+func (cmd *signerPolicyTestCommand) fee(p roster.Policy, id bursar.ChainID) (bursar.Amount, error) {
+	if cmd.Fee == "" {
+		return bursar.Amount{}, nil
+	}
+	i := slices.IndexFunc(p.Assets, func(a roster.Asset) bool { return a.Chain == id && a.Contract == "" })
+	if i < 0 {
+		return bursar.Amount{}, Wrong("--fee: the policy has no native asset of %s", id)
+	}
+	fee, err := bursar.ParseDecimal(cmd.Fee, p.Assets[i].Decimals)
+	if err != nil {
+		return bursar.Amount{}, Wrong("--fee %s: %v", cmd.Fee, err)
+	}
+	return fee, nil
 }
 
 // approve says who approved, with what: by SSH with the best key that the person has.

@@ -122,7 +122,8 @@ func act(ctx context.Context, tx Tx, r *rand.Rand, at time.Time) error {
 		tx.AddRemoved(ctx, "bitcoin", fmt.Sprint("base", n), at),
 		tx.AddTouch(ctx, Touch{"passkey", fmt.Sprint("touch", r.IntN(500)), at, uint32(r.IntN(90) + 1)}),
 		tx.AddGrant(ctx, Grant{Flow: flow, Order: Digest{byte(r.IntN(256)), byte(r.IntN(256)), byte(r.IntN(256))},
-			Rule: "small", Worth: bursar.Units(7), At: at, Payment: int64(r.IntN(4))}),
+			Rule: "small", Worth: bursar.Units(7), At: at, Account: account, Payment: int64(r.IntN(4))}),
+		tx.SetRuleFee(ctx, RuleFee{flow, "small", account, bursar.Units(r.Uint64N(50) + 1), at}),
 		tx.KnowPolicy(ctx, KnownPolicy{int64(r.IntN(5) + 1), "hash"}),
 		tx.SetHighWater(ctx, at))
 }
@@ -151,10 +152,11 @@ func missing(t *testing.T, path string, export []byte) (list []string) {
 	for _, line := range rowsOf(export) {
 		begins := ""
 		switch table, rest, _ := strings.Cut(strings.TrimPrefix(line, `{"t":"`), `"`); table {
-		case "utxos", "signed", "orders", "nonces", "order_keys", "denials", "removed", "touches", "payments", "grants":
+		case "utxos", "signed", "orders", "nonces", "order_keys", "denials", "removed", "touches", "payments", "grants",
+			"rule_fees":
 			columns := map[string]int{"utxos": 4, "signed": 2, "orders": 3, "nonces": 1, "order_keys": 2, "denials": 3,
 				"removed": 2,
-				"touches": 2, "payments": 1, "grants": 1}[table]
+				"touches": 2, "payments": 1, "grants": 1, "rule_fees": 0}[table]
 			begins = `{"t":"` + table + `"` + strings.Join(strings.SplitAfterN(rest, ",", columns+2)[:columns+1], "")
 			begins = strings.TrimRight(begins, ",]}\n")
 		}
@@ -316,7 +318,7 @@ func TestOfAnApprovedOrderTheStricterCounts(t *testing.T) {
 		imported(t, path, export)
 		f := reopen(t, path)
 		do(t, f, func(ctx context.Context, tx Tx) error {
-			worth, err := tx.WorthSince(ctx, "small", noon.Add(time.Hour))
+			worth, err := tx.WorthSince(ctx, RuleUse{Rule: "small"}, noon.Add(time.Hour))
 			if worth != bursar.Units(70) {
 				t.Errorf("the rule's window holds %s from the later time on, want 70", worth)
 			}

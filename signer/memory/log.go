@@ -59,8 +59,8 @@ func (e Entry) sealed(before [sha256.Size]byte) Entry {
 	return e
 }
 
-// next returns the entry that follows another; the zero Entry is followed by the first.
-func (e Entry) next(at time.Time, kind, detail string) Entry {
+// Next returns the entry that follows another; the zero Entry is followed by the first.
+func (e Entry) Next(at time.Time, kind, detail string) Entry {
 	return Entry{Number: e.Number + 1, At: at.UTC().Truncate(time.Millisecond), Kind: kind, Detail: detail}.sealed(e.Hash)
 }
 
@@ -94,36 +94,52 @@ const verifyAtOnce = 500
 
 // Verify reads the whole log and returns its newest entry, or which entry was changed, removed or added.
 func Verify(ctx context.Context, keeper Keeper) (head Entry, err error) {
-	for more := true; more && err == nil; {
-		err = keeper.Do(ctx, func(tx Tx) error {
-			more, err = verifySome(ctx, tx, &head)
-			return err
-		})
-	}
-	return head, err
+	return Walk(ctx, keeper, func(Entry) error { return nil })
 }
 
-// verifySome verifies entries behind head and moves it, and reports whether there are more.
-func verifySome(ctx context.Context, tx Tx, head *Entry) (more bool, err error) {
+// Walk is Verify that calls visit with each entry that follows from those before, oldest first and outside of any
+// transaction. An error of visit ends it and is returned.
+func Walk(ctx context.Context, keeper Keeper, visit func(Entry) error) (head Entry, err error) {
+	for more := true; more; {
+		var some []Entry
+		err = keeper.Do(ctx, func(tx Tx) error {
+			some, more, err = verifySome(ctx, tx, head)
+			return err
+		})
+		if err != nil {
+			return head, err
+		}
+		for _, e := range some {
+			if err := visit(e); err != nil {
+				return head, err
+			}
+			head = e
+		}
+	}
+	return head, nil
+}
+
+// verifySome returns verified entries behind head, and reports whether there are more.
+func verifySome(ctx context.Context, tx Tx, head Entry) (some []Entry, more bool, err error) {
 	newest, err := tx.Head(ctx)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	for range verifyAtOnce {
 		if head.Number >= newest.Number {
-			return false, nil
+			return some, false, nil
 		}
 		e, found, err := tx.Entry(ctx, head.Number+1)
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		if !found {
-			return false, fmt.Errorf("the log has no entry %d", head.Number+1)
+			return nil, false, fmt.Errorf("the log has no entry %d", head.Number+1)
 		}
-		if e.Hash != head.next(e.At, e.Kind, e.Detail).Hash {
-			return false, fmt.Errorf("entry %d of the log was changed", e.Number)
+		if e.Hash != head.Next(e.At, e.Kind, e.Detail).Hash {
+			return nil, false, fmt.Errorf("entry %d of the log was changed", e.Number)
 		}
-		*head = e
+		some, head = append(some, e), e
 	}
-	return true, nil
+	return some, true, nil
 }

@@ -61,8 +61,8 @@ func TestBeginningAgain(t *testing.T) {
 
 func TestCheckpoints(t *testing.T) {
 	t.Parallel()
-	first := Entry{}.next(noon, KindInit, "{}")
-	second := first.next(noon, KindSigned, "{}")
+	first := Entry{}.Next(noon, KindInit, "{}")
+	second := first.Next(noon, KindSigned, "{}")
 	a, b := CheckpointOf("x", first), CheckpointOf("x", second)
 	if !b.After(a) || a.After(b) || a.After(a) || CheckpointOf("y", second).After(a) || a.Hash == b.Hash {
 		t.Errorf("%+v and %+v", a, b)

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -60,25 +61,58 @@ func (m *merger) grant(ctx context.Context, r row) error {
 	if err != nil {
 		return fmt.Errorf("%w: what an approved payment is worth: %w", ErrInterchange, err)
 	}
-	var own struct {
-		rule  string
-		worth bursar.Amount
-		at    int64
+	account := r.text(5) // a release before accounts were bounded wrote none
+	if _, err := accountOf(account); err != nil {
+		return fmt.Errorf("%w: the account of an approved payment: %w", ErrInterchange, err)
 	}
-	found, err := m.tx.one(ctx, `SELECT rule, worth, at FROM grants WHERE digest = ? AND flow = ?`,
-		[]any{digest[:], flow}, &own.rule, &own.worth, &own.at)
+	own, found, err := m.tx.GrantIn(ctx, digest, flow)
 	if err != nil {
 		return err
 	}
 	if found { // both signed it, each by its own clock and prices: the higher worth counts, at the later time
-		rule, at = own.rule, max(at, own.at)
-		if worth.Less(own.worth) {
-			worth = own.worth
+		rule, at = own.Rule, max(at, millis(own.At))
+		if worth.Less(own.Worth) {
+			worth = own.Worth
+		}
+		if !own.Account.IsZero() {
+			account = accountText(own.Account)
 		}
 	}
-	_, err = m.tx.exec(ctx, `INSERT OR REPLACE INTO grants(digest, flow, rule, worth, at) VALUES (?, ?, ?, ?, ?)`,
-		digest[:], flow, rule, worth, at)
+	_, err = m.tx.exec(ctx, `INSERT OR REPLACE INTO grants(digest, flow, rule, worth, at, account)
+		VALUES (?, ?, ?, ?, ?, ?)`, digest[:], flow, rule, worth, at, account)
 	return err
+}
+
+// ruleFee raises what the transactions of a flow can cost to the higher of both, at the later time.
+func (m *merger) ruleFee(ctx context.Context, r row) error {
+	f := RuleFee{Flow: m.flowOf(r, 0), Rule: r.text(1), At: r.time(4)}
+	account, err := accountOf(r.text(2))
+	if err == nil {
+		f.Account = account
+		f.Worth, err = bursar.ParseUnits(r.text(3))
+	}
+	if err == nil && f.Flow == noFlow {
+		err = errors.New("its transaction is missing")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: what an approved transaction can cost: %w", ErrInterchange, err)
+	}
+	list, err := m.tx.RuleFeesIn(ctx, f.Flow)
+	if err != nil {
+		return err
+	}
+	for _, own := range list {
+		if own.Rule != f.Rule || own.Account != f.Account {
+			continue
+		}
+		if f.Worth.Less(own.Worth) {
+			f.Worth = own.Worth
+		}
+		if f.At.Before(own.At) {
+			f.At = own.At
+		}
+	}
+	return m.tx.SetRuleFee(ctx, f)
 }
 
 func (m *merger) payment(ctx context.Context, r row) error {

@@ -47,13 +47,18 @@ type People interface {
 	HeldSince(ctx context.Context, order Digest, rule string) (time.Time, error)
 	AddHeld(ctx context.Context, order Digest, rule string, at time.Time) error
 
+	// GrantIn returns what allowed an order in a flow.
+	GrantIn(ctx context.Context, order Digest, flow int64) (g Grant, found bool, err error)
 	// Granted returns in which flows an order was allowed that are not forgotten.
 	Granted(ctx context.Context, order Digest) ([]int64, error)
 	// Payments returns the highest number of a payment of an order that was allowed; it is never forgotten. 0: none was.
 	Payments(ctx context.Context, order Digest) (int64, error)
 	AddGrant(ctx context.Context, g Grant) error
 	// WorthSince returns what was allowed by a rule from a time on; beyond 128 bits the highest amount.
-	WorthSince(ctx context.Context, rule string, from time.Time) (bursar.Amount, error)
+	WorthSince(ctx context.Context, by RuleUse, from time.Time) (bursar.Amount, error)
+	// GrantsSince returns how many orders, and movements of our own money, were allowed by a rule from a time on.
+	GrantsSince(ctx context.Context, by RuleUse, from time.Time) (uint64, error)
+	RuleFees
 }
 
 // Policy is one version of the policy.
@@ -94,6 +99,8 @@ type Grant struct {
 	Rule  string
 	Worth bursar.Amount // in millionths of the policy's reference currency
 	At    time.Time
+	// Account is whose order it is, where a client of the account signed it; zero: only the service says, or nobody's.
+	Account bursar.ID
 	// Payment is the number of the payment of the order; 0: our own money, of which no payments are counted.
 	Payment int64
 }

@@ -37,7 +37,7 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 				tx.AddDestination(ctx, Destination{"n2", "c", "b", noon, noon.Add(time.Hour), "d2"}),
 				tx.AddNonce(ctx, "n", flow), tx.AddNonce(ctx, "n", flow+5),
 				tx.AddHeld(ctx, order, "1/r", noon), tx.AddHeld(ctx, order, "1/r", noon.Add(time.Hour)),
-				tx.AddGrant(ctx, Grant{flow, order, "r", bursar.Units(7), noon, 2}))
+				tx.AddGrant(ctx, Grant{flow, order, "r", bursar.Units(7), noon, bursar.ID{3}, 2}))
 			return err
 		})
 		do(t, k, func(ctx context.Context, tx Tx) error {
@@ -64,8 +64,8 @@ func TestWhatPeopleSignedIsKept(t *testing.T) {
 				t.Errorf("got nonce %t, since %s and %s, want none, %s and none", unknown, since, never, noon)
 			}
 			flows, failed6 := tx.Granted(ctx, Digest{1})
-			worth, failed7 := tx.WorthSince(ctx, "r", noon)
-			later, failed8 := tx.WorthSince(ctx, "r", noon.Add(time.Millisecond))
+			worth, failed7 := tx.WorthSince(ctx, RuleUse{Rule: "r"}, noon)
+			later, failed8 := tx.WorthSince(ctx, RuleUse{Rule: "r"}, noon.Add(time.Millisecond))
 			payments, failed9 := tx.Payments(ctx, Digest{1})
 			unpaid, failed10 := tx.Payments(ctx, Digest{2})
 			if payments != 2 || unpaid != 0 {
@@ -88,7 +88,7 @@ func TestAForgottenFlowAllowsNothing(t *testing.T) {
 		first, err := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
 		_, err2 := tx.AddFlow(ctx, Flow{Chain: "c", At: noon})
 		return errors.Join(err, err2, tx.AddSigned(ctx, first, "c", Digest{9}, noon),
-			tx.AddGrant(ctx, Grant{first, Digest{1}, "r", bursar.Units(7), noon, 1}))
+			tx.AddGrant(ctx, Grant{first, Digest{1}, "r", bursar.Units(7), noon, bursar.ID{3}, 1}))
 	})
 	do(t, f, func(ctx context.Context, tx Tx) error {
 		if n, err := tx.Forget(ctx, noon.Add(time.Hour), 9); n != 1 || err != nil {
@@ -141,7 +141,7 @@ func TestBeginAgainDatesGrantsAndHoldsBack(t *testing.T) {
 	}
 	defer f.Close()
 	err = f.Do(t.Context(), func(tx Tx) error {
-		used, err := tx.WorthSince(t.Context(), "small", at.Add(time.Hour)) // a window of an hour, two hours later
+		used, err := tx.WorthSince(t.Context(), RuleUse{Rule: "small"}, at.Add(time.Hour)) // an hour, two hours later
 		if !used.IsZero() {
 			t.Errorf("got %s used, want none: it counts from begin-again on", used)
 		}

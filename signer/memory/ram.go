@@ -46,7 +46,7 @@ var (
 func NewRAM() *RAM {
 	m := &RAM{state: State{Instance: rand.Text()}, utxos: map[ramKey]UTXO{}, using: map[ramKey][]int64{},
 		signed: map[ramKey]int64{}, times: map[int64][]time.Time{}, people: &ramPeople{}, orders: &ramOrders{}}
-	m.log = []Entry{Entry{}.next(time.Time{}, KindInit, "{}")}
+	m.log = []Entry{Entry{}.Next(time.Time{}, KindInit, "{}")}
 	return m
 }
 
@@ -203,7 +203,7 @@ func (m ramTx) Entry(_ context.Context, number int64) (Entry, bool, error) {
 
 // Append implements Tx.
 func (m ramTx) Append(_ context.Context, at time.Time, kind, detail string) (Entry, error) {
-	e := m.log[len(m.log)-1].next(at, kind, detail)
+	e := m.log[len(m.log)-1].Next(at, kind, detail)
 	m.RAM.log = append(m.log, e)
 	return e, nil
 }

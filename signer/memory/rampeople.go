@@ -17,6 +17,7 @@ type ramPeople struct {
 	nonces       map[string]int64
 	held         map[ramHeld]time.Time
 	grants       []Grant
+	fees         []RuleFee
 	known        KnownPolicy
 	removed      map[ramKey]time.Time
 	denials      map[Digest][]Denial
@@ -119,16 +120,6 @@ func (m ramTx) Payments(_ context.Context, order Digest) (n int64, _ error) {
 func (m ramTx) AddGrant(_ context.Context, g Grant) error {
 	m.people.grants = append(m.people.grants, g)
 	return nil
-}
-
-// WorthSince implements Tx.
-func (m ramTx) WorthSince(_ context.Context, rule string, from time.Time) (total bursar.Amount, _ error) {
-	for _, g := range m.people.grants {
-		if g.Rule == rule && !g.At.Before(from) {
-			total = addUp(total, g.Worth)
-		}
-	}
-	return total, nil
 }
 
 // KnownPolicy implements Tx.

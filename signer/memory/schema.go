@@ -74,7 +74,7 @@ UPDATE signed SET at = (SELECT flows.at FROM flows WHERE flows.id = signed.flow)
 CREATE INDEX signed_of_flow ON signed(flow, at);
 CREATE INDEX signed_by_time ON signed(at);
 `, peopleSchema, paymentsSchema, knownSchema, ordersSchema, touchesSchema, epochsSchema,
-	denialsSchema, counterSchema, epochEntriesSchema, compromiseSchema, thawsSchema}
+	denialsSchema, counterSchema, epochEntriesSchema, compromiseSchema, ruleFeesSchema, thawsSchema}
 
 // version returns a file's schema version; 0 is a file without tables.
 func version(ctx context.Context, tx *sql.Tx) (n int, err error) {

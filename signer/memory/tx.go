@@ -215,7 +215,7 @@ func (tx *sqlTx) Append(ctx context.Context, at time.Time, kind, detail string) 
 	if err := tx.advance(ctx); err != nil {
 		return Entry{}, err
 	}
-	e := head.next(at, kind, detail)
+	e := head.Next(at, kind, detail)
 	_, err = tx.exec(ctx, `INSERT INTO log(`+entryColumns+`) VALUES (?, ?, ?, ?, ?)`, e.Number, millis(e.At), e.Kind,
 		e.Detail, e.Hash[:])
 	return e, err

@@ -160,7 +160,7 @@ func (tx *sqlTx) CountsSince(ctx context.Context, at time.Time) (list []FlowCoun
 // that began later begin then. Until when a destination is held stays: that may be as it was signed.
 func (tx *sqlTx) datedBack(ctx context.Context, at time.Time) (int64, error) {
 	for _, query := range []string{`UPDATE grants SET at = ? WHERE at > ?`, `UPDATE held SET since = ? WHERE since > ?`,
-		`UPDATE signed SET at = ? WHERE at > ?`} {
+		`UPDATE rule_fees SET at = ? WHERE at > ?`, `UPDATE signed SET at = ? WHERE at > ?`} {
 		if _, err := tx.exec(ctx, query, millis(at), millis(at)); err != nil {
 			return 0, err
 		}

@@ -98,8 +98,8 @@ func (tx *sqlTx) Granted(ctx context.Context, order Digest) (flows []int64, err 
 
 // AddGrant implements Tx.
 func (tx *sqlTx) AddGrant(ctx context.Context, g Grant) error {
-	_, err := tx.exec(ctx, `INSERT INTO grants(digest, flow, rule, worth, at) VALUES (?, ?, ?, ?, ?)`, g.Order[:], g.Flow,
-		g.Rule, g.Worth, millis(g.At))
+	_, err := tx.exec(ctx, `INSERT INTO grants(digest, flow, rule, worth, at, account) VALUES (?, ?, ?, ?, ?, ?)`,
+		g.Order[:], g.Flow, g.Rule, g.Worth, millis(g.At), accountText(g.Account))
 	if err != nil || g.Payment == 0 {
 		return err
 	}
@@ -112,16 +112,4 @@ func (tx *sqlTx) AddGrant(ctx context.Context, g Grant) error {
 func (tx *sqlTx) Payments(ctx context.Context, order Digest) (n int64, err error) {
 	_, err = tx.one(ctx, `SELECT number FROM payments WHERE digest = ?`, []any{order[:]}, &n)
 	return n, err
-}
-
-// WorthSince implements Tx.
-func (tx *sqlTx) WorthSince(ctx context.Context, rule string, from time.Time) (total bursar.Amount, err error) {
-	err = tx.all(ctx, `SELECT worth FROM grants WHERE rule = ? AND at >= ?`, []any{rule, millis(from)},
-		func(r rows) error {
-			var one bursar.Amount
-			err := r.Scan(&one)
-			total = addUp(total, one)
-			return err
-		})
-	return total, err
 }

@@ -77,12 +77,11 @@ func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
 // own evaluates a transfer between our own addresses.
 func (j *judging) own(ctx context.Context, g *Grants) error {
 	p, digest := j.Request.Payments[0], j.ownDigest()
-	flows, err := j.tx.Granted(ctx, digest)
-	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
+	if again, err := j.again(ctx, digest); err != nil || again {
 		return err
 	}
-	a, err := j.ask(ctx, digest, 0, roster.Question{Kind: string(j.Request.Kind), Chain: j.Chain, Contract: p.Contract,
-		To: p.Address, Units: p.Amount})
+	a, err := j.ask(ctx, digest, 0, bursar.ID{}, roster.Question{Kind: string(j.Request.Kind), Chain: j.Chain,
+		Contract: p.Contract, To: p.Address, Units: p.Amount})
 	if err != nil {
 		return err
 	}
@@ -112,33 +111,24 @@ func Moved(ctx context.Context, tx memory.Tx, q Question, o CompromiseOrder) (g 
 	return Grants{List: []Granted{{Order: digest, ID: q.Request.ID, Rule: usedName(o.ID)}}, Policy: o.Version}, nil
 }
 
-// ask evaluates the policy with what the state remembers. After a cold start a window counts as full until its length
-// has passed.
+// ask evaluates the policy with what the state remembers, and counts what it allows. account is whose order it is,
+// where a client said so.
 func (j *judging) ask(
-	ctx context.Context, digest memory.Digest, payment int64, q roster.Question,
+	ctx context.Context, digest memory.Digest, payment int64, account bursar.ID, q roster.Question,
 ) (a roster.Answer, err error) {
-	q.Now = j.Now
+	q.Now, q.Fee, q.Ordered = j.Now, j.fee, !account.IsZero()
 	q.Since = func(rule string) time.Time {
 		since, failed := j.tx.HeldSince(ctx, digest, j.heldAs(rule, payment))
 		err = errors.Join(err, failed)
 		return since
 	}
-	q.Used = func(rule string, from time.Time) bursar.Amount {
-		if from.Before(j.State.ColdSince) {
-			return mostWorth
-		}
-		worth, failed := j.tx.WorthSince(ctx, rule, from)
+	q.Used = func(measure roster.Measure, rule string, from time.Time) bursar.Amount {
+		used, failed := j.used(ctx, measure, ofRule{rule, account}, from, j.cost)
 		err = errors.Join(err, failed)
-		if worth, failed = worth.Add(j.used[rule]); failed != nil {
-			return mostWorth
-		}
-		return worth
+		return used
 	}
-	a = j.policy.Judge(q)
-	if a.Allowed {
-		if j.used[a.Rule], err = j.used[a.Rule].Add(a.Worth); err != nil {
-			return a, refuse(Rule(roster.InWindow), "the orders are worth more than can be counted")
-		}
+	if a = j.policy.Judge(q); a.Allowed && err == nil {
+		j.add(ofRule{a.Rule, account}, sums{a.Worth, 1, j.cost})
 	}
 	return a, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar/approval"
@@ -18,7 +19,7 @@ type Act struct {
 	Changes []roster.Change    // of a policy
 	Policy  memory.KnownPolicy // that was installed
 	Unmet   []string           // which quorums cannot meet from now on, as roster.Policy.Unreachable says
-	Open    []string           // which of its rules have no limit
+	Open    []string           // which of its rules have no limit, and which fees no window counts
 }
 
 // Here describes the signer that a signed text is applied to.
@@ -91,7 +92,7 @@ func judgeNext(
 			err = isNext(ctx, tx, state, next)
 		}
 	}
-	act.From, act.Open = next.NotBefore, append(next.Unlimited(), next.UnlimitedMoves()...)
+	act.From, act.Open = next.NotBefore, slices.Concat(next.Unlimited(), next.UnlimitedMoves(), next.Uncounted())
 	act.Policy = memory.KnownPolicy{Version: next.Version, Hash: approval.HashOf(text).String()}
 	return next, act, err
 }

@@ -25,6 +25,10 @@ type Question struct {
 
 	Required bool // nothing is allowed without a policy
 
+	// Ordered has the accounts of the orders that clients of them signed, by the hashes of their texts. Of other orders
+	// only the service says whose they are.
+	Ordered map[memory.Digest]bursar.ID
+
 	Spelling roster.Spelling // of the chain; nil: addresses are as they are written
 
 	// FeePercent is the most that payments of tokens may cost in percent of what they are worth; fees up to SmallFee are
@@ -53,7 +57,8 @@ const MaxApprovals = 200
 // Grants is what the policy allows, to be written with the signature.
 type Grants struct {
 	List   []Granted
-	Policy int64 // the version that allows it; 0: none is installed
+	Costs  []memory.RuleFee // what the transaction can cost, where that is more than before; without flow and time
+	Policy int64            // the version that allows it; 0: none is installed
 }
 
 // Granted is one order, or one movement of our own money, that a rule allows.
@@ -66,6 +71,7 @@ type Granted struct {
 	// Payment says which payment of the order it is: its transactions before could all be included beside this one.
 	// 0: our own money.
 	Payment int64
+	Account bursar.ID // whose order it is, where a client of the account signed it
 
 	nonces  []string
 	touches []memory.Touch
@@ -91,24 +97,47 @@ func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) 
 	}
 	g.Policy = policy.Version
 	_ = policy.Spell(q.chains) // an address of another chain is no payment's here
-	j := &judging{Question: q, policy: policy, tx: tx, used: map[string]bursar.Amount{}}
-	if q.Request.Kind != chain.KindWithdrawal {
-		err = j.own(ctx, &g)
+	j := &judging{Question: q, policy: policy, tx: tx, sums: map[ofRule]sums{}, looked: map[look]bursar.Amount{}}
+	if err := j.begin(ctx); err != nil {
 		return g, err
 	}
-	orders, err := q.ordersOf()
+	if q.Request.Kind == chain.KindWithdrawal {
+		err = j.orders(ctx, &g)
+	} else {
+		err = j.own(ctx, &g)
+	}
 	if err == nil {
-		err = j.share(orders)
+		err = j.replacements(ctx)
+	}
+	g.Costs = j.costs()
+	return g, err
+}
+
+// orders judges the orders of a transaction. One that was allowed in this flow is allowed again, also after its time:
+// of the flow's transactions the chain includes at most one, and what waits behind it must not wait for ever.
+func (j *judging) orders(ctx context.Context, g *Grants) error {
+	list, err := j.ordersOf()
+	if err == nil {
+		err = j.share(list)
 	}
 	if err != nil {
-		return g, err
+		return err
 	}
-	for i, o := range orders {
-		if err := j.order(ctx, &g, o, q.Orders[i]); err != nil {
-			return g, err
+	allowed := make([]bool, len(list))
+	for i := range list { // first, so that what they count is known of the others
+		if allowed[i], err = j.again(ctx, memory.Digest(approval.HashOf(j.Orders[i].Text))); err != nil {
+			return err
 		}
 	}
-	return g, nil
+	for i, o := range list {
+		if allowed[i] {
+			continue
+		}
+		if err := j.order(ctx, g, o, j.Orders[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // chains is roster.Chains with the one chain that is asked about.
@@ -121,8 +150,13 @@ type judging struct {
 	Question
 	policy  roster.Policy
 	tx      memory.Tx
-	used    map[string]bursar.Amount // by rule, what earlier orders of the transaction are worth
-	touched []memory.Touch           // approvals of this transaction by passkeys
+	touched []memory.Touch // approvals of this transaction by passkeys
+
+	fee, cost bursar.Amount // each payment's share of what it can cost, in native units and as a value
+	sums      map[ofRule]sums
+	before    []memory.RuleFee // what its flow counts so far
+	replaced  []ofRule         // by which orders were allowed in its flow before
+	looked    map[look]bursar.Amount
 }
 
 // ordersOf reads the orders and compares them with the payments, one for one.
@@ -168,14 +202,9 @@ func (q Question) fits(o approval.Order) error {
 	return nil
 }
 
-// order judges one order. One that was allowed in this flow is allowed again, also after its time: of the flow's
-// transactions the chain includes at most one, and what waits behind it must not wait for ever.
+// order judges one order that was not allowed in this flow before.
 func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, evidence chain.Order) error {
 	digest := memory.Digest(approval.HashOf(evidence.Text))
-	flows, err := j.tx.Granted(ctx, digest)
-	if err != nil || j.Flow != 0 && slices.Contains(flows, j.Flow) {
-		return err
-	}
 	if err := lasts(o.Created, o.Expires, j.Now); err != nil {
 		return refuse(RuleOrderFresh, "order %s: %v", o.ID, err)
 	}
@@ -201,7 +230,8 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 		return err
 	}
 	passed, why := j.passed(o, evidence.Screening)
-	a, err := j.ask(ctx, digest, payment, roster.Question{Kind: string(j.Request.Kind), Chain: o.Chain,
+	account := j.Ordered[digest]
+	a, err := j.ask(ctx, digest, payment, account, roster.Question{Kind: string(j.Request.Kind), Chain: o.Chain,
 		Contract: o.Contract, To: o.To, Units: o.Units, Listed: listed, Signed: yes, With: with, Again: payment > 1,
 		Passed: passed})
 	if err != nil {
@@ -213,7 +243,7 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 	if !a.Allowed {
 		return j.refused(o, a, digest, payment, approvers{yes, with}, problems)
 	}
-	granted := Granted{Order: digest, ID: o.ID, Rule: a.Rule, Worth: a.Worth, Payment: payment}
+	granted := Granted{Order: digest, ID: o.ID, Rule: a.Rule, Worth: a.Worth, Payment: payment, Account: account}
 	if r := j.rule(a.Rule); r.Need > 0 {
 		granted.By = r.Counted(yes[r.Role], with)
 		counted := slices.DeleteFunc(approvals, func(v roster.VerifiedApproval) bool {
@@ -244,7 +274,13 @@ func (g Grants) Write(ctx context.Context, tx memory.Tx, flow int64, now time.Ti
 			}
 		}
 		if err := tx.AddGrant(ctx, memory.Grant{Flow: flow, Order: one.Order, Rule: one.Rule, Worth: one.Worth,
-			At: now, Payment: one.Payment}); err != nil {
+			At: now, Account: one.Account, Payment: one.Payment}); err != nil {
+			return err
+		}
+	}
+	for _, cost := range g.Costs {
+		cost.Flow, cost.At = flow, now
+		if err := tx.SetRuleFee(ctx, cost); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,240 @@
+package people
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/roster"
+	"github.com/bursar/bursar/signer/memory"
+)
+
+// ofRule is a part of what counts by a rule: that of one account, or of payments of which no client said whose they
+// are.
+type ofRule struct {
+	rule    string
+	account bursar.ID
+}
+
+// sums is what the transaction that is judged counts, without what earlier ones of its flow did.
+type sums struct {
+	worth    bursar.Amount // of the orders that are allowed now
+	payments uint64        // how many these are
+	cost     bursar.Amount // the shares of its orders in what it can cost, also of those that were allowed before
+}
+
+// countsFor reports whether a part is of what is looked up.
+func (o ofRule) countsFor(by memory.RuleUse) bool {
+	return o.rule == by.Rule && (!by.One || o.account == by.Of)
+}
+
+// shareOf returns the part of a fee that each of a number of payments has, rounded up.
+func shareOf(fee bursar.Amount, payments int) bursar.Amount {
+	n := big.NewInt(int64(max(payments, 1)))
+	up := new(big.Int).Add(fee.Big(), new(big.Int).Sub(n, big.NewInt(1)))
+	share, err := bursar.AmountFromBig(up.Quo(up, n))
+	if err != nil {
+		return mostWorth
+	}
+	return share
+}
+
+func addUp(a, b bursar.Amount) bursar.Amount {
+	total, err := a.Add(b)
+	if err != nil {
+		return mostWorth
+	}
+	return total
+}
+
+// begin reads what the flow counts so far, and says what each payment costs.
+func (j *judging) begin(ctx context.Context) (err error) {
+	j.fee = shareOf(j.Fee, len(j.Request.Payments))
+	j.cost, _ = j.policy.Worth(j.Chain, "", j.fee)
+	if j.Flow != 0 {
+		j.before, err = j.tx.RuleFeesIn(ctx, j.Flow)
+	}
+	return err
+}
+
+// again counts the share of an order that was allowed in this flow, and reports whether it was.
+func (j *judging) again(ctx context.Context, digest memory.Digest) (bool, error) {
+	if j.Flow == 0 {
+		return false, nil
+	}
+	grant, found, err := j.tx.GrantIn(ctx, digest, j.Flow)
+	if err != nil || !found {
+		return false, err
+	}
+	of := ofRule{grant.Rule, grant.Account}
+	j.add(of, sums{cost: j.cost})
+	if !slices.Contains(j.replaced, of) {
+		j.replaced = append(j.replaced, of)
+	}
+	return true, nil
+}
+
+func (j *judging) add(of ofRule, more sums) {
+	now := j.sums[of]
+	j.sums[of] = sums{addUp(now.worth, more.worth), now.payments + more.payments, addUp(now.cost, more.cost)}
+}
+
+// replacements refuses a transaction that costs more than one before it, where a rule that allowed its orders has no
+// room for that.
+//
+// The attack: anyone who controls the service has one payment replaced again and again, each time at a higher fee.
+func (j *judging) replacements(ctx context.Context) (err error) {
+	for _, of := range j.replaced {
+		more := j.sums[of].cost.SubOrZero(j.counted(of).Worth)
+		q := roster.Question{Chain: j.Chain, Fee: j.fee, Now: j.Now}
+		q.Used = func(measure roster.Measure, _ string, from time.Time) bursar.Amount {
+			used, failed := j.used(ctx, measure, of, from, bursar.Amount{})
+			err = errors.Join(err, failed)
+			if measure == roster.MeasurePayments || used == mostWorth {
+				return used
+			}
+			return used.SubOrZero(more)
+		}
+		a := j.policy.Replace(of.rule, q, more)
+		if err != nil {
+			return err
+		}
+		if !a.Allowed {
+			return refuse(Rule(a.Lacks), "a replacement: %s", a.Detail)
+		}
+	}
+	return nil
+}
+
+// counted returns what earlier transactions of the flow can cost, as far as it is of a rule and an account.
+func (j *judging) counted(of ofRule) memory.RuleFee {
+	for _, f := range j.before {
+		if f.Rule == of.rule && f.Account == of.account {
+			return f
+		}
+	}
+	return memory.RuleFee{}
+}
+
+// costs returns what is to be remembered of what the transaction can cost. Of a flow the most counts, from when it was
+// signed on.
+func (j *judging) costs() (list []memory.RuleFee) {
+	for of, s := range j.sums {
+		if j.counted(of).Worth.Less(s.cost) {
+			list = append(list, memory.RuleFee{Rule: of.rule, Account: of.account, Worth: s.cost})
+		}
+	}
+	slices.SortFunc(list, func(a, b memory.RuleFee) int {
+		return cmp.Or(strings.Compare(a.Rule, b.Rule), strings.Compare(a.Account.String(), b.Account.String()))
+	})
+	return list
+}
+
+// used returns how much of a measure counts by a rule from a time on: what is remembered, and what this transaction
+// counts so far. more is what its next order costs, which is counted where it takes the place of what the flow counts,
+// and not by itself. After a cold start a window counts as full until its length has passed.
+func (j *judging) used(
+	ctx context.Context, measure roster.Measure, of ofRule, from time.Time, more bursar.Amount,
+) (total bursar.Amount, err error) {
+	if from.Before(j.State.ColdSince) {
+		return mostWorth, nil
+	}
+	by := memory.RuleUse{Rule: of.rule}
+	if measure == roster.MeasureAccount {
+		by.One, by.Of = true, of.account
+	}
+	if measure != roster.MeasureFees {
+		if total, err = j.stored(ctx, measure, by, from); err != nil {
+			return total, err
+		}
+		for other, s := range j.sums {
+			switch {
+			case !other.countsFor(by):
+			case measure == roster.MeasurePayments:
+				total = addUp(total, bursar.Units(s.payments))
+			default:
+				total = addUp(total, s.worth)
+			}
+		}
+	}
+	if measure == roster.MeasurePayments {
+		return total, nil
+	}
+	fees, err := j.fees(ctx, by, of, from, more)
+	return addUp(total, fees), err
+}
+
+// fees is used of what transactions can cost.
+func (j *judging) fees(
+	ctx context.Context, by memory.RuleUse, of ofRule, from time.Time, more bursar.Amount,
+) (total bursar.Amount, err error) {
+	if total, err = j.stored(ctx, roster.MeasureFees, by, from); err != nil || total == mostWorth {
+		return total, err
+	}
+	parts := map[ofRule]bursar.Amount{of: more}
+	for _, f := range j.before {
+		part := ofRule{f.Rule, f.Account}
+		if _, there := parts[part]; !there {
+			parts[part] = bursar.Amount{}
+		}
+		if part.countsFor(by) && !f.At.Before(from) {
+			total = total.SubOrZero(f.Worth)
+		}
+	}
+	for part, s := range j.sums {
+		parts[part] = addUp(parts[part], s.cost)
+	}
+	for part, cost := range parts {
+		before := j.counted(part)
+		switch {
+		case !part.countsFor(by):
+		case before.Worth.Less(cost):
+			total = addUp(total, cost)
+		case !before.At.Before(from):
+			total = addUp(total, before.Worth)
+		}
+	}
+	if total == mostWorth {
+		return total, nil
+	}
+	return total.SubOrZero(more), nil
+}
+
+// look is one look-up in the memory, which is the same for all orders of a transaction.
+type look struct {
+	measure roster.Measure
+	by      memory.RuleUse
+	from    int64
+}
+
+// stored returns what the memory has of a measure from a time on; of what is worth something, without fees.
+func (j *judging) stored(
+	ctx context.Context, measure roster.Measure, by memory.RuleUse, from time.Time,
+) (total bursar.Amount, err error) {
+	if measure == roster.MeasureAccount {
+		measure = roster.MeasureWorth // of by
+	}
+	key := look{measure, by, from.UnixMilli()}
+	if known, found := j.looked[key]; found {
+		return known, nil
+	}
+	switch measure {
+	case roster.MeasureFees:
+		total, err = j.tx.RuleFeesSince(ctx, by, from)
+	case roster.MeasurePayments:
+		var n uint64
+		n, err = j.tx.GrantsSince(ctx, by, from)
+		total = bursar.Units(n)
+	default:
+		total, err = j.tx.WorthSince(ctx, by, from)
+	}
+	if err == nil {
+		j.looked[key] = total
+	}
+	return total, err
+}
