@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/orders"
 	"github.com/bursar/bursar/signer/people"
