@@ -32,69 +32,112 @@ const v1 = "/api/v1/"
 
 // table lists every endpoint.
 func (a *api) table() map[string]methods {
-	read := func(serve func(context.Context, *call) (any, error)) *route {
-		return &route{scope: bursar.ScopeRead, serve: serve}
+	all := map[string]methods{}
+	for _, part := range []map[string]methods{a.walletRoutes(), a.chargeRoutes(), a.linkRoutes(), a.accountRoutes(),
+		a.withdrawalRoutes(), a.webhookRoutes(), a.openRoutes()} {
+		maps.Copy(all, part)
 	}
-	change := func(serve func(context.Context, *call) (any, error), params ...string) *route {
-		return &route{scope: bursar.ScopeWallets, change: true, serve: serve, params: params}
+	return all
+}
+
+func (a *api) walletRoutes() map[string]methods {
+	return map[string]methods{
+		v1 + "wallet": {http.MethodPost: changing(a.createWallet, "currency", "metadata", "webhook"),
+			http.MethodGet: reading(a.getWallet)},
+		v1 + "wallet/metadata":     {http.MethodPut: changing(a.setMetadata, "walletID", "metadata")},
+		v1 + "wallet/webhook":      {http.MethodPut: changing(a.setWebhook, "walletID", "currency", "webhook")},
+		v1 + "wallet/deposits":     {http.MethodGet: reading(a.listDeposits)},
+		v1 + "wallet/deposit":      {http.MethodGet: reading(a.getDeposit)},
+		v1 + "wallet/deposit/hash": {http.MethodGet: reading(a.getDepositByHash)},
+		v1 + "wallet/currencies":   {http.MethodGet: reading(a.listCurrencies)},
 	}
-	withdraw := change(a.withdraw, "currency", "amount", "address", "order", "reference", "metadata")
-	withdraw.scope, withdraw.secret = bursar.ScopeWithdraw, true
-	each := change(a.withdrawEach, "withdrawals")
-	each.scope, each.secret = bursar.ScopeWithdraw, true
-	cancel := change(a.cancelWithdrawal, "withdrawalID")
-	cancel.scope, cancel.secret = bursar.ScopeWithdraw, true
-	refund := change(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate", "fee",
-		"address", "order")
-	refund.scope, refund.secret = bursar.ScopeWithdraw, true
-	watch := read(a.watchCharge)
+}
+
+func (a *api) chargeRoutes() map[string]methods {
+	watch := reading(a.watchCharge)
 	watch.stream = a.streamCharge
 	return map[string]methods{
-		v1 + "wallet": {http.MethodPost: change(a.createWallet, "currency", "metadata", "webhook"),
-			http.MethodGet: read(a.getWallet)},
-		v1 + "wallet/metadata":     {http.MethodPut: change(a.setMetadata, "walletID", "metadata")},
-		v1 + "wallet/webhook":      {http.MethodPut: change(a.setWebhook, "walletID", "currency", "webhook")},
-		v1 + "wallet/deposits":     {http.MethodGet: read(a.listDeposits)},
-		v1 + "wallet/deposit":      {http.MethodGet: read(a.getDeposit)},
-		v1 + "wallet/deposit/hash": {http.MethodGet: read(a.getDepositByHash)},
-		v1 + "wallet/currencies":   {http.MethodGet: read(a.listCurrencies)},
-		v1 + "charge": {http.MethodPost: change(a.createCharge, chargeParams...),
-			http.MethodGet: read(a.getCharge)},
+		v1 + "charge": {http.MethodPost: changing(a.createCharge, chargeParams...),
+			http.MethodGet: reading(a.getCharge)},
 		v1 + "charge/events":  {http.MethodGet: watch},
-		v1 + "charge/cancel":  {http.MethodPost: change(a.cancelCharge, "chargeID")},
-		v1 + "charge/quote":   {http.MethodPost: change(a.quoteCharge, "chargeID", "currency")},
-		v1 + "charge/resolve": {http.MethodPost: change(a.resolveCharge, "chargeID", "depositID", "resolution")},
-		v1 + "charge/refund":  {http.MethodPost: refund},
-		v1 + "link": {http.MethodPost: change(a.createLink, linkParams...),
-			http.MethodGet: read(a.getLink)},
-		v1 + "link/close":              {http.MethodPost: change(a.closeLink, "linkID")},
-		v1 + "account/links":           {http.MethodGet: read(a.listLinks)},
-		v1 + "rates":                   {http.MethodGet: read(a.listRates)},
-		v1 + "account":                 {http.MethodGet: read(a.getBalance)},
-		v1 + "account/wallets":         {http.MethodGet: read(a.listWallets)},
-		v1 + "account/charges":         {http.MethodGet: read(a.listCharges)},
-		v1 + "account/withdraw":        {http.MethodPost: withdraw},
-		v1 + "account/withdraw/fee":    {http.MethodGet: read(a.quoteWithdrawal)},
-		v1 + "account/withdraw/cancel": {http.MethodPost: cancel},
-		v1 + "account/withdrawals": {http.MethodPost: each,
-			http.MethodGet: read(a.listWithdrawals)},
-		v1 + "account/withdrawal":         {http.MethodGet: read(a.getWithdrawal)},
-		v1 + "account/order-keys":         {http.MethodGet: read(a.listOrderKeys)},
-		v1 + "account/destinations":       {http.MethodGet: read(a.listDestinations)},
-		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
-		v1 + "account/statement":          {http.MethodGet: read(a.statement)},
-		v1 + "account/deposits":           {http.MethodGet: read(a.listAllDeposits)},
-		requestsPath:                      {http.MethodGet: read(a.listRequests)},
-		v1 + "account/search":             {http.MethodGet: read(a.search)},
-		v1 + "account/events":             {http.MethodGet: read(a.listEvents)},
-		v1 + "account/webhooks":           {http.MethodGet: read(a.listDeliveries)},
-		v1 + "account/webhooks/redeliver": {http.MethodPost: change(a.redeliver, "eventID", "since")},
-		v1 + "account/webhooks/test":      {http.MethodPost: change(a.testWebhook, "walletID", "webhook")},
-		"/healthz":                        {http.MethodGet: {open: a.healthz}},
-		"/readyz":                         {http.MethodGet: {open: a.readyz}},
-		"/openapi.json":                   {http.MethodGet: {open: a.openapi}},
-		"/docs":                           {http.MethodGet: {open: a.page}},
+		v1 + "charge/cancel":  {http.MethodPost: changing(a.cancelCharge, "chargeID")},
+		v1 + "charge/quote":   {http.MethodPost: changing(a.quoteCharge, "chargeID", "currency")},
+		v1 + "charge/resolve": {http.MethodPost: changing(a.resolveCharge, "chargeID", "depositID", "resolution")},
+		v1 + "charge/refund": {http.MethodPost: withdrawing(a.refundCharge, "chargeID", "depositID", "amount", "part", "rate",
+			"fee", "address", "order")},
+		v1 + "account/charges": {http.MethodGet: reading(a.listCharges)},
+		v1 + "rates":           {http.MethodGet: reading(a.listRates)},
 	}
+}
+
+func (a *api) linkRoutes() map[string]methods {
+	return map[string]methods{
+		v1 + "link": {http.MethodPost: changing(a.createLink, linkParams...),
+			http.MethodGet: reading(a.getLink)},
+		v1 + "link/close":    {http.MethodPost: changing(a.closeLink, "linkID")},
+		v1 + "account/links": {http.MethodGet: reading(a.listLinks)},
+	}
+}
+
+// accountRoutes are those about what an account has and did. requestsPath is one of them.
+func (a *api) accountRoutes() map[string]methods {
+	return map[string]methods{
+		v1 + "account":              {http.MethodGet: reading(a.getBalance)},
+		v1 + "account/wallets":      {http.MethodGet: reading(a.listWallets)},
+		v1 + "account/order-keys":   {http.MethodGet: reading(a.listOrderKeys)},
+		v1 + "account/destinations": {http.MethodGet: reading(a.listDestinations)},
+		v1 + "account/ledger":       {http.MethodGet: reading(a.listLedger)},
+		v1 + "account/statement":    {http.MethodGet: reading(a.statement)},
+		v1 + "account/deposits":     {http.MethodGet: reading(a.listAllDeposits)},
+		requestsPath:                {http.MethodGet: reading(a.listRequests)},
+		v1 + "account/search":       {http.MethodGet: reading(a.search)},
+	}
+}
+
+func (a *api) withdrawalRoutes() map[string]methods {
+	return map[string]methods{
+		v1 + "account/withdraw": {http.MethodPost: withdrawing(a.withdraw, "currency", "amount", "address", "order",
+			"reference", "metadata")},
+		v1 + "account/withdraw/fee":    {http.MethodGet: reading(a.quoteWithdrawal)},
+		v1 + "account/withdraw/cancel": {http.MethodPost: withdrawing(a.cancelWithdrawal, "withdrawalID")},
+		v1 + "account/withdrawals": {http.MethodPost: withdrawing(a.withdrawEach, "withdrawals"),
+			http.MethodGet: reading(a.listWithdrawals)},
+		v1 + "account/withdrawal": {http.MethodGet: reading(a.getWithdrawal)},
+	}
+}
+
+func (a *api) webhookRoutes() map[string]methods {
+	return map[string]methods{
+		v1 + "account/events":             {http.MethodGet: reading(a.listEvents)},
+		v1 + "account/webhooks":           {http.MethodGet: reading(a.listDeliveries)},
+		v1 + "account/webhooks/redeliver": {http.MethodPost: changing(a.redeliver, "eventID", "since")},
+		v1 + "account/webhooks/test":      {http.MethodPost: changing(a.testWebhook, "walletID", "webhook")},
+	}
+}
+
+// openRoutes need no key.
+func (a *api) openRoutes() map[string]methods {
+	return map[string]methods{
+		"/healthz":      {http.MethodGet: {open: a.healthz}},
+		"/readyz":       {http.MethodGet: {open: a.readyz}},
+		"/openapi.json": {http.MethodGet: {open: a.openapi}},
+		"/docs":         {http.MethodGet: {open: a.page}},
+	}
+}
+
+// reading is a route that changes nothing.
+func reading(serve func(context.Context, *call) (any, error)) *route {
+	return &route{scope: bursar.ScopeRead, serve: serve}
+}
+
+// changing is a route that changes what no payment leaves by.
+func changing(serve func(context.Context, *call) (any, error), params ...string) *route {
+	return &route{scope: bursar.ScopeWallets, change: true, serve: serve, params: params}
+}
+
+// withdrawing is a route that sends money away or calls that back.
+func withdrawing(serve func(context.Context, *call) (any, error), params ...string) *route {
+	return &route{scope: bursar.ScopeWithdraw, secret: true, change: true, serve: serve, params: params}
 }
 
 // route finds the endpoint of a request. HEAD is GET without a body; nil without an error is OPTIONS of a path that

@@ -74,11 +74,31 @@ func openBackend(ctx context.Context, url string) (backend, error) {
 	return openPostgres(ctx, url)
 }
 
+// handler answers a request with what it returns, or with its error.
+type handler func(r *http.Request) (any, error)
+
 // referenceHandler serves the reference's paths. same is nil where there is no database with the service's schema.
 func referenceHandler(ctx context.Context, b backend, same *sameRows) http.Handler {
-	keys := map[[sha256.Size]byte]bool{sha256.Sum256([]byte(referenceKey)): true}
 	mux := http.NewServeMux()
-	handle := func(pattern string, f func(r *http.Request) (any, error)) {
+	handle := authenticated(mux)
+	mux.HandleFunc("GET /bare", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, map[string]bool{"success": true})
+	})
+	handle("GET /auth", func(*http.Request) (any, error) { return map[string]bool{"success": true}, nil })
+	handle("GET /point", pointRead(b))
+	handle("POST /deliver", deliveries)
+	handle("POST /insert", insertion(ctx, b))
+	handle("POST /transfer", transfers(ctx, b))
+	if same != nil {
+		handleRows(ctx, same, handle)
+	}
+	return mux
+}
+
+// authenticated returns a function that adds a path which the reference's key opens alone.
+func authenticated(mux *http.ServeMux) func(pattern string, f handler) {
+	keys := map[[sha256.Size]byte]bool{sha256.Sum256([]byte(referenceKey)): true}
+	return func(pattern string, f handler) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if !keys[sha256.Sum256([]byte(r.Header.Get("X-API-KEY")))] {
 				http.Error(w, "unauthorized", http.StatusUnauthorized)
@@ -92,52 +112,58 @@ func referenceHandler(ctx context.Context, b backend, same *sameRows) http.Handl
 			writeJSON(w, answer)
 		})
 	}
-	mux.HandleFunc("GET /bare", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, map[string]bool{"success": true})
-	})
-	handle("GET /auth", func(*http.Request) (any, error) { return map[string]bool{"success": true}, nil })
-	handle("GET /point", func(r *http.Request) (any, error) {
+}
+
+// pointRead reads one row.
+func pointRead(b backend) handler {
+	return func(r *http.Request) (any, error) {
 		id, err := strconv.ParseInt(r.FormValue("id"), 10, 64)
 		if err != nil {
 			return nil, err
 		}
 		name, amount, err := b.read(r.Context(), id)
 		return map[string]any{"success": true, "response": map[string]any{"name": name, "amount": amount}}, err
-	})
-	inserts := gather(ctx, func(ctx context.Context, names []string) error { return b.insert(ctx, names) })
-	handle("POST /deliver", func(r *http.Request) (any, error) {
-		count, err := strconv.Atoi(r.FormValue("count"))
-		if err != nil {
-			return nil, err
-		}
-		return map[string]bool{"success": true}, deliver(r.Context(), r.FormValue("url"), count)
-	})
-	handle("POST /insert", func(r *http.Request) (any, error) {
+	}
+}
+
+// deliveries sends so many requests to a receiver.
+func deliveries(r *http.Request) (any, error) {
+	count, err := strconv.Atoi(r.FormValue("count"))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]bool{"success": true}, deliver(r.Context(), r.FormValue("url"), count)
+}
+
+// insertion writes one row, in a transaction with those of other requests.
+func insertion(ctx context.Context, b backend) handler {
+	insert := gather(ctx, b.insert)
+	return func(r *http.Request) (any, error) {
 		var body struct{ Name string }
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			return nil, err
 		}
-		return map[string]any{"success": true, "response": body}, inserts(r.Context(), body.Name)
-	})
+		return map[string]any{"success": true, "response": body}, insert(r.Context(), body.Name)
+	}
+}
+
+// transfers moves an amount between two accounts, in a transaction with those of other requests.
+func transfers(ctx context.Context, b backend) handler {
 	type transfer struct{ To, Amount int64 }
-	transfers := gather(ctx, func(ctx context.Context, list []transfer) error {
+	move := gather(ctx, func(ctx context.Context, list []transfer) error {
 		to, amounts := make([]int64, len(list)), make([]int64, len(list))
 		for i, t := range list {
 			to[i], amounts[i] = t.To, t.Amount
 		}
 		return b.transfer(ctx, to, amounts)
 	})
-	handle("POST /transfer", func(r *http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
 		var body transfer
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			return nil, err
 		}
-		return map[string]any{"success": true, "response": body}, transfers(r.Context(), body)
-	})
-	if same != nil {
-		handleRows(ctx, same, handle)
+		return map[string]any{"success": true, "response": body}, move(r.Context(), body)
 	}
-	return mux
 }
 
 func writeJSON(w http.ResponseWriter, v any) {

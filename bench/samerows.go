@@ -158,9 +158,7 @@ func (s *sameRows) lastRows(amounts []string, entries []int64, now int64) *pgx.B
 }
 
 // handleRows adds the calls that write such rows.
-func handleRows(
-	ctx context.Context, s *sameRows, handle func(pattern string, f func(r *http.Request) (any, error)),
-) {
+func handleRows(ctx context.Context, s *sameRows, handle func(pattern string, f handler)) {
 	wallets := gather(ctx, s.wallets)
 	handle("POST /rows/wallet", func(r *http.Request) (any, error) {
 		var body struct{ Metadata string }

@@ -23,7 +23,7 @@ const (
 )
 
 // run has the script interpreter of btcd judge the input of a finished transaction.
-func (b *bench) run(raw []byte) {
+func (b *harness) run(raw []byte) {
 	b.Helper()
 	tx := new(wire.MsgTx)
 	if err := tx.Deserialize(bytes.NewReader(raw)); err != nil {
@@ -42,7 +42,7 @@ func (b *bench) run(raw []byte) {
 }
 
 // sign has one of the cold keys sign, and reads the bundle as it travels.
-func (b *bench) sign(bundle ceremony.Bundle, key int) ceremony.Bundle {
+func (b *harness) sign(bundle ceremony.Bundle, key int) ceremony.Bundle {
 	b.Helper()
 	signed, err := b.own.Sign(bundle, b.keys[key], now)
 	if err != nil {
@@ -60,7 +60,7 @@ func (b *bench) sign(bundle ceremony.Bundle, key int) ceremony.Bundle {
 
 func TestOneKeySignsARefill(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, oneKey)
+	b := newHarness(t, oneKey)
 	signed := b.sign(b.bundle(b.packet()), 0)
 	tx, err := b.rules.FinishCold(b.wallet, signed.Bytes)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestOneKeySignsARefill(t *testing.T) {
 // Two of three sign, one after the other or each their own copy; any two give a valid transaction with the same ID.
 func TestTwoOfThreeSignARefill(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, twoOfThree)
+	b := newHarness(t, twoOfThree)
 	bundle := b.bundle(b.packet())
 	first, third := b.sign(bundle, 0), b.sign(bundle, 2)
 	if _, err := b.rules.FinishCold(b.wallet, first.Bytes); !errors.Is(err, chain.ErrColdIncomplete) {
@@ -111,7 +111,7 @@ func TestTwoOfThreeSignARefill(t *testing.T) {
 
 func TestWhatAPersonReadsIsMadeOfTheBytes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, twoOfThree)
+	b := newHarness(t, twoOfThree)
 	bundle := b.sign(b.bundle(b.packet()), 1)
 	tx, err := b.own.Judge(bundle, now)
 	if err != nil {
@@ -129,8 +129,8 @@ func TestWhatAPersonReadsIsMadeOfTheBytes(t *testing.T) {
 // attack is a change of an honest bundle or of its transaction.
 type attack struct {
 	name   string
-	packet func(b *bench, p *psbt.Packet)
-	bundle func(b *bench, c *ceremony.Bundle)
+	packet func(b *harness, p *psbt.Packet)
+	bundle func(b *harness, c *ceremony.Bundle)
 	reason signer.Reason
 	err    error
 }
@@ -138,68 +138,68 @@ type attack struct {
 func attacks() []attack {
 	return []attack{
 		{name: "the destination in the bytes is another", reason: signer.ReasonExternal,
-			packet: func(b *bench, p *psbt.Packet) { p.Tx.TxOut[0].PkScript = b.at(1).Script }},
+			packet: func(b *harness, p *psbt.Packet) { p.Tx.TxOut[0].PkScript = b.at(1).Script }},
 		{name: "the amount in the bytes is another", reason: signer.ReasonExternal,
-			packet: func(_ *bench, p *psbt.Packet) { p.Tx.TxOut[0].Value-- }},
+			packet: func(_ *harness, p *psbt.Packet) { p.Tx.TxOut[0].Value-- }},
 		{name: "the change goes elsewhere", reason: signer.ReasonExternal,
-			packet: func(b *bench, p *psbt.Packet) { p.Tx.TxOut[1].PkScript = []byte{0, 20, 19: 1, 21: 9} }},
+			packet: func(b *harness, p *psbt.Packet) { p.Tx.TxOut[1].PkScript = []byte{0, 20, 19: 1, 21: 9} }},
 		{name: "a third output", reason: signer.ReasonUnreadable,
-			packet: func(b *bench, p *psbt.Packet) {
+			packet: func(b *harness, p *psbt.Packet) {
 				p.Tx.AddTxOut(wire.NewTxOut(1000, b.at(0).Script))
 				p.Outputs = append(p.Outputs, nil)
 			}},
 		{name: "the fee is above the bundle's", reason: signer.ReasonFee,
-			packet: func(_ *bench, p *psbt.Packet) { p.Tx.TxOut[1].Value -= 10_000 }},
+			packet: func(_ *harness, p *psbt.Packet) { p.Tx.TxOut[1].Value -= 10_000 }},
 		{name: "the fee is above this machine's", reason: signer.ReasonFee,
-			packet: func(_ *bench, p *psbt.Packet) { p.Tx.TxOut[1].Value -= 200_000 },
-			bundle: func(_ *bench, c *ceremony.Bundle) { c.MaxFee = bursar.Units(1e8) }},
+			packet: func(_ *harness, p *psbt.Packet) { p.Tx.TxOut[1].Value -= 200_000 },
+			bundle: func(_ *harness, c *ceremony.Bundle) { c.MaxFee = bursar.Units(1e8) }},
 		{name: "the fee rate is above this machine's", reason: signer.ReasonRate,
-			packet: func(_ *bench, p *psbt.Packet) { p.Tx.TxOut[1].Value -= 98_000 },
-			bundle: func(_ *bench, c *ceremony.Bundle) { c.MaxFee = bursar.Units(1e8) }},
+			packet: func(_ *harness, p *psbt.Packet) { p.Tx.TxOut[1].Value -= 98_000 },
+			bundle: func(_ *harness, c *ceremony.Bundle) { c.MaxFee = bursar.Units(1e8) }},
 		{name: "the previous transaction lies", reason: signer.ReasonUnreadable,
-			packet: func(b *bench, p *psbt.Packet) {
+			packet: func(b *harness, p *psbt.Packet) {
 				lie := b.previous.Copy()
 				lie.TxOut[0].Value = 2e8
 				p.Inputs[0].Set([]byte{psbt.InPrevious}, b.raw(lie))
 			}},
 		{name: "the output alone says what the input holds", reason: signer.ReasonUnreadable,
-			packet: func(b *bench, p *psbt.Packet) {
+			packet: func(b *harness, p *psbt.Packet) {
 				p.Inputs[0] = psbt.Map{{Key: []byte{psbt.InOutput}, Value: bytes.Repeat([]byte{0}, 43)}}
 			}},
 		{name: "an input of somebody else", reason: signer.ReasonUnreadable,
-			packet: func(b *bench, p *psbt.Packet) {
+			packet: func(b *harness, p *psbt.Packet) {
 				b.previous.TxOut[0].PkScript = b.script(b.own.Home)
 				p.Tx.TxIn[0].PreviousOutPoint.Hash = b.previous.TxHash()
 				p.Inputs[0].Set([]byte{psbt.InPrevious}, b.raw(b.previous))
 			}},
 		{name: "signatures that commit to less", reason: signer.ReasonUnreadable,
-			packet: func(_ *bench, p *psbt.Packet) { p.Inputs[0].Set([]byte{psbt.InSigHash}, []byte{0x82, 0, 0, 0}) }},
+			packet: func(_ *harness, p *psbt.Packet) { p.Inputs[0].Set([]byte{psbt.InSigHash}, []byte{0x82, 0, 0, 0}) }},
 		{name: "a signature of nobody", reason: signer.ReasonUnreadable,
-			packet: func(b *bench, p *psbt.Packet) {
+			packet: func(b *harness, p *psbt.Packet) {
 				p.Inputs[0].Set(append([]byte{psbt.InSignature}, b.at(0).Keys[0].Public...), bytes.Repeat([]byte{1}, 71))
 			}},
 		{name: "another witness script", reason: signer.ReasonUnreadable,
-			packet: func(_ *bench, p *psbt.Packet) {
+			packet: func(_ *harness, p *psbt.Packet) {
 				p.Inputs[0].Set([]byte{psbt.InWitnessScript}, []byte{txscript.OP_TRUE})
 			}},
 		{name: "a lock time", reason: signer.ReasonUnreadable,
-			packet: func(_ *bench, p *psbt.Packet) { p.Tx.LockTime = 1 }},
+			packet: func(_ *harness, p *psbt.Packet) { p.Tx.LockTime = 1 }},
 		{name: "another hot wallet", reason: signer.ReasonDestination,
-			bundle: func(b *bench, c *ceremony.Bundle) { c.Payment.Address.Base = b.base(b.at(0).Script[:34]) }},
+			bundle: func(b *harness, c *ceremony.Bundle) { c.Payment.Address.Base = b.base(b.at(0).Script[:34]) }},
 		{name: "the hot wallet is said to be cold", reason: signer.ReasonRequest,
-			bundle: func(b *bench, c *ceremony.Bundle) {
+			bundle: func(b *harness, c *ceremony.Bundle) {
 				b.own.Home = b.wallet.Addresses[0]
 				c.Payment.Address.Base = b.own.Home
 			}},
 		{name: "another instance", err: ceremony.ErrOtherService,
-			bundle: func(_ *bench, c *ceremony.Bundle) { c.Instance = strings.Repeat("0", 32) }},
+			bundle: func(_ *harness, c *ceremony.Bundle) { c.Instance = strings.Repeat("0", 32) }},
 		{name: "another network", err: ceremony.ErrOtherService,
-			bundle: func(_ *bench, c *ceremony.Bundle) { c.Network = "mainnet" }},
+			bundle: func(_ *harness, c *ceremony.Bundle) { c.Network = "mainnet" }},
 		{name: "usable for too long", err: ceremony.ErrLasting,
-			bundle: func(_ *bench, c *ceremony.Bundle) { c.Expires = now.Add(ceremony.Lifetime + 2*time.Hour) }},
-		{name: "too late", err: ceremony.ErrExpired, bundle: func(_ *bench, c *ceremony.Bundle) { c.Expires = now }},
+			bundle: func(_ *harness, c *ceremony.Bundle) { c.Expires = now.Add(ceremony.Lifetime + 2*time.Hour) }},
+		{name: "too late", err: ceremony.ErrExpired, bundle: func(_ *harness, c *ceremony.Bundle) { c.Expires = now }},
 		{name: "an address that the descriptor does not have", reason: "",
-			bundle: func(b *bench, c *ceremony.Bundle) { c.Wallet.Addresses = append(c.Wallet.Addresses, b.own.Home) }},
+			bundle: func(b *harness, c *ceremony.Bundle) { c.Wallet.Addresses = append(c.Wallet.Addresses, b.own.Home) }},
 	}
 }
 
@@ -208,7 +208,7 @@ func TestAttacksOnBundlesAreRefused(t *testing.T) {
 	for _, a := range attacks() {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, twoOfThree)
+			b := newHarness(t, twoOfThree)
 			p := b.packet()
 			if a.packet != nil {
 				a.packet(b, p)
@@ -234,7 +234,7 @@ func TestAttacksOnBundlesAreRefused(t *testing.T) {
 // Each byte of a bundle counts: with another one it is refused, also where the checksum is made to fit again.
 func TestABundleHasOneSpelling(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, oneKey)
+	b := newHarness(t, oneKey)
 	text := b.bundle(b.packet()).Text()
 	if _, err := ceremony.Read(text); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func framesOf(t *testing.T, text string) []string {
 
 func TestFramesAreJoinedInAnyOrder(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, twoOfThree)
+	b := newHarness(t, twoOfThree)
 	text := b.bundle(b.packet()).Text()
 	frames := framesOf(t, text)
 	if len(frames) < 3 {
@@ -86,7 +86,7 @@ func TestAnotherProgramReadsTheCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal("zbarimg is missing: install it with `apt-get install zbar-tools`")
 	}
-	b := newBench(t, twoOfThree)
+	b := newHarness(t, twoOfThree)
 	text := b.bundle(b.packet()).Text()
 	args := []string{"--raw", "--quiet"}
 	for i, frame := range framesOf(t, text) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
@@ -43,4 +44,23 @@ func byClock(t *testing.T, config sim.Config, test func(t *testing.T, r *harness
 	bursartest.OnClock(t, config, func(t *testing.T, r *bursartest.OneChain, c *bursartest.Clock) {
 		test(t, &harness{r}, c)
 	})
+}
+
+// version returns the stored bytes of a transaction of ours.
+func (r *harness) version(txID string) (found chain.SignedTx) {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) error {
+		outgoingIDs, err := tx.Outgoing().SentAmong(ctx, r.Chain.Capabilities().ID, []string{txID})
+		if err != nil {
+			return err
+		}
+		versions, err := tx.Outgoing().Versions(ctx, outgoingIDs[txID])
+		for _, v := range versions {
+			if v.TxID == txID {
+				found = chain.SignedTx{TxID: v.TxID, Raw: v.Raw}
+			}
+		}
+		return err
+	})
+	return found
 }

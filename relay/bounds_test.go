@@ -24,7 +24,7 @@ func TestAPaymentBeyondABoundWaitsUntilItFits(t *testing.T) {
 		"no client of the account signed the order": func(r *roster.Rule) { r.PerAccount = hour(1e6) },
 	} {
 		bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
-			d := newDesk(t, r, func(p *roster.Policy) { change(&p.Rules[0]); p.Rules = append(p.Rules[:1], p.Rules[2:]...) })
+			d := newHarness(t, r, func(p *roster.Policy) { change(&p.Rules[0]); p.Rules = append(p.Rules[:1], p.Rules[2:]...) })
 			r.Fund()
 			var list []bursar.Withdrawal
 			for _, name := range []string{"alice", "bob"} {

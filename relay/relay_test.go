@@ -22,7 +22,7 @@ import (
 func TestAPaymentWaitsForPersons(t *testing.T) {
 	t.Parallel()
 	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
-		d := newDesk(t, r)
+		d := newHarness(t, r)
 		r.Fund()
 		large, small := r.Order(150_000_000, r.Chain.Named("alice")), r.Order(90_000_000, r.Chain.Named("bob"))
 		r.Trouble = true // it waits
@@ -64,7 +64,7 @@ func TestAPaymentWaitsForPersons(t *testing.T) {
 func TestWhoeverWritesToTheDatabaseMovesNothing(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
-		d := newDesk(t, r)
+		d := newHarness(t, r)
 		r.Fund()
 		r.Order(150_000_000, r.Chain.Named("alice"))
 		r.Trouble = true
@@ -119,7 +119,7 @@ func TestWhoeverWritesToTheDatabaseMovesNothing(t *testing.T) {
 func TestRubbishIsKeptOut(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
-		d := newDesk(t, r)
+		d := newHarness(t, r)
 		r.Fund()
 		r.Order(150_000_000, r.Chain.Named("alice"))
 		r.Trouble = true
@@ -158,7 +158,7 @@ func TestRubbishIsKeptOut(t *testing.T) {
 func TestWhoeverOrderedItDoesNotApproveIt(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
-		d := newDesk(t, r)
+		d := newHarness(t, r)
 		r.Fund()
 		_, err := r.Withdrawals.Request(t.Context(), withdrawal.Request{Account: r.Accounts[0], Currency: "COIN",
 			Amount: "1.5", Address: r.Chain.Named("alice"), By: "ann"})
@@ -197,7 +197,7 @@ func TestWhoeverOrderedItDoesNotApproveIt(t *testing.T) {
 func TestEachPersonTakesTheRoomOfOne(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
-		d := newDesk(t, r)
+		d := newHarness(t, r)
 		r.Fund()
 		large := r.Order(150_000_000, r.Chain.Named("alice"))
 		r.Trouble = true
@@ -238,7 +238,7 @@ func TestEachPersonTakesTheRoomOfOne(t *testing.T) {
 func TestARefundNamesItsOperator(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
-		d := newDesk(t, r)
+		d := newHarness(t, r)
 		_, err := r.Unattributed().Refund(t.Context(), unattributed.RefundRequest{Deposit: r.Astray().ID,
 			To: r.Chain.Named("sender"), By: "bob"})
 		r.Must(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// coldBench is a cold account, and a Safe of which two of three seeds are enough; the last seed's account sends.
-type coldBench struct {
+// coldHarness is a cold account, and a Safe of which two of three seeds are enough; the last seed's account sends.
+type coldHarness struct {
 	*testing.T
 	rules *Rules
 	keys  []*signer.Keys
@@ -21,7 +21,7 @@ type coldBench struct {
 	home  string
 }
 
-func newColdBench(t *testing.T) *coldBench {
+func newColdHarness(t *testing.T) *coldHarness {
 	t.Helper()
 	cfg := Ethereum()
 	cfg.Tokens = []Token{{Contract: fakeToken, Decimals: 6}}
@@ -29,7 +29,7 @@ func newColdBench(t *testing.T) *coldBench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &coldBench{T: t, rules: rules}
+	b := &coldHarness{T: t, rules: rules}
 	for n := range byte(4) {
 		keys, err := signer.KeysFromSeed(bytes.Repeat([]byte{n + 1}, 32), signer.Testnet)
 		if err != nil {
@@ -57,14 +57,14 @@ func newColdBench(t *testing.T) *coldBench {
 }
 
 // refill is one of a wallet at the given address.
-func (b *coldBench) refill(kind bursar.ColdKind, at address) signer.Refill {
+func (b *coldHarness) refill(kind bursar.ColdKind, at address) signer.Refill {
 	return signer.Refill{
 		Wallet:  bursar.ColdWallet{Chain: bursar.Ethereum, Name: "vault", Kind: kind, Addresses: []string{at.String()}},
 		Payment: chain.Payment{Address: bursar.Address{Base: b.home}, Amount: bursar.Units(5e17)},
 		MaxFee:  bursar.Units(1e17), MaxRate: bursar.Units(300 * gwei)}
 }
 
-func (b *coldBench) base(text string) address {
+func (b *coldHarness) base(text string) address {
 	b.Helper()
 	at, err := parseAddress(text)
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *coldBench) base(text string) address {
 }
 
 // account is an honest transaction of a cold account, after a change.
-func (b *coldBench) account(change func(p *payload)) []byte {
+func (b *coldHarness) account(change func(p *payload)) []byte {
 	b.Helper()
 	p := payload{ChainID: 1, Nonce: 7, Tip: big.NewInt(gwei), MaxFee: big.NewInt(20 * gwei), Gas: plainGas,
 		To: b.base(b.home), Value: big.NewInt(5e17)}
@@ -91,7 +91,7 @@ func (b *coldBench) account(change func(p *payload)) []byte {
 var safeAt = address{19: 0x5a}
 
 // safe is an honest SafeTx, after a change.
-func (b *coldBench) safe(change func(t *safeForm)) []byte {
+func (b *coldHarness) safe(change func(t *safeForm)) []byte {
 	b.Helper()
 	t := safeForm{Version: 1, ChainID: 1, Safe: safeAt, Tx: safeTx{To: b.base(b.home), Value: big.NewInt(5e17),
 		GasPrice: new(big.Int), Nonce: 3}, Owners: slices.SortedFunc(slices.Values(b.bases), compare), Threshold: 2,
@@ -108,7 +108,7 @@ func (b *coldBench) safe(change func(t *safeForm)) []byte {
 
 func TestAColdAccountSignsARefill(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	r, data := b.refill(bursar.ColdAddress, b.bases[0]), b.account(nil)
 	if _, err := b.keys[1].SignRefill(b.rules, r, b.home, data); !errors.Is(err, signer.ErrNoKey) {
 		t.Errorf("another seed: got %v, want ErrNoKey", err)
@@ -141,7 +141,7 @@ func TestAColdAccountSignsARefill(t *testing.T) {
 // What a core in other hands would have a cold account sign.
 func TestAttacksOnAColdAccount(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	for name, a := range map[string]struct {
 		change func(p *payload)
 		want   signer.Reason
@@ -180,7 +180,7 @@ func wantRefusal(t *testing.T, name string, err error, want signer.Reason) {
 // Two owners of three sign, in either order or apart; who sends it signs last, and is one of them here.
 func TestOwnersOfASafeSignARefill(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	r, data := b.refill(bursar.ColdSafe, safeAt), b.safe(nil)
 	one, err := b.keys[0].SignRefill(b.rules, r, b.home, data)
 	if err != nil {
@@ -235,7 +235,7 @@ func TestOwnersOfASafeSignARefill(t *testing.T) {
 // operation of 1.
 func TestAttacksOnASafe(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	huge := new(big.Int).Lsh(big.NewInt(1), 300)
 	swap := slices.Concat([]byte{0xe3, 0x18, 0xb5, 0x2b}, make([]byte, 96)) // swapOwner(address,address,address)
 	for name, a := range map[string]struct {

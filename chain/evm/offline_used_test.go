@@ -10,7 +10,7 @@ import (
 // A nonce is used up once the final block has a higher one; that of a Safe is in its contract alone.
 func TestANonceIsUsedUpInTheFinalBlock(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	for name, test := range map[string]struct {
 		kind bursar.ColdKind
 		next uint64 // in the final block

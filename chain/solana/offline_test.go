@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// coldBench is a cold account with a nonce account, another seed, and the hot wallet's address.
-type coldBench struct {
+// coldHarness is a cold account with a nonce account, another seed, and the hot wallet's address.
+type coldHarness struct {
 	*testing.T
 	rules       *Rules
 	keys, other *signer.Keys
@@ -25,13 +25,13 @@ type coldBench struct {
 
 var coldNonce = key{31: 7}
 
-func newColdBench(t *testing.T) *coldBench {
+func newColdHarness(t *testing.T) *coldHarness {
 	t.Helper()
 	rules, err := NewRules(Mainnet())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &coldBench{T: t, rules: rules}
+	b := &coldHarness{T: t, rules: rules}
 	bases := [3]key{}
 	for n := range byte(3) {
 		keys, err := signer.KeysFromSeed(bytes.Repeat([]byte{n + 1}, 32), signer.Testnet)
@@ -50,13 +50,13 @@ func newColdBench(t *testing.T) *coldBench {
 	return b
 }
 
-func (b *coldBench) refill() signer.Refill {
+func (b *coldHarness) refill() signer.Refill {
 	return signer.Refill{Wallet: b.wallet, MaxFee: bursar.Units(10_000),
 		Payment: chain.Payment{Address: bursar.Address{Base: b.home.String()}, Amount: bursar.Units(5 * sol)}}
 }
 
 // honest is an unsigned payment, after a change.
-func (b *coldBench) honest(change func(t *coldTx)) *coldTx {
+func (b *coldHarness) honest(change func(t *coldTx)) *coldTx {
 	t := &coldTx{nonce: coldNonce, message: message{format: v0, payer: b.own, blockhash: key{9}, limit: 2000, price: 100,
 		transfers: []transfer{{b.home, 5 * sol}}}}
 	if change != nil {
@@ -67,7 +67,7 @@ func (b *coldBench) honest(change func(t *coldTx)) *coldTx {
 
 func TestAColdAccountSignsARefill(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	r, data := b.refill(), b.honest(nil).bytes()
 	if _, err := b.other.SignRefill(b.rules, r, b.home.String(), data); !errors.Is(err, signer.ErrNoKey) {
 		t.Errorf("another seed: got %v, want ErrNoKey", err)
@@ -115,7 +115,7 @@ func key64(raw []byte) string { return signature(raw[:64]).String() }
 // What a core in other hands would have a cold account sign.
 func TestAttacksOnAColdAccount(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	outsider := key{1: 5}
 	token := mustKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")
 	system := func(code uint32, more ...byte) []byte {
@@ -196,7 +196,7 @@ func nonceData(version, state uint32, authority, nonce key) []byte {
 // A refill has the nonce that the node shows, and begins only where the cold account is its authority.
 func TestBuildFromANonce(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	ready := nonceData(1, 1, b.own, key{8})
 	for name, a := range map[string]struct {
 		held  uint64
@@ -254,7 +254,7 @@ func TestBuildFromANonce(t *testing.T) {
 // is not.
 func TestANonceIsUsedUpByTheFinalState(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	at := func(authority, value key) object {
 		data := slices.Concat([]byte{1, 0, 0, 0, 1, 0, 0, 0}, authority[:], value[:], make([]byte, 8))
 		return object{"owner": systemProgram.String(), "lamports": 1_500_000,

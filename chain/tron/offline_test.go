@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// coldBench is a cold account of the first seed's key, and an account whose permission 2 three seeds have.
-type coldBench struct {
+// coldHarness is a cold account of the first seed's key, and an account whose permission 2 three seeds have.
+type coldHarness struct {
 	*testing.T
 	rules      *Rules
 	keys       []*signer.Keys
@@ -26,13 +26,13 @@ var permittedAccount = address{19: 0x5a}
 
 const coldToken = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"
 
-func newColdBench(t *testing.T) *coldBench {
+func newColdHarness(t *testing.T) *coldHarness {
 	t.Helper()
 	rules, err := NewRules(Mainnet())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &coldBench{T: t, rules: rules}
+	b := &coldHarness{T: t, rules: rules}
 	for n := range byte(4) {
 		keys, err := signer.KeysFromSeed(bytes.Repeat([]byte{n + 1}, 32), signer.Testnet)
 		if err != nil {
@@ -61,7 +61,7 @@ func newColdBench(t *testing.T) *coldBench {
 	return b
 }
 
-func (b *coldBench) refill(kind bursar.ColdKind, at address) signer.Refill {
+func (b *coldHarness) refill(kind bursar.ColdKind, at address) signer.Refill {
 	w := bursar.ColdWallet{Chain: bursar.Tron, Name: "vault", Kind: kind, Addresses: []string{at.String()}}
 	if kind == bursar.ColdPermission {
 		w.PermissionID = 2
@@ -71,7 +71,7 @@ func (b *coldBench) refill(kind bursar.ColdKind, at address) signer.Refill {
 }
 
 // honest is a payment from an account, after a change.
-func (b *coldBench) honest(from address, change func(p *payload)) *coldTx {
+func (b *coldHarness) honest(from address, change func(p *payload)) *coldTx {
 	p := payload{RefBytes: [2]byte{1, 2}, RefHash: [8]byte{3}, Expiration: 1_800_000_000_000, Timestamp: 1_799_999_000_000,
 		Owner: from, Target: b.home, Amount: 5_000_000}
 	t := new(coldTx)
@@ -85,7 +85,7 @@ func (b *coldBench) honest(from address, change func(p *payload)) *coldTx {
 	return t
 }
 
-func (b *coldBench) sign(by int, r signer.Refill, data []byte) []byte {
+func (b *coldHarness) sign(by int, r signer.Refill, data []byte) []byte {
 	b.Helper()
 	signed, err := b.keys[by].SignRefill(b.rules, r, b.home.String(), data)
 	if err != nil {
@@ -96,7 +96,7 @@ func (b *coldBench) sign(by int, r signer.Refill, data []byte) []byte {
 
 func TestAColdAccountSignsARefill(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	r, tx := b.refill(bursar.ColdAddress, b.bases[0]), b.honest(b.bases[0], nil)
 	data := tx.bytes()
 	if _, err := b.keys[1].SignRefill(b.rules, r, b.home.String(), data); !errors.Is(err, signer.ErrNoKey) {
@@ -130,7 +130,7 @@ func TestAColdAccountSignsARefill(t *testing.T) {
 // The weights decide, and nobody signs more than the fee is for; that has the network's price of several signatures.
 func TestKeysOfAPermissionSignARefill(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	r, tx := b.refill(bursar.ColdPermission, permittedAccount), b.honest(permittedAccount, nil)
 	data := tx.bytes()
 	first, second, heavy := b.sign(0, r, data), b.sign(1, r, data), b.sign(2, r, data)
@@ -165,7 +165,7 @@ func TestKeysOfAPermissionSignARefill(t *testing.T) {
 // What a core in other hands would have a cold account sign.
 func TestAttacksOnAColdAccount(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	token, err := parseAddress(coldToken)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestAttacksOnAColdAccount(t *testing.T) {
 // What no permission can be, and signatures that the chain would refuse.
 func TestPermissionsAndSignaturesThatAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	r := b.refill(bursar.ColdPermission, permittedAccount)
 	good := b.sign(0, r, b.honest(permittedAccount, nil).bytes())
 	for name, change := range map[string]func(t *coldTx){

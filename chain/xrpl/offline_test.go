@@ -13,9 +13,9 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// coldBench is a cold account of the first seed's key, and an account with a list of signers: three seeds and a device
-// with a key of ed25519.
-type coldBench struct {
+// coldHarness is a cold account of the first seed's key, and an account with a list of signers: three seeds and a
+// device with a key of ed25519.
+type coldHarness struct {
 	*testing.T
 	rules  *Rules
 	keys   []*signer.Keys
@@ -27,9 +27,9 @@ type coldBench struct {
 
 var listedAccount = accountID{19: 0x5a}
 
-func newColdBench(t *testing.T) *coldBench {
+func newColdHarness(t *testing.T) *coldHarness {
 	t.Helper()
-	b := &coldBench{T: t, rules: rules(t, Private, 0), device: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, 32))}
+	b := &coldHarness{T: t, rules: rules(t, Private, 0), device: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, 32))}
 	for n := range byte(4) {
 		keys, err := signer.KeysFromSeed(bytes.Repeat([]byte{n + 1}, 32), signer.Testnet)
 		if err != nil {
@@ -52,11 +52,11 @@ func newColdBench(t *testing.T) *coldBench {
 	return b
 }
 
-func (b *coldBench) deviceKey() []byte {
+func (b *coldHarness) deviceKey() []byte {
 	return append([]byte{0xed}, b.device.Public().(ed25519.PublicKey)...)
 }
 
-func (b *coldBench) refill(kind bursar.ColdKind, at accountID) signer.Refill {
+func (b *coldHarness) refill(kind bursar.ColdKind, at accountID) signer.Refill {
 	return signer.Refill{
 		Wallet:  bursar.ColdWallet{Chain: bursar.XRPL, Name: "vault", Kind: kind, Addresses: []string{at.String()}},
 		Payment: chain.Payment{Address: bursar.Address{Base: b.home}, Amount: bursar.Units(5_000_000)},
@@ -64,7 +64,7 @@ func (b *coldBench) refill(kind bursar.ColdKind, at accountID) signer.Refill {
 }
 
 // honest is a payment from an account, after a change.
-func (b *coldBench) honest(from accountID, change func(p *payment)) *coldTx {
+func (b *coldHarness) honest(from accountID, change func(p *payment)) *coldTx {
 	b.Helper()
 	home, err := parseClassic(b.home)
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *coldBench) honest(from accountID, change func(p *payment)) *coldTx {
 	return t
 }
 
-func (b *coldBench) sign(by int, r signer.Refill, data []byte) []byte {
+func (b *coldHarness) sign(by int, r signer.Refill, data []byte) []byte {
 	b.Helper()
 	signed, err := b.keys[by].SignRefill(b.rules, r, b.home, data)
 	if err != nil {
@@ -92,7 +92,7 @@ func (b *coldBench) sign(by int, r signer.Refill, data []byte) []byte {
 
 func TestAColdAccountSignsARefill(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	r, data := b.refill(bursar.ColdAddress, b.bases[0]), b.honest(b.bases[0], nil).bytes()
 	if _, err := b.keys[1].SignRefill(b.rules, r, b.home, data); !errors.Is(err, signer.ErrNoKey) {
 		t.Errorf("another seed: got %v, want ErrNoKey", err)
@@ -124,7 +124,7 @@ func TestAColdAccountSignsARefill(t *testing.T) {
 // than the fee is for. Copies are joined in any order, and the order in the transaction is the ledger's.
 func TestSignersSignARefill(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	r, data := b.refill(bursar.ColdSignerList, listedAccount), b.honest(listedAccount, nil).bytes()
 	first, second, heavy := b.sign(0, r, data), b.sign(1, r, data), b.sign(2, r, data)
 	two, err := b.rules.CombineCold(r.Wallet, second, first)
@@ -170,7 +170,7 @@ func TestSignersSignARefill(t *testing.T) {
 // ledger's serialization has them.
 func TestAttacksOnAColdAccount(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	tag, regular := uint32(5), append([]byte{0x88, 20}, make([]byte, 20)...)
 	nobody := make([]byte, 70)
 	kind := func(n byte) func([]byte) []byte {
@@ -223,7 +223,7 @@ func TestAttacksOnAColdAccount(t *testing.T) {
 // What no account's list of signers can be, and signatures that the ledger would refuse.
 func TestListsAndSignaturesThatAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	r := b.refill(bursar.ColdSignerList, listedAccount)
 	good := b.sign(0, r, b.honest(listedAccount, nil).bytes())
 	outsider := b.honest(listedAccount, nil)

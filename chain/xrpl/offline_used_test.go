@@ -9,7 +9,7 @@ import (
 // A sequence is used up once the newest validated ledger has a higher one, or no such account.
 func TestASequenceIsUsedUpInTheValidatedLedger(t *testing.T) {
 	t.Parallel()
-	b := newColdBench(t)
+	b := newColdHarness(t)
 	for name, test := range map[string]struct {
 		next uint32 // 0: the account does not exist
 		want bool

@@ -57,13 +57,13 @@ func BenchmarkFromAnnouncementToWebhook(b *testing.B) {
 				if name == "postgres" && testing.Short() {
 					b.Skip("needs PostgreSQL: left out by -short")
 				}
-				measure(b, newBench(b, id, database(b)))
+				measure(b, newHarness(b, id, database(b)))
 			})
 		}
 	}
 }
 
-func measure(b *testing.B, s *bench) {
+func measure(b *testing.B, s *harness) {
 	var took []time.Duration
 	for b.Loop() {
 		took = append(took, s.once())
@@ -78,8 +78,8 @@ func measure(b *testing.B, s *bench) {
 	b.ReportMetric(quantile(1), "max-ms")
 }
 
-// bench is a service on one chain with one wallet, all running.
-type bench struct {
+// harness is a service on one chain with one wallet, all running.
+type harness struct {
 	*testing.B
 	chain    *chains.Chain
 	setup    setup
@@ -88,8 +88,8 @@ type bench struct {
 	credited chan time.Time // when each credit's webhook began
 }
 
-func newBench(b *testing.B, id bursar.ChainID, database string) *bench {
-	s := &bench{B: b, setup: setups()[id], credited: make(chan time.Time, 100)}
+func newHarness(b *testing.B, id bursar.ChainID, database string) *harness {
+	s := &harness{B: b, setup: setups()[id], credited: make(chan time.Time, 100)}
 	var err error
 	s.chain, err = chains.Start(b.Context(), id, chains.Options{Manual: true, Log: slog.New(slog.DiscardHandler)})
 	s.must(err)
@@ -114,7 +114,7 @@ func newBench(b *testing.B, id bursar.ChainID, database string) *bench {
 }
 
 // configure writes the configuration that `bursar serve` would read.
-func (s *bench) configure(database string) config.Config {
+func (s *harness) configure(database string) config.Config {
 	dir := s.TempDir()
 	mnemonic, err := signer.NewMnemonic(rand.Reader)
 	s.must(err)
@@ -136,7 +136,7 @@ func (s *bench) configure(database string) config.Config {
 }
 
 // serve runs the service until the end of the benchmark.
-func (s *bench) serve(cfg config.Config) *service.Service {
+func (s *harness) serve(cfg config.Config) *service.Service {
 	running, err := service.Open(s.Context(), cfg,
 		service.Options{Log: slog.New(slog.DiscardHandler), Getenv: func(name string) string {
 			if name == signer.PassphraseVariable {
@@ -158,7 +158,7 @@ func (s *bench) serve(cfg config.Config) *service.Service {
 }
 
 // receive records when a webhook of a credit begins.
-func (s *bench) receive(_ http.ResponseWriter, r *http.Request) {
+func (s *harness) receive(_ http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	var event struct {
 		Response struct{ Webhook client.Event }
@@ -177,7 +177,7 @@ func (s *bench) receive(_ http.ResponseWriter, r *http.Request) {
 
 // once pays, makes the payment final and returns the time from there to the webhook. It is more than from the
 // announcement, because the node makes and stores the block before it announces it.
-func (s *bench) once() time.Duration {
+func (s *harness) once() time.Duration {
 	payment := chains.Payment{Address: s.wallet, Amount: s.amount()}
 	_, err := s.chain.Pay(s.currency, []chains.Payment{payment})
 	s.must(err)
@@ -192,13 +192,13 @@ func (s *bench) once() time.Duration {
 	}
 }
 
-func (s *bench) amount() bursar.Amount {
+func (s *harness) amount() bursar.Amount {
 	amount, err := s.currency.Parse(s.setup.amount)
 	s.must(err)
 	return amount
 }
 
-func (s *bench) must(err error) {
+func (s *harness) must(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)

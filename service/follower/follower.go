@@ -44,48 +44,14 @@ type Followed struct {
 
 // Follow assembles the follower of a chain and its handlers, and starts nothing.
 func Follow(f Following) Followed {
-	capabilities := f.Chain.Capabilities()
-	wallets := cmp.Or(f.Addresses, follow.NewAddresses(f.DB, capabilities.Family))
-	bases := bursar.ColdBases(f.Cold)
-	ours, old := []string{f.Hot}, map[string]chain.KeyRef{}
-	for _, s := range f.Old {
-		ours, old[s.Base] = append(ours, s.Base), s.Key
-	}
-	watch := follow.NewColdWatch(wallets, capabilities, bases, ours...)
-	isCold := map[string]bool{}
-	for _, base := range bases {
-		isCold[base] = true
-	}
-	deposits := &deposit.Handler{
-		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
-		DB:           f.DB,
-		Capabilities: capabilities,
-		Hot:          f.OperatorAddress,
-		Old:          old,
-		Screened:     f.Screened,
-		Cold:         isCold,
-	}
-	cold := &outgoing.ColdSpends{
-		Capabilities: capabilities,
-		Registry:     f.Registry,
-		Log:          f.Log,
-		Hot:          f.Hot,
-		Old:          old,
-		Bases:        isCold,
-	}
-	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{
-		Capabilities: capabilities,
-		Registry:     f.Registry,
-		IDs:          f.IDs,
-		Log:          f.Log,
-		Hot:          f.OperatorAddress,
-		Key:          chain.HotIn(capabilities, f.Epoch),
-		Old:          old,
-	}, Cold: isCold}
+	wallets := f.wallets()
+	deposits := f.depositHandler(wallets)
+	cold := f.coldSpends(wallets)
+	externals := f.externals(wallets)
 	follower := follow.New(follow.Config{
 		DB:       f.DB,
 		Chain:    f.Chain,
-		Watch:    watch,
+		Watch:    wallets.watch,
 		Registry: f.Registry,
 		Log:      f.Log,
 		Hot:      f.OperatorAddress,
@@ -97,11 +63,69 @@ func Follow(f Following) Followed {
 	opinions := &deposit.Opinions{
 		DB:       f.DB,
 		Chain:    f.Chain,
-		Watch:    watch,
+		Watch:    wallets.watch,
 		Registry: f.Registry,
 		Log:      f.Log,
 		Pace:     f.Pace,
 		Deposits: deposits,
 	}
 	return Followed{Follower: follower, Deposits: deposits, Externals: externals, Opinions: opinions}
+}
+
+// wallets are the addresses of a chain that a block may concern, in the forms that its handlers take.
+type wallets struct {
+	watch *follow.Watch
+	old   map[string]chain.KeyRef // the hot wallets of earlier epochs
+	cold  map[string]bool
+}
+
+func (f Following) wallets() wallets {
+	capabilities := f.Chain.Capabilities()
+	addresses := cmp.Or(f.Addresses, follow.NewAddresses(f.DB, capabilities.Family))
+	bases := bursar.ColdBases(f.Cold)
+	ours, old := []string{f.Hot}, map[string]chain.KeyRef{}
+	for _, s := range f.Old {
+		ours, old[s.Base] = append(ours, s.Base), s.Key
+	}
+	isCold := map[string]bool{}
+	for _, base := range bases {
+		isCold[base] = true
+	}
+	return wallets{watch: follow.NewColdWatch(addresses, capabilities, bases, ours...), old: old, cold: isCold}
+}
+
+func (f Following) depositHandler(w wallets) *deposit.Handler {
+	return &deposit.Handler{
+		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
+		DB:           f.DB,
+		Capabilities: f.Chain.Capabilities(),
+		Hot:          f.OperatorAddress,
+		Old:          w.old,
+		Screened:     f.Screened,
+		Cold:         w.cold,
+	}
+}
+
+func (f Following) coldSpends(w wallets) *outgoing.ColdSpends {
+	return &outgoing.ColdSpends{
+		Capabilities: f.Chain.Capabilities(),
+		Registry:     f.Registry,
+		Log:          f.Log,
+		Hot:          f.Hot,
+		Old:          w.old,
+		Bases:        w.cold,
+	}
+}
+
+func (f Following) externals(w wallets) *outgoing.Externals {
+	capabilities := f.Chain.Capabilities()
+	return &outgoing.Externals{Inclusions: &outgoing.Inclusions{
+		Capabilities: capabilities,
+		Registry:     f.Registry,
+		IDs:          f.IDs,
+		Log:          f.Log,
+		Hot:          f.OperatorAddress,
+		Key:          chain.HotIn(capabilities, f.Epoch),
+		Old:          w.old,
+	}, Cold: w.cold}
 }

@@ -53,30 +53,51 @@ func main() {
 	}
 }
 
-func run(ctx context.Context) error {
+// options are what the command line asks for.
+type options struct {
+	packages, tests []string
+	sample          int
+	seed            uint64
+	workers         int
+	only, named     string
+	onlyTests       *regexp.Regexp
+	again           bool
+	budget          time.Duration
+}
+
+func readOptions() (o options, err error) {
 	packages := flag.String("packages", strings.Join(money, ","), "comma-separated packages to change")
 	tests := flag.String("tests", strings.Join(provers, ","), "comma-separated packages whose tests run")
-	sample := flag.Int("sample", 0, "judge so many mutants, selected by -seed; 0: all")
-	seed := flag.Uint64("seed", 1, "selects the sample")
-	workers := flag.Int("workers", runtime.NumCPU(), "number of test processes that run in parallel")
-	only := flag.String("only", "", "judge only mutants whose name contains this")
-	named := flag.String("named", "",
+	flag.IntVar(&o.sample, "sample", 0, "judge so many mutants, selected by -seed; 0: all")
+	flag.Uint64Var(&o.seed, "seed", 1, "selects the sample")
+	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "number of test processes that run in parallel")
+	flag.StringVar(&o.only, "only", "", "judge only mutants whose name contains this")
+	flag.StringVar(&o.named, "named", "",
 		"judge only the mutants whose names, or whose files' names, begin the lines of this file, such as the report "+
 			"of an earlier run")
 	onlyTests := flag.String("run", "", "judge only with the tests whose names match this expression")
-	again := flag.Bool("again", false, "judge the listed survivors too, and report those that a test notices by now")
-	budget := flag.Duration("budget", 40*time.Second,
+	flag.BoolVar(&o.again, "again", false,
+		"judge the listed survivors too, and report those that a test notices by now")
+	flag.DurationVar(&o.budget, "budget", 40*time.Second,
 		"limit of processor time for the tests of one mutant; the slowest are left out")
 	flag.Parse()
-	root, err := os.Getwd()
+	o.packages, o.tests = strings.Split(*packages, ","), strings.Split(*tests, ",")
+	if o.onlyTests, err = regexp.Compile(*onlyTests); err != nil {
+		return o, fmt.Errorf("-run: %w", err)
+	}
+	return o, nil
+}
+
+func run(ctx context.Context) error {
+	o, err := readOptions()
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat("go.mod"); err != nil {
-		return errors.New("run it in the repository's top directory: go run ./test/mutate")
+	root, err := top()
+	if err != nil {
+		return err
 	}
-	changed := strings.Split(*packages, ",")
-	b, last, err := prepare(ctx, root, changed, strings.Split(*tests, ","))
+	b, last, err := prepare(ctx, root, o.packages, o.tests)
 	if err != nil {
 		return err
 	}
@@ -86,33 +107,51 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if gone := stale(listed, b.sites, changed); len(gone) > 0 {
+	if gone := stale(listed, b.sites, o.packages); len(gone) > 0 {
 		return fmt.Errorf("%s lists mutants that no longer exist: %s", survivorsFile, strings.Join(gone, " "))
 	}
-	wantedTests, err := regexp.Compile(*onlyTests)
-	if err != nil {
-		return fmt.Errorf("-run: %w", err)
-	}
-	watched, err := b.watch(ctx, last, *workers, wantedTests, say)
+	watched, err := b.watch(ctx, last, o.workers, o.onlyTests, say)
 	if err != nil {
 		return err
 	}
-	j := &judge{built: b, tests: watched, budget: *budget, killers: map[string][]string{}}
-	if !*again {
+	j := &judge{built: b, tests: watched, budget: o.budget, killers: map[string][]string{}}
+	if !o.again {
 		j.listed = listed
 	}
-	chosen, err := choose(b.sites, *only, *named)
+	chosen, err := o.choose(b.sites)
 	if err != nil {
 		return err
 	}
-	chosen = sampleOf(chosen, *sample, *seed)
+	sayUnreached(chosen, watched)
+	outcomes, err := j.all(ctx, chosen, o.workers)
+	return errors.Join(report(os.Stdout, outcomes, listed, wanted), err)
+}
+
+// top returns the repository's top directory, which is where the command runs.
+func top() (string, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat("go.mod"); err != nil {
+		return "", errors.New("run it in the repository's top directory: go run ./test/mutate")
+	}
+	return root, nil
+}
+
+// choose returns the sites that are judged.
+func (o options) choose(sites []site) ([]site, error) {
+	chosen, err := choose(sites, o.only, o.named)
+	return sampleOf(chosen, o.sample, o.seed), err
+}
+
+// sayUnreached names the sites that no test reaches: they survive.
+func sayUnreached(chosen []site, watched []test) {
 	for _, s := range chosen {
 		if !slices.ContainsFunc(watched, func(t test) bool { return t.sites[s.id] }) {
 			say("no test reaches %s:%d %s %q", s.file, s.line, s.kind, oneLine(s.text))
 		}
 	}
-	outcomes, err := j.all(ctx, chosen, *workers)
-	return errors.Join(report(os.Stdout, outcomes, listed, wanted), err)
 }
 
 func say(format string, args ...any) {

@@ -10,8 +10,8 @@
 # pg_dump. The test counts the charges: there are as many as the last release's files had, unless this script makes others.
 #
 # Where a migration came after the recording and before the tag, record again under its number, for both databases, and put the
-# new files and the number in the place of the last two in earlierVersions (cmd/bursar/upgrade_test.go): what no release left
-# behind need not be kept. With a PostgreSQL that is made for it and thrown away:
+# new files and the number in the place of the last two in earlierVersions (cmd/bursar/migrate_upgrade_test.go): what no
+# release left behind need not be kept. With a PostgreSQL that is made for it and thrown away:
 #
 #   initdb -D /tmp/recorded -A trust -U recorder && pg_ctl -D /tmp/recorded -o '-p 54391 -k /tmp/recorded' -w start
 #   createdb -h 127.0.0.1 -p 54391 -U recorder recorded
