@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/follow"
@@ -32,6 +33,35 @@ func (h *Handler) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) 
 	return len(list) > 0, err
 }
 
+// pass is how far deposits are credited that became final at one time, and that take several transactions. The next one
+// begins behind what the last one credited: PostgreSQL keeps the old rows in the index of pending deposits until they
+// are vacuumed, and would read them again for each transaction. What became due in front of it meanwhile is credited by
+// the next pass, which begins at the oldest deposit.
+type pass struct {
+	mu    sync.Mutex
+	at    follow.Finality
+	after store.DepositCursor // zero: no pass is in progress
+}
+
+func (p *pass) begins(at follow.Finality) (after store.DepositCursor) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at == at {
+		after = p.after
+	}
+	return after
+}
+
+func (p *pass) credited(at follow.Finality, due []bursar.Deposit, more bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at, p.after = at, store.DepositCursor{}
+	if more {
+		last := due[len(due)-1]
+		p.after = store.DepositCursor{Height: last.Height, Number: last.Number}
+	}
+}
+
 // Credit books deposits that became final, as many as one transaction takes.
 func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) (credited int, more bool, err error) {
 	if open, err := h.mayCredit(ctx, tx); err != nil || !open {
@@ -41,6 +71,7 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 	if err != nil {
 		return 0, false, err
 	}
+	query.After = h.pass.begins(at)
 	due, altered, err := tx.Deposits().FinalSealed(ctx, query)
 	if err != nil {
 		return 0, false, err
@@ -48,7 +79,9 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 	if altered > 0 {
 		h.Log.Error("deposits not credited: their rows were altered", "chain", h.Capabilities.ID, "deposits", altered)
 	}
-	return len(due), len(due) == creditsAtOnce, h.creditAll(ctx, tx, due, at.Latest)
+	more = len(due) == creditsAtOnce
+	tx.After(func() { h.pass.credited(at, due, more) })
+	return len(due), more, h.creditAll(ctx, tx, due, at.Latest)
 }
 
 // mayCredit reports whether deposits are booked now: none is while endpoints disagree.

@@ -38,6 +38,7 @@ type Handler struct {
 
 	Screened bool // nothing is credited that the screening service has not passed
 
+	pass    pass
 	ignored atomic.Uint64
 }
 

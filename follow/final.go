@@ -19,8 +19,12 @@ func (f *Follower) finalize(
 	id := f.Chain.Capabilities().ID
 	at := Finality{Final: final, Latest: max(head.Latest.Height, last.Height)}
 	caughtUp := f.memory.readyToken != lease.Token && f.memory.goal.reached(lease, head, last, final)
-	if due, err := f.anythingNew(ctx, at); err != nil || !due && !caughtUp && f.memory.recovery.Number == 0 {
-		return false, err
+	due := f.memory.moreToBook
+	if !due {
+		var err error
+		if due, err = f.anythingNew(ctx, at); err != nil || !due && !caughtUp && f.memory.recovery.Number == 0 {
+			return false, err
+		}
 	}
 	var credited int
 	var more bool
@@ -52,6 +56,7 @@ func (f *Follower) finalize(
 	if err != nil {
 		return false, fmt.Errorf("credit up to block %d: %w", final, err)
 	}
+	f.memory.moreToBook = more
 	if caughtUp {
 		f.memory.readyToken = lease.Token
 		f.Log.Info("chain is caught up", "chain", id, "token", lease.Token, "final", final)

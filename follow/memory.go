@@ -13,6 +13,7 @@ type memory struct {
 	lastHead      chain.Head // the last head that was read
 	headReadAt    time.Time
 	blocksPending bool // blocks up to lastHead are known to be unread
+	moreToBook    bool // the last transaction did not book all that is final
 
 	goal       goal  // how far the chain must be recorded before anything is signed
 	readyToken int64 // fencing token of the lease under which the chain caught up

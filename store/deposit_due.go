@@ -72,7 +72,7 @@ func dueDeposits[T any](ctx context.Context, tx *Tx, what, query string, scan fu
 	}
 	return rows(ctx, tx, what, scan, query+depositFrom+` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
 		AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
-		AND (d.height > $6 OR d.height = $6 AND d.number > $7) AND `+condition+`
+		AND (d.height, d.number) > ($6, $7) AND `+condition+`
 		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
 		ORDER BY d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
 }
