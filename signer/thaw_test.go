@@ -129,6 +129,7 @@ func TestOnePersonEndsAThawThatWaits(t *testing.T) {
 	d.wantFrozen(2*time.Minute, false)
 	d.wantFrozen(2*time.Hour, false)
 	d.must(d.thaws(ann, bob))
+	d.look()
 	d.wantFrozen(time.Hour-time.Minute, true)
 	d.wantThawed(time.Minute)
 }
@@ -259,6 +260,20 @@ func TestAProcessCountsTheHourByItself(t *testing.T) {
 	}
 }
 
+// The attack: while people's thaw is applied the clock is an hour and more behind, and right again at once. The process
+// that was there before counts the hour from when it saw the thaw.
+func TestAClockThatWasBehindForAMomentDoesNotShortenTheWait(t *testing.T) {
+	t.Parallel()
+	d := newPolicyFixture(t, func(p *roster.Policy) { p.Network = "mainnet" })
+	d.look()
+	d.freezes(ann)
+	d.clock.Advance(time.Minute)
+	d.must(d.thaws(ann, bob))
+	d.wantFrozen(5*time.Hour, true)
+	d.wantFrozen(59*time.Minute, true)
+	d.wantThawed(time.Minute)
+}
+
 // An older copy of the state, of which the marker or nothing is put back with it, does not thaw: the marker is another,
 // or the thaw's time is long over.
 func TestAnOlderStateDoesNotThaw(t *testing.T) {
@@ -340,6 +355,7 @@ func TestAThawIsWholeAfterACrash(t *testing.T) {
 		if d.waits().IsZero() {
 			d.must(d.thaws(ann, bob))
 		}
+		d.look()
 		d.wantFrozen(time.Hour-time.Second, true)
 		d.wantThawed(time.Second)
 	}
