@@ -40,8 +40,7 @@ var testKinds = map[string]testKind{
 	"vectors":     {anyTest, "holds the package to what others publish, through several files"},
 }
 
-// besideNothing are the packages and files whose tests are beside no file, and why. What is to be renamed yet leaves
-// the list with its last file.
+// besideNothing are the packages and files whose tests are beside no file, and why.
 var besideNothing = map[string]string{
 	"sandbox/browser": "the package consists of tests",
 	"sandbox/clients": "the package consists of tests",
@@ -67,20 +66,9 @@ var besideNothing = map[string]string{
 	"words_refs_test.go":   "about the code of the repository",
 	"words_test.go":        "about the code of the repository",
 
-	"approval":           toRename,
-	"cmd/bursar-approve": toRename,
-	"cmd/bursar-signer":  toRename,
-	"roster":             toRename,
-	"signer":             toRename,
-	"signer/memory":      toRename,
-	"signer/orders":      toRename,
-	"signer/people":      toRename,
-	"signer/proof":       toRename,
-	"signer/remote":      toRename,
-	"sshsig":             toRename,
+	"cmd/bursar-approve": "its tests run the program",
+	"cmd/bursar-signer":  "its tests run the program",
 }
-
-const toRename = "not renamed yet"
 
 // firstWords are the beginnings of a test file's name that end before an underscore or before _test.go, such as
 // settle_sweep and settle of settle_sweep_test.go.

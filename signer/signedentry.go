@@ -70,7 +70,8 @@ func ReadSigned(e memory.Entry) (s SignedEntry, err error) {
 	return s, nil
 }
 
-// Identified reports whether the entry names what the transaction uses. Those of earlier releases have the digest alone.
+// Identified reports whether the entry names what the transaction uses. Those of earlier releases have the digest
+// alone.
 func (s SignedEntry) Identified() bool { return len(s.Inputs) > 0 }
 
 // Resources returns what the chain lets at most one transaction use: outpoints, or "<address>/<nonce>".

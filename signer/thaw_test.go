@@ -231,7 +231,8 @@ func (d *policyFixture) anew() {
 	d.must(memory.Agree(d.t.Context(), d.file))
 }
 
-// A clock that is set back lengthens the wait. A thaw that is signed while the clock is behind what the signer remembers is refused.
+// A clock that is set back lengthens the wait. A thaw that is signed while the clock is behind what the signer remembers
+// is refused.
 func TestTheClockDoesNotShortenTheWait(t *testing.T) {
 	t.Parallel()
 	d := newThawFixture(t)

@@ -24,9 +24,9 @@ type auditCompareCommand struct {
 
 // Help returns an example.
 func (auditCompareCommand) Help() string {
-	return "Compares what the signer signed with what this service's database says was sent, transaction by transaction: " +
-		"by the digest of the bytes, by the transaction's ID where the bytes fix it, and by the UTXOs or the nonce, never by " +
-		"the outgoing ID alone. It prints what was signed and the books do not know, what the books sent and the log does " +
+	return "Compares what the signer signed with what this service's database says was sent, transaction by " +
+		"transaction: by the digest of the bytes, by the transaction's ID where the bytes fix it, and by the UTXOs or the " +
+		"nonce, never by the outgoing ID alone. It prints what was signed and the books do not know, what the books sent and the log does " +
 		"not know, and what differs in payments, fee or transaction, and adds up each currency on both sides. It changes " +
 		"nothing, and exits with 1 if anything differs. It believes the rows of the database: `bursar ledger verify` and " +
 		"`bursar reconcile` check these.\n\nExample:\n\n    bursar audit compare november.log --since 2026-11-01 --until " +
@@ -97,14 +97,16 @@ func (cmd *auditCompareCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	if n := len(out.Differences); n > 0 {
-		return fmt.Errorf("the signer's log and the books differ in %d ways; see docs/operations/signer.md", n)
+		return fmt.Errorf("differences between the signer's log and the books: %d; see docs/operations/signer.md", n)
 	}
 	return nil
 }
 
 // seenOf compares the exports with the newest entries of the signer's log that the service has seen: an export of
 // before is not of everything, and one without such an entry is of a log that was changed, or of another one.
-func seenOf(ctx context.Context, db *store.DB, log *signerlog.Log) (d []signerlog.Difference, notes []string, err error) {
+func seenOf(
+	ctx context.Context, db *store.DB, log *signerlog.Log,
+) (d []signerlog.Difference, notes []string, err error) {
 	var seen []store.SignerLog
 	err = db.View(ctx, func(tx *store.Tx) error {
 		seen, err = tx.Settings().SignerLogs(ctx)

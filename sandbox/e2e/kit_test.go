@@ -26,8 +26,8 @@ import (
 // TestEverythingIsLostButTheKit loses the database and the signer's machine at once, with everything that is on them,
 // and begins again from the recovery kit alone, as docs/operations/backup.md says: the seed file opened by shares, the
 // policy with its signatures, an export of the signer's state and a copy of the database, both older than the last
-// payments. Nobody is paid twice, every window of the policy is used up until people decide, books equal the chains, and
-// the service goes on.
+// payments. Nobody is paid twice, every window of the policy is used up until people decide, books equal the chains,
+// and the service goes on.
 func TestEverythingIsLostButTheKit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the service as a process: left out by -short")
@@ -224,8 +224,8 @@ func (k *kitDrill) restore(*harness) {
 	})
 }
 
-// nothingWaits ends the wait of the chains, whose journal is lost with the marks: those whose transactions expire by their
-// blocks, the others by a person who sees in their own nodes that nothing waits.
+// nothingWaits ends the wait of the chains, whose journal is lost with the marks: those whose transactions expire by
+// their blocks, the others by a person who sees in their own nodes that nothing waits.
 func (k *kitDrill) nothingWaits() {
 	k.mine(200)
 	var waiting []string

@@ -205,7 +205,8 @@ type signerStatusCommand struct {
 // Help returns an example.
 func (signerStatusCommand) Help() string {
 	return "Shows whether the signer is frozen and when a thaw begins that people signed, since when it remembers, how " +
-		"much of each limit of the configuration is used up, and the newest entry of its log, after checking that every entry of the log follows from the one before. " +
+		"much of each limit of the configuration is used up, and the newest entry of its log, after checking that every " +
+		"entry of the log follows from the one before. " +
 		"It may run beside the signer.\n\nExample:\n\n" +
 		"    bursar signer status"
 }
