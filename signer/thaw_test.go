@@ -231,6 +231,23 @@ func (d *policyFixture) anew() {
 	d.must(memory.Agree(d.t.Context(), d.file))
 }
 
+// The attack: anyone who controls the service asks without end, so that nobody who freezes the signer again while a thaw
+// waits gets at its state. What a frozen signer refuses needs none.
+func TestWhatAFrozenSignerRefusesUsesNoState(t *testing.T) {
+	t.Parallel()
+	d := newThawFixture(t)
+	d.signer.FreezeItself(func(memory.Freeze, error) {})
+	used := 0
+	d.file.OnStep(func(string) error { used++; return nil })
+	for n := range 10 {
+		d.wantReason(d.numbered(n+1, 10, 1), ReasonFrozen)
+	}
+	d.file.OnStep(nil)
+	if used > 0 {
+		t.Errorf("ten transactions that were refused took %d steps in the state, want none", used)
+	}
+}
+
 // A clock that is set back lengthens the wait. A thaw that is signed while the clock is behind what the signer remembers
 // is refused.
 func TestTheClockDoesNotShortenTheWait(t *testing.T) {
