@@ -25,8 +25,10 @@ type Period struct {
 type comparison struct {
 	ctx    context.Context
 	log    *Log
-	text   func(id bursar.ChainID, contract string, a bursar.Amount) string
 	report *Report
+
+	registry *bursar.Registry
+	text     func(id bursar.ChainID, contract string, a bursar.Amount) string
 
 	sums map[asset]*Sum
 	used map[string]*entry // by chain and resource: the entry in a block that used it; others: one that no entry allowed
@@ -52,14 +54,14 @@ type asset struct {
 // pageSize is how many outgoing transactions are read at once.
 const pageSize = 200
 
-// Compare compares a log with the books of a database, which it only reads. The registry writes amounts in messages. An
-// error says that the comparison is not complete.
+// Compare compares a log with the books of a database, which it only reads. The registry knows the contracts of what was
+// ordered, and writes amounts in messages. An error says that the comparison is not complete.
 func Compare(ctx context.Context, db *store.DB, log *Log, registry *bursar.Registry, p Period) (Report, error) {
 	if p.Until.IsZero() {
 		p.Until = log.Ends().Add(time.Millisecond)
 	}
-	c := &comparison{ctx: ctx, log: log, text: registry.AssetText, sums: map[asset]*Sum{}, used: map[string]*entry{},
-		report: &Report{Since: p.Since, Until: p.Until, Signed: map[chain.Kind]int{}}}
+	c := &comparison{ctx: ctx, log: log, registry: registry, text: registry.AssetText, sums: map[asset]*Sum{},
+		used: map[string]*entry{}, report: &Report{Since: p.Since, Until: p.Until, Signed: map[chain.Kind]int{}}}
 	if err := c.outgoing(db); err != nil {
 		return *c.report, err
 	}

@@ -240,6 +240,29 @@ func TestARowWithoutAWithdrawalDiffers(t *testing.T) {
 	})
 }
 
+// The attack: somebody orders a token that is worth nothing, and has the same number of units of another currency signed
+// and booked for that.
+func TestAPaymentInAnotherCurrencyDiffers(t *testing.T) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		r.Forged = true
+		r.WithTokens()
+		r.Fund()
+		r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 100_000_000)
+		r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 100_000_000)
+		r.Settle()
+		coin := r.Order(10_000_000, r.Chain.Named("ann"))
+		token := r.OrderOf(0, "TOKEN", 10_000_000, r.Chain.Named("ann"))
+		r.SettleAll()
+		coin, token = r.Now(coin), r.Now(token)
+		wantKinds(t, compared(r, signerlog.Period{}))
+		forge := intruder(t, r.DB)
+		forge(`UPDATE withdrawals SET outgoing_id = $2 WHERE id = $1`, coin.ID, token.OutgoingID)
+		forge(`UPDATE withdrawals SET outgoing_id = $2 WHERE id = $1`, token.ID, coin.OutgoingID)
+		wantKinds(t, compared(r, signerlog.Period{}), signerlog.OtherPayments, signerlog.OtherPayments,
+			signerlog.OtherPayments, signerlog.OtherPayments)
+	})
+}
+
 // A period has what is signed in it, and what is near its border differs in nothing.
 func TestAPeriodHasWhatIsSignedInIt(t *testing.T) {
 	chains(t, func(t *testing.T, r *bursartest.OneChain) {

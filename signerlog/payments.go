@@ -133,18 +133,35 @@ func (c *comparison) booked(tx *store.Tx, p bursar.OutgoingTx) (list []chain.Pay
 	if err != nil {
 		return nil, err
 	}
-	contract := ""
+	requested := ""
 	if len(request.Payments) > 0 {
-		contract = request.Payments[0].Contract // one transaction pays one currency
+		requested = request.Payments[0].Contract // one transaction pays one currency
 	}
 	for _, w := range withdrawals {
-		list = append(list, chain.Payment{Address: w.Address, Contract: contract, Amount: w.Amount})
+		list = append(list, chain.Payment{Address: w.Address, Contract: c.contractOf(w.Currency, p.Chain, requested),
+			Amount: w.Amount})
 	}
 	refund, err := tx.Resolutions().RefundPaidBy(c.ctx, p.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return list, nil
 	}
-	return append(list, chain.Payment{Address: refund.Address, Contract: contract, Amount: refund.Amount}), err
+	return append(list, chain.Payment{Address: refund.Address, Contract: c.contractOf(refund.Currency, p.Chain, requested),
+		Amount: refund.Amount}), err
+}
+
+// contractOf returns the contract of a currency that was ordered, for a transaction of a chain that pays a contract. A
+// currency that is not configured any more is taken for what the transaction pays, unless that is another one.
+//
+// The attack: what is signed and booked for a withdrawal is as many units of a currency that is worth more.
+func (c *comparison) contractOf(code bursar.CurrencyCode, id bursar.ChainID, requested string) string {
+	ordered, err := c.registry.Get(code)
+	if err == nil && ordered.Chain == id {
+		return ordered.Contract
+	}
+	if _, another := c.registry.Asset(id, requested); err != nil && !another {
+		return requested
+	}
+	return string(code) // which is no contract of the chain
 }
 
 // addBooks adds what the books say that an outgoing transaction paid.
