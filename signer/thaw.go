@@ -34,7 +34,8 @@ func (s *Signer) ThawsAt() time.Time { return s.ThawWaits().At }
 //
 // The attack: the clock of the machine is set forward, as by a time server in other hands, and an hour is over at once.
 // A process that has seen the thaw counts the hour by itself. One that was there before people signed it counts all of
-// the hour, so that nothing is gained by a clock that is set back while the thaw is applied, and right at the next look.
+// the hour, so that nothing is gained by a clock that is set back while the thaw is applied, and right at the next
+// look.
 func (s *Signer) ThawDue(ctx context.Context, now time.Time) (ended int, err error) {
 	file, is := s.judge.keeper.(*memory.File)
 	if !is {

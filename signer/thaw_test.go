@@ -231,8 +231,8 @@ func (d *policyFixture) anew() {
 	d.must(memory.Agree(d.t.Context(), d.file))
 }
 
-// The attack: anyone who controls the service asks without end, so that nobody who freezes the signer again while a thaw
-// waits gets at its state. What a frozen signer refuses needs none.
+// The attack: anyone who controls the service asks without end, so that nobody who freezes the signer again while a
+// thaw waits gets at its state. What a frozen signer refuses needs none.
 func TestWhatAFrozenSignerRefusesUsesNoState(t *testing.T) {
 	t.Parallel()
 	d := newThawFixture(t)
@@ -248,8 +248,8 @@ func TestWhatAFrozenSignerRefusesUsesNoState(t *testing.T) {
 	}
 }
 
-// A clock that is set back lengthens the wait. A thaw that is signed while the clock is behind what the signer remembers
-// is refused.
+// A clock that is set back lengthens the wait. A thaw that is signed while the clock is behind what the signer
+// remembers is refused.
 func TestTheClockDoesNotShortenTheWait(t *testing.T) {
 	t.Parallel()
 	d := newThawFixture(t)

@@ -54,8 +54,8 @@ type asset struct {
 // pageSize is how many outgoing transactions are read at once.
 const pageSize = 200
 
-// Compare compares a log with the books of a database, which it only reads. The registry knows the contracts of what was
-// ordered, and writes amounts in messages. An error says that the comparison is not complete.
+// Compare compares a log with the books of a database, which it only reads. The registry knows the contracts of what
+// was ordered, and writes amounts in messages. An error says that the comparison is not complete.
 func Compare(ctx context.Context, db *store.DB, log *Log, registry *bursar.Registry, p Period) (Report, error) {
 	if p.Until.IsZero() {
 		p.Until = log.Ends().Add(time.Millisecond)
@@ -159,8 +159,8 @@ func (c *comparison) one(tx *store.Tx, p bursar.OutgoingTx, versions []store.Sto
 	return err
 }
 
-// counts reports whether an outgoing transaction is to pay what the books settle with it. What expired, was abandoned or
-// failed pays nothing, by the books.
+// counts reports whether an outgoing transaction is to pay what the books settle with it. What expired, was abandoned
+// or failed pays nothing, by the books.
 func (c *comparison) counts(e *entry, p bursar.OutgoingTx) bool {
 	return p.Status != bursar.OutgoingAbandoned && !p.Failed && c.within(e.at)
 }

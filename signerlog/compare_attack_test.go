@@ -221,9 +221,9 @@ func TestRowsThatWereChangedDiffer(t *testing.T) {
 	})
 }
 
-// The attack: somebody who had the signer sign a payment, and who can write to the database, adds a row for it. There is
-// no withdrawal that it pays: neither a row of which nothing was sent yet, nor one that was sent as something else, hides
-// that.
+// The attack: somebody who had the signer sign a payment, and who can write to the database, adds a row for it. There
+// is no withdrawal that it pays: neither a row of which nothing was sent yet, nor one that was sent as something else,
+// hides that.
 func TestARowWithoutAWithdrawalDiffers(t *testing.T) {
 	chains(t, func(t *testing.T, r *bursartest.OneChain) {
 		r.Forged = true
@@ -240,8 +240,8 @@ func TestARowWithoutAWithdrawalDiffers(t *testing.T) {
 	})
 }
 
-// The attack: somebody orders a token that is worth nothing, and has the same number of units of another currency signed
-// and booked for that.
+// The attack: somebody orders a token that is worth nothing, and has the same number of units of another currency
+// signed and booked for that.
 func TestAPaymentInAnotherCurrencyDiffers(t *testing.T) {
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		r.Forged = true
