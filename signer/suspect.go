@@ -62,7 +62,9 @@ func (s *Signer) consider(ctx context.Context, c *check, err error) {
 	if s.suspicion.report == nil || !errors.As(err, &refused) {
 		return
 	}
-	if frozen, err := s.staysFrozen(context.WithoutCancel(ctx)); frozen || err != nil {
+	// While a thaw waits, each new reason to freeze ends it. The state is not asked, for which a freezing command may
+	// wait.
+	if _, frozen, err := s.judge.keeper.Gate().Frozen(); err != nil || frozen && s.ThawsAt().IsZero() {
 		return
 	}
 	why := ""

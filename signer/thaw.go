@@ -14,6 +14,9 @@ type thaw struct {
 	mu    sync.Mutex
 	waits memory.WaitingThaw
 	seen  time.Time // when this process saw it first
+	fresh bool      // this process had looked before, when it did not wait yet
+
+	looked bool // this process looked at all
 }
 
 // ThawWaits returns the thaw that waits, as ThawDue saw it last; its At is zero: none does.
@@ -30,7 +33,9 @@ func (s *Signer) ThawsAt() time.Time { return s.ThawWaits().At }
 // Call it every few seconds; while the signer is not frozen, it does nothing.
 //
 // The attack: the clock of the machine is set forward, as by a time server in other hands, and an hour is over at once.
-// A process that has seen the thaw counts the hour by itself.
+// A process that has seen the thaw counts the hour by itself. One that was there before people signed it counts all of
+// the hour, so that nothing is gained by a clock that is set back while the thaw is applied, and right at the next
+// look.
 func (s *Signer) ThawDue(ctx context.Context, now time.Time) (ended int, err error) {
 	file, is := s.judge.keeper.(*memory.File)
 	if !is {
@@ -42,16 +47,27 @@ func (s *Signer) ThawDue(ctx context.Context, now time.Time) (ended int, err err
 	}
 	var done memory.Thawed
 	if frozen || !s.ThawsAt().IsZero() { // that its marker is gone ends a thaw too
-		if done, err = memory.ThawDue(ctx, file, s.bySteady(now)); err != nil {
+		w, _, err := memory.Waiting(ctx, file)
+		if err == nil {
+			s.thaw.see(w, now)
+			done, err = memory.ThawDue(ctx, file, s.bySteady(now))
+		}
+		if err != nil {
 			return 0, fmt.Errorf("look at the thaw that waits: %w", err)
 		}
 	}
-	s.thaw.mu.Lock()
-	defer s.thaw.mu.Unlock()
-	if s.thaw.waits != done.Waits {
-		s.thaw.waits, s.thaw.seen = done.Waits, now
-	}
+	s.thaw.see(done.Waits, now)
 	return done.Ended, nil
+}
+
+// see notes which thaw waits; its At is zero: none does.
+func (t *thaw) see(w memory.WaitingThaw, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.waits != w {
+		t.waits, t.seen, t.fresh = w, now, t.looked
+	}
+	t.looked = true
 }
 
 // bySteady returns the time, as steady does once a thaw that waits was seen.
@@ -61,7 +77,11 @@ func (s *Signer) bySteady(now time.Time) time.Time {
 	if s.thaw.waits.At.IsZero() {
 		return now
 	}
-	return steady(s.thaw.seen, now, now.Sub(s.thaw.seen)) // by what the process counts, where now has it
+	since := s.thaw.seen
+	if s.thaw.fresh {
+		since = s.thaw.waits.Since // it was taken since the look before
+	}
+	return steady(since, now, now.Sub(s.thaw.seen)) // by what the process counts, where now has it
 }
 
 // steady returns the time, but no more after another time than was counted since.

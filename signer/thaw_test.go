@@ -129,6 +129,7 @@ func TestOnePersonEndsAThawThatWaits(t *testing.T) {
 	d.wantFrozen(2*time.Minute, false)
 	d.wantFrozen(2*time.Hour, false)
 	d.must(d.thaws(ann, bob))
+	d.look()
 	d.wantFrozen(time.Hour-time.Minute, true)
 	d.wantThawed(time.Minute)
 }
@@ -230,8 +231,25 @@ func (d *policyFixture) anew() {
 	d.must(memory.Agree(d.t.Context(), d.file))
 }
 
-// A clock that is set back lengthens the wait. A thaw that is signed while the clock is behind what the signer remembers
-// is refused.
+// The attack: anyone who controls the service asks without end, so that nobody who freezes the signer again while a
+// thaw waits gets at its state. What a frozen signer refuses needs none.
+func TestWhatAFrozenSignerRefusesUsesNoState(t *testing.T) {
+	t.Parallel()
+	d := newThawFixture(t)
+	d.signer.FreezeItself(func(memory.Freeze, error) {})
+	used := 0
+	d.file.OnStep(func(string) error { used++; return nil })
+	for n := range 10 {
+		d.wantReason(d.numbered(n+1, 10, 1), ReasonFrozen)
+	}
+	d.file.OnStep(nil)
+	if used > 0 {
+		t.Errorf("ten transactions that were refused took %d steps in the state, want none", used)
+	}
+}
+
+// A clock that is set back lengthens the wait. A thaw that is signed while the clock is behind what the signer
+// remembers is refused.
 func TestTheClockDoesNotShortenTheWait(t *testing.T) {
 	t.Parallel()
 	d := newThawFixture(t)
@@ -258,6 +276,20 @@ func TestAProcessCountsTheHourByItself(t *testing.T) {
 	if got := steady(began, behind, time.Minute); !got.Equal(behind) {
 		t.Errorf("by a clock that was set back it counts %v, want %v", got, behind)
 	}
+}
+
+// The attack: while people's thaw is applied the clock is an hour and more behind, and right again at once. The process
+// that was there before counts the hour from when it saw the thaw.
+func TestAClockThatWasBehindForAMomentDoesNotShortenTheWait(t *testing.T) {
+	t.Parallel()
+	d := newPolicyFixture(t, func(p *roster.Policy) { p.Network = "mainnet" })
+	d.look()
+	d.freezes(ann)
+	d.clock.Advance(time.Minute)
+	d.must(d.thaws(ann, bob))
+	d.wantFrozen(5*time.Hour, true)
+	d.wantFrozen(59*time.Minute, true)
+	d.wantThawed(time.Minute)
 }
 
 // An older copy of the state, of which the marker or nothing is put back with it, does not thaw: the marker is another,
@@ -341,6 +373,7 @@ func TestAThawIsWholeAfterACrash(t *testing.T) {
 		if d.waits().IsZero() {
 			d.must(d.thaws(ann, bob))
 		}
+		d.look()
 		d.wantFrozen(time.Hour-time.Second, true)
 		d.wantThawed(time.Second)
 	}

@@ -25,8 +25,10 @@ type Period struct {
 type comparison struct {
 	ctx    context.Context
 	log    *Log
-	text   func(id bursar.ChainID, contract string, a bursar.Amount) string
 	report *Report
+
+	registry *bursar.Registry
+	text     func(id bursar.ChainID, contract string, a bursar.Amount) string
 
 	sums map[asset]*Sum
 	used map[string]*entry // by chain and resource: the entry in a block that used it; others: one that no entry allowed
@@ -52,14 +54,14 @@ type asset struct {
 // pageSize is how many outgoing transactions are read at once.
 const pageSize = 200
 
-// Compare compares a log with the books of a database, which it only reads. The registry writes amounts in messages. An
-// error says that the comparison is not complete.
+// Compare compares a log with the books of a database, which it only reads. The registry knows the contracts of what
+// was ordered, and writes amounts in messages. An error says that the comparison is not complete.
 func Compare(ctx context.Context, db *store.DB, log *Log, registry *bursar.Registry, p Period) (Report, error) {
 	if p.Until.IsZero() {
 		p.Until = log.Ends().Add(time.Millisecond)
 	}
-	c := &comparison{ctx: ctx, log: log, text: registry.AssetText, sums: map[asset]*Sum{}, used: map[string]*entry{},
-		report: &Report{Since: p.Since, Until: p.Until, Signed: map[chain.Kind]int{}}}
+	c := &comparison{ctx: ctx, log: log, registry: registry, text: registry.AssetText, sums: map[asset]*Sum{},
+		used: map[string]*entry{}, report: &Report{Since: p.Since, Until: p.Until, Signed: map[chain.Kind]int{}}}
 	if err := c.outgoing(db); err != nil {
 		return *c.report, err
 	}
@@ -121,21 +123,46 @@ func (c *comparison) outgoing(db *store.DB) error {
 // one compares an outgoing transaction. Its unsigned transaction may be signed and not stored yet, if the service ended
 // in between: the same bytes are then signed again.
 func (c *comparison) one(tx *store.Tx, p bursar.OutgoingTx, versions []store.StoredVersion) error {
+	var newest *entry
+	compared := false
 	if p.Status == bursar.OutgoingReserved {
 		unsigned, err := unsignedIn(p.ID, p.Unsigned)
 		if err != nil {
 			return err
 		}
-		for _, e := range c.log.byDigest[key(p.Chain, digestOf(unsigned))] {
+		of := c.log.byDigest[key(p.Chain, digestOf(unsigned))]
+		for _, e := range of {
 			c.match(e, p, "", false)
+		}
+		if len(of) > 0 {
+			newest = of[0]
+			if err := c.sameAs(newest, p, "", false); err != nil {
+				return err
+			}
 		}
 	}
 	for _, v := range versions {
-		if err := c.version(tx, p, v); err != nil {
+		e, err := c.version(tx, p, v)
+		if err != nil {
 			return err
 		}
+		if e != nil {
+			newest, compared = e, compared || p.TxID == v.TxID
+		}
 	}
-	return nil
+	if newest == nil || compared || !c.counts(newest, p) {
+		return nil
+	}
+	// The attack: somebody adds a row for what they had signed, which is of none of its transactions, or says that
+	// nothing was sent yet.
+	_, err := c.pays(tx, newest, p)
+	return err
+}
+
+// counts reports whether an outgoing transaction is to pay what the books settle with it. What expired, was abandoned
+// or failed pays nothing, by the books.
+func (c *comparison) counts(e *entry, p bursar.OutgoingTx) bool {
+	return p.Status != bursar.OutgoingAbandoned && !p.Failed && c.within(e.at)
 }
 
 func unsignedIn(id bursar.ID, text []byte) (unsigned chain.UnsignedTx, err error) {
@@ -153,11 +180,28 @@ func digestOf(unsigned chain.UnsignedTx) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// version compares one signed form of an outgoing transaction.
-func (c *comparison) version(tx *store.Tx, p bursar.OutgoingTx, v store.StoredVersion) error {
-	unsigned, err := unsignedIn(p.ID, v.Unsigned)
+// sameAs compares purpose and payments of an entry with an outgoing transaction. One that was adopted from a block has
+// a purpose of its own.
+func (c *comparison) sameAs(e *entry, p bursar.OutgoingTx, txID string, adopted bool) error {
+	request, err := requestOf(p)
 	if err != nil {
 		return err
+	}
+	if !adopted && (e.Outgoing != p.ID || string(e.Kind) != p.Kind) {
+		c.differs(OtherPurpose, e, txID, "it was signed as %s of outgoing transaction %s, and the books have it as %s "+
+			"of %s", e.Kind, e.Outgoing, p.Kind, p.ID)
+	}
+	if why := c.unlike(e, request); why != "" {
+		c.differs(OtherPayments, e, txID, "%s", why)
+	}
+	return nil
+}
+
+// version compares one signed form of an outgoing transaction, and returns its entry; nil: none is known.
+func (c *comparison) version(tx *store.Tx, p bursar.OutgoingTx, v store.StoredVersion) (*entry, error) {
+	unsigned, err := unsignedIn(p.ID, v.Unsigned)
+	if err != nil {
+		return nil, err
 	}
 	in := p.Height > 0 && p.TxID == v.TxID
 	var of []*entry
@@ -167,26 +211,25 @@ func (c *comparison) version(tx *store.Tx, p bursar.OutgoingTx, v store.StoredVe
 	} else {
 		of = c.log.byDigest[key(p.Chain, digestOf(unsigned))]
 	}
-	request, err := requestOf(p)
-	if err != nil {
-		return err
-	}
 	if adopted {
+		request, err := requestOf(p)
+		if err != nil {
+			return nil, err
+		}
 		of = paying(of, v.TxID, request.Payments)
 	}
 	if len(of) == 0 {
 		if in {
 			c.useUp(p.Chain, unsigned.Reservations)
 		}
-		return c.unlogged(tx, p, v, in)
+		return nil, c.unlogged(tx, p, v, in)
 	}
 	for _, e := range of {
 		c.match(e, p, v.TxID, in)
 	}
 	e := of[0]
-	if !adopted && (e.Outgoing != p.ID || string(e.Kind) != p.Kind) {
-		c.differs(OtherPurpose, e, v.TxID, "it was signed as %s of outgoing transaction %s, and the books have it as %s "+
-			"of %s", e.Kind, e.Outgoing, p.Kind, p.ID)
+	if err := c.sameAs(e, p, v.TxID, adopted); err != nil {
+		return e, err
 	}
 	if e.TxID != "" && e.TxID != v.TxID {
 		c.differs(OtherTx, e, v.TxID, "its bytes make transaction %s, and the books call it %s", e.TxID, v.TxID)
@@ -195,13 +238,10 @@ func (c *comparison) version(tx *store.Tx, p bursar.OutgoingTx, v store.StoredVe
 		c.differs(HigherFee, e, v.TxID, "by the books it cost %s, and what was signed can cost no more than %s",
 			c.text(p.Chain, "", p.Fee), c.text(p.Chain, "", e.Fee))
 	}
-	if why := c.unlike(e, request); why != "" {
-		c.differs(OtherPayments, e, v.TxID, "%s", why)
+	if p.TxID != v.TxID || !c.counts(e, p) {
+		return e, nil
 	}
-	if p.Status == bursar.OutgoingAbandoned || p.TxID != v.TxID || p.Failed || !c.within(e.at) {
-		return nil
-	}
-	return c.settled(tx, e, p)
+	return e, c.settled(tx, e, p)
 }
 
 // paying returns of entries, of which the chain includes one, that of a transaction: the one of its ID, or else the

@@ -114,6 +114,9 @@ func TestWhatIsSignedBehindTheServicesBackIsFound(t *testing.T) {
 		if d := report.Differences[0]; d.TxID != signed.TxID || d.Entry == 0 {
 			t.Errorf("got %+v, want the entry behind transaction %s", d, signed.TxID)
 		}
+		intruder(t, r.DB)(`UPDATE external_spends SET status = 'adopted', outgoing_id = $1 WHERE tx_id = $2`, p.ID,
+			signed.TxID)
+		wantKinds(t, compared(r, signerlog.Period{}), signerlog.External, signerlog.UnknownToBooks)
 	})
 }
 
@@ -215,6 +218,48 @@ func TestRowsThatWereChangedDiffer(t *testing.T) {
 		forge(`UPDATE outgoing_versions SET tx_id = $2 WHERE outgoing_id = $1`, p.ID, p.TxID)
 		forge(`DELETE FROM outgoing_versions WHERE outgoing_id = $1`, p.ID)
 		wantKinds(t, compared(r, signerlog.Period{}), signerlog.NotStored)
+	})
+}
+
+// The attack: somebody who had the signer sign a payment, and who can write to the database, adds a row for it. There
+// is no withdrawal that it pays: neither a row of which nothing was sent yet, nor one that was sent as something else,
+// hides that.
+func TestARowWithoutAWithdrawalDiffers(t *testing.T) {
+	chains(t, func(t *testing.T, r *bursartest.OneChain) {
+		r.Forged = true
+		w := paidOnce(r)
+		forge := intruder(t, r.DB)
+		p := outgoingOf(r, w)
+		forge(`UPDATE withdrawals SET outgoing_id = NULL WHERE id = $1`, w.ID)
+		forge(`UPDATE outgoing_txs SET tx_id = 'x' WHERE id = $1`, p.ID)
+		wantKinds(t, compared(r, signerlog.Period{}), signerlog.OtherPayments)
+		forge(`UPDATE outgoing_txs SET tx_id = '', status = 'claimed', height = 0, draft_json = (SELECT draft_json
+			FROM outgoing_versions WHERE outgoing_id = $1 ORDER BY version DESC LIMIT 1) WHERE id = $1`, p.ID)
+		forge(`DELETE FROM outgoing_versions WHERE outgoing_id = $1`, p.ID)
+		wantKinds(t, compared(r, signerlog.Period{}), signerlog.OtherPayments)
+	})
+}
+
+// The attack: somebody orders a token that is worth nothing, and has the same number of units of another currency
+// signed and booked for that.
+func TestAPaymentInAnotherCurrencyDiffers(t *testing.T) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		r.Forged = true
+		r.WithTokens()
+		r.Fund()
+		r.Give("TOKEN", bursar.Address{Base: r.Hot.Base}, 100_000_000)
+		r.Give("TOKEN", r.WalletOf(0, "TOKEN").Address, 100_000_000)
+		r.Settle()
+		coin := r.Order(10_000_000, r.Chain.Named("ann"))
+		token := r.OrderOf(0, "TOKEN", 10_000_000, r.Chain.Named("ann"))
+		r.SettleAll()
+		coin, token = r.Now(coin), r.Now(token)
+		wantKinds(t, compared(r, signerlog.Period{}))
+		forge := intruder(t, r.DB)
+		forge(`UPDATE withdrawals SET outgoing_id = $2 WHERE id = $1`, coin.ID, token.OutgoingID)
+		forge(`UPDATE withdrawals SET outgoing_id = $2 WHERE id = $1`, token.ID, coin.OutgoingID)
+		wantKinds(t, compared(r, signerlog.Period{}), signerlog.OtherPayments, signerlog.OtherPayments,
+			signerlog.OtherPayments, signerlog.OtherPayments)
 	})
 }
 

@@ -13,25 +13,39 @@ func (c *comparison) external(db *store.DB) error {
 	for after := int64(0); ; {
 		var page []store.ExternalSpend
 		err := db.View(c.ctx, func(tx *store.Tx) (err error) {
-			page, err = tx.ExternalSpends().After(c.ctx, after, pageSize)
-			return err
+			if page, err = tx.ExternalSpends().After(c.ctx, after, pageSize); err != nil {
+				return err
+			}
+			for _, x := range page {
+				booked, err := c.isBooked(tx, x)
+				if err == nil && !booked {
+					err = c.externalSpend(x)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		for _, x := range page {
-			after = x.Number
-			if err := c.externalSpend(x); err != nil {
-				return err
-			}
-		}
+		after = page[len(page)-1].Number
 	}
 }
 
-func (c *comparison) externalSpend(x store.ExternalSpend) error {
-	if x.Status == store.ExternalAdopted || !x.OutgoingID.IsZero() {
-		return nil // an outgoing transaction books it, and was compared
+// isBooked reports whether an outgoing transaction books an external spend, and was compared.
+//
+// The attack: somebody who can write to the database says so of what they took.
+func (c *comparison) isBooked(tx *store.Tx, x store.ExternalSpend) (bool, error) {
+	if x.OutgoingID.IsZero() {
+		return false, nil
 	}
+	sent, err := tx.Outgoing().SentAmong(c.ctx, x.Chain, []string{x.TxID})
+	return sent[x.TxID] == x.OutgoingID, err
+}
+
+func (c *comparison) externalSpend(x store.ExternalSpend) error {
 	var resources []string
 	if len(x.Reservations) > 0 {
 		if err := json.Unmarshal(x.Reservations, &resources); err != nil {

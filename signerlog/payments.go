@@ -58,29 +58,47 @@ func missing(list, wanted []chain.Payment) (absent []chain.Payment) {
 	return absent
 }
 
-// settled compares a transaction that counts with the withdrawals and refunds that it pays by the books, and adds up
-// both sides once it is final.
-func (c *comparison) settled(tx *store.Tx, e *entry, p bursar.OutgoingTx) error {
-	request, err := requestOf(p)
+// pays compares what a transaction pays with the withdrawals and refunds that the books settle with it, whose seals it
+// checks. Not known: one of them is not as it was sealed.
+func (c *comparison) pays(tx *store.Tx, e *entry, p bursar.OutgoingTx) (known bool, err error) {
+	if e.Kind != chain.KindWithdrawal {
+		return true, nil
+	}
+	paid, err := paidBy(e, p)
 	if err != nil {
+		return false, err
+	}
+	booked, err := c.booked(tx, p)
+	if err != nil {
+		return false, c.altered(e, p, err)
+	}
+	if absent := missing(booked, paid); len(absent) > 0 {
+		c.differs(OtherPayments, e, p.TxID, "%s, which is no withdrawal or refund of the books",
+			c.paid("it pays", e, absent[0]))
+	}
+	if absent := missing(paid, booked); len(absent) > 0 {
+		c.differs(OtherPayments, e, p.TxID, "%s, which was not signed for it", c.paid("the books pay with it", e, absent[0]))
+	}
+	return true, nil
+}
+
+// paidBy returns what a transaction pays to others.
+func paidBy(e *entry, p bursar.OutgoingTx) ([]chain.Payment, error) {
+	if e.Home != "" {
+		return outside(e.SignedEntry), nil
+	}
+	request, err := requestOf(p) // an earlier release: the rest is what the request does not have
+	return request.Payments, err
+}
+
+// settled is pays of a transaction that counts, and adds up both sides once it is final.
+func (c *comparison) settled(tx *store.Tx, e *entry, p bursar.OutgoingTx) error {
+	if known, err := c.pays(tx, e, p); err != nil || !known {
 		return err
 	}
-	paid := outside(e.SignedEntry)
-	if e.Home == "" { // an earlier release: the rest is what the request does not have
-		paid = request.Payments
-	}
-	if e.Kind == chain.KindWithdrawal {
-		booked, err := c.booked(tx, p)
-		if err != nil {
-			return c.altered(e, p, err)
-		}
-		if absent := missing(booked, paid); len(absent) > 0 {
-			c.differs(OtherPayments, e, p.TxID, "%s, which is no withdrawal or refund of the books",
-				c.paid("it pays", e, absent[0]))
-		}
-		if absent := missing(paid, booked); len(absent) > 0 {
-			c.differs(OtherPayments, e, p.TxID, "%s, which was not signed for it", c.paid("the books pay with it", e, absent[0]))
-		}
+	paid, err := paidBy(e, p)
+	if err != nil {
+		return err
 	}
 	if p.Height == 0 || p.Status != bursar.OutgoingFinal {
 		return nil
@@ -115,18 +133,35 @@ func (c *comparison) booked(tx *store.Tx, p bursar.OutgoingTx) (list []chain.Pay
 	if err != nil {
 		return nil, err
 	}
-	contract := ""
+	requested := ""
 	if len(request.Payments) > 0 {
-		contract = request.Payments[0].Contract // one transaction pays one currency
+		requested = request.Payments[0].Contract // one transaction pays one currency
 	}
 	for _, w := range withdrawals {
-		list = append(list, chain.Payment{Address: w.Address, Contract: contract, Amount: w.Amount})
+		list = append(list, chain.Payment{Address: w.Address, Contract: c.contractOf(w.Currency, p.Chain, requested),
+			Amount: w.Amount})
 	}
 	refund, err := tx.Resolutions().RefundPaidBy(c.ctx, p.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return list, nil
 	}
-	return append(list, chain.Payment{Address: refund.Address, Contract: contract, Amount: refund.Amount}), err
+	return append(list, chain.Payment{Address: refund.Address, Contract: c.contractOf(refund.Currency, p.Chain, requested),
+		Amount: refund.Amount}), err
+}
+
+// contractOf returns the contract of a currency that was ordered, for a transaction of a chain that pays a contract. A
+// currency that is not configured any more is taken for what the transaction pays, unless that is another one.
+//
+// The attack: what is signed and booked for a withdrawal is as many units of a currency that is worth more.
+func (c *comparison) contractOf(code bursar.CurrencyCode, id bursar.ChainID, requested string) string {
+	ordered, err := c.registry.Get(code)
+	if err == nil && ordered.Chain == id {
+		return ordered.Contract
+	}
+	if _, another := c.registry.Asset(id, requested); err != nil && !another {
+		return requested
+	}
+	return string(code) // which is no contract of the chain
 }
 
 // addBooks adds what the books say that an outgoing transaction paid.

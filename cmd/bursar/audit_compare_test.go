@@ -94,7 +94,7 @@ func TestTheSignersLogIsComparedWithTheBooks(t *testing.T) {
 		*got.Differences[0].Outgoing != outgoing || got.Entries != 3 || got.Signed["withdrawal"] != 1 {
 		t.Errorf("compare exits with %d and %+v, want 1 and the entry that the books do not know", o.code, got)
 	}
-	if o := d.run("", compare...); o.code != exitFailed || !strings.Contains(o.err, "differ in 1 ways") ||
+	if o := d.run("", compare...); o.code != exitFailed || !strings.Contains(o.err, "the books: 1;") ||
 		!strings.Contains(o.out, "DIFFERENCE unknown_to_books, entry 2") {
 		t.Errorf("compare gives %+v, want 1 and the difference in words", o)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // marker is the content of a marker file. People read it; that the file is there is what freezes.
@@ -29,7 +30,8 @@ func mark(path string, f Freeze) error {
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) // a full disk may still take a name
 	if err == nil {
-		err = errors.Join(file.Sync(), file.Close(), syncFolder(filepath.Dir(path)))
+		now := time.Now() // where there is one of an earlier freeze, this is a later one: see markOf
+		err = errors.Join(os.Chtimes(path, now, now), file.Sync(), file.Close(), syncFolder(filepath.Dir(path)))
 	}
 	if err != nil {
 		return fmt.Errorf("freeze: make the marker file: %w", err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -40,6 +42,38 @@ func TestAFreezeDuringAThawAndACrashWins(t *testing.T) {
 	}
 	if _, frozen, err := f.Gate().Frozen(); frozen || err != nil {
 		t.Errorf("got frozen %t, %v after the thaw, want none", frozen, err)
+	}
+}
+
+// A full disk takes a name but no new content: a freeze while another one is in its marker file counts as a later one
+// nevertheless, which no thaw of the first ends.
+func TestAFreezeOnAFullDiskIsALaterOne(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), strings.Repeat("s", 240)) // so long that no file can be made beside the marker
+	if err := Create(t.Context(), path, Init{Fingerprint: "seed", At: noon}); err != nil {
+		t.Fatal(err)
+	}
+	f := reopen(t, path)
+	if err := errors.Join(Stop(path, Freeze{noon, "ann", "first"}), Enter(t.Context(), f)); err != nil {
+		t.Fatal(err)
+	}
+	first := f.Gate().Mark()
+	at := noon.Add(time.Hour)
+	_, err := ThawIf(t.Context(), f, noon, func(context.Context, Tx) (Thawing, error) {
+		return Thawing{Who: "bob", Why: "over", Since: noon, At: at}, nil
+	})
+	err = errors.Join(err, Stop(path, Freeze{noon.Add(time.Minute), "cat", "second"}), Enter(t.Context(), f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second := f.Gate().Mark(); second == first {
+		t.Errorf("both freezes have the marker %q, want another for the second", second)
+	}
+	if done, err := ThawDue(t.Context(), f, at); done.Ended > 0 || err != nil {
+		t.Errorf("an hour later it ended %d freezes, %v, want none", done.Ended, err)
+	}
+	if _, frozen, err := f.Gate().Frozen(); !frozen || err != nil {
+		t.Errorf("got frozen %t, %v, want frozen", frozen, err)
 	}
 }
 
