@@ -173,8 +173,8 @@ func (c *Chain) Inspect(data []byte) (chain.Contents, error) {
 	return contents, nil
 }
 
-// UnsignedTxID returns the ID that the transaction has once it is signed: all inputs are of segwit, whose signatures the
-// ID does not cover (BIP 141).
+// UnsignedTxID returns the ID that the transaction has once it is signed: all inputs are of segwit, whose signatures
+// the ID does not cover (BIP 141).
 func (c *Chain) UnsignedTxID(data []byte) (string, error) {
 	u, err := c.network.parseUnsigned(data)
 	if err != nil {
