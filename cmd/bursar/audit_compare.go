@@ -25,12 +25,13 @@ type auditCompareCommand struct {
 // Help returns an example.
 func (auditCompareCommand) Help() string {
 	return "Compares what the signer signed with what this service's database says was sent, transaction by " +
-		"transaction: by the digest of the bytes, by the transaction's ID where the bytes fix it, and by the UTXOs or the " +
-		"nonce, never by the outgoing ID alone. It prints what was signed and the books do not know, what the books sent " +
-		"and the log does not know, and what differs in payments, fee or transaction, and adds up each currency on both " +
-		"sides. It changes nothing, and exits with 1 if anything differs. It believes the rows of the database: `bursar ledger verify` and " +
-		"`bursar reconcile` check these.\n\nExample:\n\n    bursar audit compare november.log --since 2026-11-01 --until " +
-		"2026-12-01 --key 'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
+		"transaction: by the digest of the bytes, by the transaction's ID where the bytes fix it, and by the " +
+		"UTXOs or the nonce, never by the outgoing ID alone. It prints what was signed and the books do not " +
+		"know, what the books sent and the log does not know, and what differs in payments, fee or transaction, " +
+		"and adds up each currency on both sides. It changes nothing, and exits with 1 if anything differs. It " +
+		"believes the rows of the database: `bursar ledger verify` and `bursar reconcile` check " +
+		"these.\n\nExample:\n\n    bursar audit compare november.log --since 2026-11-01 --until 2026-12-01 --key " +
+		"'bursar-signer-log/5c1e+3f2a9b10+AXu0...'"
 }
 
 // comparedLog is the outcome as it is printed.
