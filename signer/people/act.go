@@ -186,7 +186,20 @@ func judgeFreeze(
 	if f, err = approval.ParseFreeze(text); err != nil {
 		return f, nil, policy, now, err
 	}
-	policy, now, err = judgeOf(ctx, tx, f.Instance, f.Created, f.Expires, clock)
+	made := f.Created
+	if !f.Thaw {
+		// Whoever set the clock back must not keep people from freezing: what is remembered is the clock then, and a text
+		// of later than that counts too. The time that is remembered does not change, so that a text from the future stops
+		// nothing afterwards.
+		state, err := tx.State(ctx)
+		if err != nil {
+			return f, nil, policy, now, err
+		}
+		if made = (time.Time{}); clock.Before(state.HighWater) {
+			clock = state.HighWater
+		}
+	}
+	policy, now, err = judgeOf(ctx, tx, f.Instance, made, f.Expires, clock)
 	if err != nil && (f.Thaw || !errors.Is(err, ErrLost)) { // whatever is lost, people who are known freeze
 		return f, nil, policy, now, err
 	}

@@ -196,6 +196,40 @@ func TestAnybodyFreezesAndAuthorsThaw(t *testing.T) {
 	}
 }
 
+// A clock that was set back keeps nobody from freezing, and thaws nothing.
+func TestAClockThatIsSetBackKeepsNobodyFromFreezing(t *testing.T) {
+	t.Parallel()
+	file, instance := newFile(t)
+	if _, err := install(t, file, policyOf(t, instance), noon, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	later := noon.Add(3 * time.Hour)
+	act := func(f approval.Freeze, seeds ...byte) (by []string, reached time.Time, err error) {
+		err = file.Do(t.Context(), func(tx memory.Tx) error {
+			_, by, err = Freezing(t.Context(), tx, f.Text(), sign(t, approval.NamespaceFreeze, f.Text(), seeds...), noon)
+			if err != nil {
+				return err
+			}
+			state, err := tx.State(t.Context())
+			reached = state.HighWater
+			return err
+		})
+		return by, reached, err
+	}
+	if err := file.Do(t.Context(), func(tx memory.Tx) error { return tx.SetHighWater(t.Context(), later) }); err != nil {
+		t.Fatal(err)
+	}
+	f := approval.Freeze{Instance: instance, Why: "a thaw that nobody knows", Created: later.Add(time.Hour),
+		Expires: later.Add(2 * time.Hour), Nonce: approval.Nonce{1}}
+	if by, reached, err := act(f, 3); err != nil || len(by) != 1 || !reached.Equal(later) {
+		t.Errorf("a freeze: got %v, %v, and %s is remembered, want cat and %s", by, err, reached, later)
+	}
+	f.Thaw, f.Nonce = true, approval.Nonce{2}
+	if _, _, err := act(f, 1, 3); err == nil || !strings.Contains(err.Error(), "correct the clock") {
+		t.Errorf("a thaw: got %v, want that the clock be corrected", err)
+	}
+}
+
 // A crash at any statement leaves all of an act, or nothing.
 func TestACrashLeavesAllOrNothing(t *testing.T) {
 	t.Parallel()
