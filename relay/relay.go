@@ -232,7 +232,14 @@ func (r *Relay) AddRecorded(
 	if err != nil {
 		return "", a, err
 	}
-	i := slices.IndexFunc(waiting.Orders, func(o Order) bool { return o.Text == a.Order.Text() })
+	isMeant := func(o Order) bool { return o.Text == a.Order.Text() }
+	i := slices.IndexFunc(waiting.Orders, isMeant)
+	if i < 0 { // a payment that waits is tried again and again, and may be at the signer at this moment
+		if err := r.addReserved(ctx, &waiting, a.Order.Chain); err != nil {
+			return "", a, err
+		}
+		i = slices.IndexFunc(waiting.Orders, isMeant)
+	}
 	if i < 0 {
 		return "", a, fmt.Errorf("%w: no payment waits for approval that is as in its text", ErrRefused)
 	}

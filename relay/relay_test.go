@@ -60,6 +60,43 @@ func TestAPaymentWaitsForPersons(t *testing.T) {
 	})
 }
 
+// A payment that waits is tried again now and then. An approval that arrives while it is at the signer counts.
+func TestAnApprovalThatArrivesDuringAnAttemptCounts(t *testing.T) {
+	t.Parallel()
+	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
+		d := newHarness(t, r)
+		r.Fund()
+		r.Order(150_000_000, r.Chain.Named("alice"))
+		r.Trouble = true
+		r.Step()
+		w := d.waiting()
+		if len(w.Orders) != 1 {
+			t.Fatalf("what waits is %+v, want one payment", w.Orders)
+		}
+		set := func(next bursar.OutgoingStatus) {
+			r.Must(r.DB.Do(t.Context(), func(tx *store.Tx) error {
+				list, err := tx.Outgoing().Open(t.Context(), r.Chain.Capabilities().ID, 10)
+				for _, p := range list {
+					if p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved {
+						return tx.Outgoing().SetStatus(t.Context(), p, next)
+					}
+				}
+				return errors.Join(err, errors.New("no payment is new or built"))
+			}))
+		}
+		set(bursar.OutgoingReserved)
+		if got := d.waiting(); len(got.Orders) != 0 {
+			t.Errorf("what waits during the attempt is %+v, want none", got.Orders)
+		}
+		r.Must(d.approve(t, 1, w.Orders[0].Text, approval.Yes))
+		set(bursar.OutgoingNew)
+		r.Step()
+		if got := d.waiting(); len(got.Orders) != 1 || !strings.Contains(got.Orders[0].Reason, "1 of 2 approvals") {
+			t.Errorf("what waits after the attempt is %+v, want one payment with 1 of 2 approvals", got.Orders)
+		}
+	})
+}
+
 // What the database holds about an approved payment is changed afterwards: the signer sees to it.
 func TestWhoeverWritesToTheDatabaseMovesNothing(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,17 @@ func (r *Relay) Waiting(ctx context.Context) (w Waiting, err error) {
 	return w, err
 }
 
+// addReserved adds the payments of a chain that are built and not signed.
+func (r *Relay) addReserved(ctx context.Context, w *Waiting, id bursar.ChainID) error {
+	return r.DB.View(ctx, func(tx *store.Tx) error {
+		built, err := tx.Outgoing().Reserved(ctx, id, mostWaiting)
+		for i := 0; i < len(built) && err == nil; i++ {
+			err = r.add(ctx, tx, w, built[i])
+		}
+		return err
+	})
+}
+
 func (r *Relay) add(ctx context.Context, tx *store.Tx, w *Waiting, p bursar.OutgoingTx) error {
 	request, err := outgoing.DecodeRequest(p)
 	if err != nil || request.Kind != chain.KindWithdrawal {

@@ -248,6 +248,7 @@ func (k *kitDrill) peopleDecide() {
 		Orders           []struct{ Text, Reason string }
 	}{}
 	k.eventually("the signer refuses every payment", func() error {
+		k.mine(1) // what is on its way home holds the UTXOs that the payment of Bitcoin needs
 		k.must(json.Unmarshal(k.run("approval", "list", "--json"), &waiting))
 		for _, o := range waiting.Orders {
 			if !strings.Contains(o.Reason, "is not known, so each window counts as used up") {
