@@ -24,7 +24,7 @@ type testKind struct {
 const anyTest = "any"
 
 var testKinds = map[string]testKind{
-	"main":    {anyTest, "begins the tests of the package, and tests how they are begun"},
+	"main":    {anyTest, "starts the tests of the package, and tests how they start"},
 	"harness": {"", "helps the tests of several files"},
 	"helpers": {"", "helps the tests of several files"},
 	"export":  {"", "opens what is not exported to tests of another package"},

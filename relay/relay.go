@@ -235,7 +235,7 @@ func (r *Relay) AddRecorded(
 	isMeant := func(o Order) bool { return o.Text == a.Order.Text() }
 	i := slices.IndexFunc(waiting.Orders, isMeant)
 	if i < 0 { // a payment that waits is tried again and again, and may be at the signer at this moment
-		if err := r.addReserved(ctx, &waiting, a.Order.Chain); err != nil {
+		if err := r.addUnsigned(ctx, &waiting, a.Order.Chain); err != nil {
 			return "", a, err
 		}
 		i = slices.IndexFunc(waiting.Orders, isMeant)

@@ -85,6 +85,13 @@ func TestAnApprovalThatArrivesDuringAnAttemptCounts(t *testing.T) {
 			}))
 		}
 		set(bursar.OutgoingReserved)
+		r.Must(r.DB.Do(t.Context(), func(tx *store.Tx) error {
+			unsigned, err := tx.Outgoing().Unsigned(t.Context(), r.Chain.Capabilities().ID, 10)
+			if err == nil && (len(unsigned) != 1 || unsigned[0].Status != bursar.OutgoingReserved) {
+				t.Errorf("the unsigned payments are %+v, want the one that is built", unsigned)
+			}
+			return err
+		}))
 		if got := d.waiting(); len(got.Orders) != 0 {
 			t.Errorf("what waits during the attempt is %+v, want none", got.Orders)
 		}

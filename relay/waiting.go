@@ -56,14 +56,19 @@ func (r *Relay) Waiting(ctx context.Context) (w Waiting, err error) {
 	return w, err
 }
 
-// addReserved adds the payments of a chain that are built and not signed.
-func (r *Relay) addReserved(ctx context.Context, w *Waiting, id bursar.ChainID) error {
+// addUnsigned adds the payments of a chain that are not signed.
+func (r *Relay) addUnsigned(ctx context.Context, w *Waiting, id bursar.ChainID) error {
 	return r.DB.View(ctx, func(tx *store.Tx) error {
-		built, err := tx.Outgoing().Reserved(ctx, id, mostWaiting)
-		for i := 0; i < len(built) && err == nil; i++ {
-			err = r.add(ctx, tx, w, built[i])
+		unsigned, err := tx.Outgoing().Unsigned(ctx, id, mostWaiting)
+		if err != nil {
+			return err
 		}
-		return err
+		for _, p := range unsigned {
+			if err := r.add(ctx, tx, w, p); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -96,6 +96,9 @@ func (a addition) beyond(m Measure, used Value, w Window, reference string) stri
 		worth += fmt.Sprintf(" and may cost %s", valueText(a.fee))
 	}
 	there := fmt.Sprintf("%s of %s", m.text(used), m.text(w.Most))
+	if used == mostValue { // nobody knows how much, as after a cold start
+		there = "all of " + m.text(w.Most)
+	}
 	switch m {
 	case MeasureFees:
 		return fmt.Sprintf("it may cost %s %s, and %s may have been spent on fees within %s", valueText(a.fee), reference,
@@ -103,7 +106,7 @@ func (a addition) beyond(m Measure, used Value, w Window, reference string) stri
 	case MeasurePayments:
 		return fmt.Sprintf("%s payments were signed within %s", there, span(w.Length))
 	case MeasureAccount:
-		return fmt.Sprintf("%s, and %s of its account have left within %s", worth, there, span(w.Length))
+		return fmt.Sprintf("%s, and %s have left for its account within %s", worth, there, span(w.Length))
 	}
 	return fmt.Sprintf("%s, and %s have left within %s", worth, there, span(w.Length))
 }
@@ -151,16 +154,16 @@ func (p Policy) Replace(rule string, q Question, more Value) Answer {
 func (p Policy) soundBounds(r Rule) error {
 	for _, b := range r.bounds() {
 		for i, w := range b.windows {
-			if w.Length == 0 || w.Length > longestWindow || i > 0 && w.Length <= b.windows[i-1].Length {
+			if w.Length == 0 || w.Length > LongestWindow || i > 0 && w.Length <= b.windows[i-1].Length {
 				return unsound("%s: windows are shortest first, and at most a week long", r.ID)
 			}
 			if b.of != MeasureWorth && w.Most.IsZero() {
-				return unsound("%s: %s of %s would never allow anything", r.ID, b.of, span(w.Length))
+				return unsound("%s: %s of 0 within %s allows nothing", r.ID, b.of, span(w.Length))
 			}
 		}
 	}
 	if len(r.PerAccount) > 0 && !slices.Contains(r.For, KindWithdrawal) {
-		return unsound("%s: our own money is of no account, so it has no per_account", r.ID)
+		return unsound("%s: per_account is for withdrawals: our own money belongs to no account", r.ID)
 	}
 	if len(r.Fees) == 0 {
 		return nil

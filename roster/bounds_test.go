@@ -147,7 +147,7 @@ func TestAReplacementCountsWhatItCostsMore(t *testing.T) {
 		"within every window":    {"small", measure(MeasureFees, "199"), "1", "bitcoin", "", ""},
 		"beyond the fees":        {"small", measure(MeasureFees, "199"), "1.000001", "bitcoin", InWindow, "on fees within"},
 		"beyond the window":      {"small", measure(MeasureWorth, "4999"), "2", "bitcoin", InWindow, "4999 of 5000"},
-		"beyond its account":     {"small", measure(MeasureAccount, "1499"), "2", "bitcoin", InWindow, "of its account"},
+		"beyond its account":     {"small", measure(MeasureAccount, "1499"), "2", "bitcoin", InWindow, "for its account"},
 		"no payment more":        {"small", measure(MeasurePayments, "5"), "1", "bitcoin", "", ""},
 		"nothing more":           {"small", measure(MeasureFees, "1000"), "0", "bitcoin", "", ""},
 		"no bound of fees":       {"large", measure(MeasureFees, "1000"), "1", "bitcoin", "", ""},

@@ -29,8 +29,8 @@ type Question struct {
 	Fee bursar.Amount
 	// Ordered says that a client of its account signed it: otherwise whose it is, only the service says.
 	Ordered bool
-	// Used is how much of a measure counts by a rule from a time on; of MeasureAccount, for the payment's account. Of
-	// what another transaction counts that the payment's replaces, it is what both together count beyond the payment.
+	// Used is how much of a measure counts by a rule from a time on, without this payment; of MeasureAccount, for its
+	// account. Where the transaction replaces another, only the dearer of both counts.
 	Used func(of Measure, rule string, from time.Time) Value
 }
 

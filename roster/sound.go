@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/sshsig"
 )
 
-// longestWindow is how long a signer remembers what left by a rule.
-const longestWindow = 7 * 24 * time.Hour
+// LongestWindow is the longest window of a rule: how long a signer remembers what left by it.
+const LongestWindow = 7 * 24 * time.Hour
 
 func unsound(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsound, fmt.Sprintf(format, args...))

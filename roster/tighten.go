@@ -89,6 +89,11 @@ func (p Policy) Unreachable(now time.Time) (list []string) {
 	return list
 }
 
+// Unbounded lists the rules without a limit, and the fees that no window counts.
+func (p Policy) Unbounded() []string {
+	return slices.Concat(p.Unlimited(), p.UnlimitedMoves(), p.Uncounted())
+}
+
 // Unlimited lists the rules for withdrawals that do not limit both a single payment and the sum within a window. A
 // number of payments within a window limits the sum where each is limited; what an account may take does not.
 func (p Policy) Unlimited() (list []string) {

@@ -64,8 +64,8 @@ func noteThaw(ctx context.Context, tx *store.Tx, ref, why string, at time.Time) 
 	if why == "" || at.IsZero() {
 		return tx.Alarms().Resolve(ctx, alarmThaws, ref)
 	}
-	message := fmt.Sprintf("people signed a thaw, and the signer signs again from %s: whoever does not know of it "+
-		"freezes the signer before then. %s", at.UTC().Format("2006-01-02 15:04 UTC"), why)
+	message := fmt.Sprintf("people signed a thaw, and the signer signs again from %s: freeze the signer before "+
+		"then if you do not know of it. %s", at.UTC().Format("2006-01-02 15:04 UTC"), why)
 	return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmThaws, Ref: ref, Message: message})
 }
 

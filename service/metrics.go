@@ -97,7 +97,7 @@ var (
 	rateAge       = newGauge("rate_age_seconds", "Time since a currency's last known rate was requested.",
 		"currency")
 	signerFrozen  = newGauge("signer_frozen", "1 while the signer is frozen and signs nothing.")
-	signerThawsAt = newGauge("signer_thaws_at_seconds",
+	signerThawsAt = newGauge("signer_thaws_timestamp_seconds",
 		"When the signer thaws because of a thaw that people signed, in seconds since 1970; 0 while none waits.")
 	wrongGuesses = newCounter("admin_wrong_passwords", "Wrong passwords at the admin address since the start.")
 	actsHead     = newGauge("acts_head",

@@ -47,7 +47,7 @@ func TestTheAdminServer(t *testing.T) {
 		`bursar_queue_waiting{chain="bitcoin",queue="withdrawals"} 0`,
 		`bursar_ledger_liabilities{currency="COIN"} 0`, `bursar_chain_halted{chain="bitcoin"} 0`, "bursar_scrape_failed 0",
 		`bursar_acts_head{hash=""} 0`,
-		"bursar_signer_frozen 0", "bursar_signer_thaws_at_seconds 0"} {
+		"bursar_signer_frozen 0", "bursar_signer_thaws_timestamp_seconds 0"} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("the metrics lack %s", line)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
 )
@@ -12,12 +13,14 @@ import (
 // lacking returns the refusal of a transaction that the policy does not allow, after it noted that a hold begins.
 func (j *judge) lacking(ctx context.Context, c *check, r *people.Refusal) error {
 	var state memory.State
-	err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
-		state, err = tx.State(ctx)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("say why outgoing transaction %s is not allowed: %w", c.request.ID, err)
+	if r.Remembered() || Reason(r.Rule) == ReasonWindow {
+		err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
+			state, err = tx.State(ctx)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("say why outgoing transaction %s is not allowed: %w", c.request.ID, err)
+		}
 	}
 	if r.Remembered() {
 		now, err := c.timeOf(state)
@@ -28,7 +31,7 @@ func (j *judge) lacking(ctx context.Context, c *check, r *people.Refusal) error 
 			return fmt.Errorf("note the hold of outgoing transaction %s: %w", c.request.ID, err)
 		}
 	}
-	if Reason(r.Rule) == ReasonWindow && !state.ColdSince.IsZero() {
+	if Reason(r.Rule) == ReasonWindow && c.policy.Now().Before(state.ColdSince.Add(roster.LongestWindow)) {
 		return c.refuse(ReasonWindow, "%s; what was signed before %s is not known, so each window counts as used up until "+
 			"its length has passed since then", r.Detail, minute(state.ColdSince))
 	}

@@ -22,7 +22,7 @@ func bounding(t *testing.T, change func(small *roster.Rule)) *policyFixture {
 	})
 }
 
-// at is a payment with another fee.
+// costs is the payment with another fee.
 func (r request) costs(fee uint64) request {
 	r.contents.Fee, r.unsigned.Fee = bursar.Units(fee), bursar.Units(fee)
 	return r
@@ -187,7 +187,7 @@ func TestEachAccountIsBoundedByItself(t *testing.T) {
 	d.wantReason(first(d.ordered(1, 10)), "") // and a fee of 1
 	d.file = d.reopen(d.path)
 	d.wantReason(first(d.ordered(2, 4)), ReasonWindow,
-		"it is worth 4 EUR and may cost 1, and 11 of 15 of its account have left within 1h")
+		"it is worth 4 EUR and may cost 1, and 11 of 15 have left for its account within 1h")
 	d.wantReason(second(d.ordered(3, 10)), "")
 	d.wantReason(first(d.ordered(4, 3)), "")
 	d.wantReason(first(d.ordered(5, 1)), ReasonWindow)

@@ -1,9 +1,11 @@
 package signer
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/signer/memory"
 )
 
@@ -22,4 +24,11 @@ func TestAColdStartUsesUpTheWindowsOfThePolicyAndSaysSo(t *testing.T) {
 	d.wantReason(d.ordered(2, 6, ann, bob), "")
 	d.clock.Advance(time.Hour)
 	d.wantReason(d.ordered(1, 6), "")
+	d.clock.Advance(roster.LongestWindow) // nothing from before the cold start counts any more
+	d.wantReason(d.ordered(3, 10), "")
+	d.wantReason(d.ordered(4, 10), "")
+	_, err := d.sign(d.ordered(5, 10))
+	if err == nil || !strings.Contains(err.Error(), "22 of 25 have left") || strings.Contains(err.Error(), "is not known") {
+		t.Errorf("beyond the window a week later: got %v, want 22 of 25, and nothing of the cold start", err)
+	}
 }

@@ -30,7 +30,7 @@ func (s *Signer) ThawWaits() memory.WaitingThaw {
 func (s *Signer) ThawsAt() time.Time { return s.ThawWaits().At }
 
 // ThawDue carries out the thaw that people signed, once its time has come, and returns how many freezes that ended.
-// Call it every few seconds; while the signer is not frozen, it does nothing.
+// Call it every few seconds. It uses the state only while the signer is frozen or a thaw was seen to wait.
 //
 // The attack: the clock of the machine is set forward, as by a time server in other hands, and an hour is over at once.
 // A process that has seen the thaw counts the hour by itself. One that was there before people signed it counts all of

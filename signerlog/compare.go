@@ -11,6 +11,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -183,7 +184,7 @@ func digestOf(unsigned chain.UnsignedTx) string {
 // sameAs compares purpose and payments of an entry with an outgoing transaction. One that was adopted from a block has
 // a purpose of its own.
 func (c *comparison) sameAs(e *entry, p bursar.OutgoingTx, txID string, adopted bool) error {
-	request, err := requestOf(p)
+	request, err := outgoing.DecodeRequest(p)
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func (c *comparison) version(tx *store.Tx, p bursar.OutgoingTx, v store.StoredVe
 		of = c.log.byDigest[key(p.Chain, digestOf(unsigned))]
 	}
 	if adopted {
-		request, err := requestOf(p)
+		request, err := outgoing.DecodeRequest(p)
 		if err != nil {
 			return nil, err
 		}
@@ -253,13 +254,6 @@ func paying(of []*entry, txID string, payments []chain.Payment) []*entry {
 		}
 	}
 	return nil
-}
-
-func requestOf(p bursar.OutgoingTx) (request chain.TxRequest, err error) {
-	if err := json.Unmarshal(p.Request, &request); err != nil {
-		return request, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
-	}
-	return request, nil
 }
 
 // match notes what the books say of an entry.

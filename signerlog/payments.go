@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -87,7 +88,7 @@ func paidBy(e *entry, p bursar.OutgoingTx) ([]chain.Payment, error) {
 	if e.Home != "" {
 		return outside(e.SignedEntry), nil
 	}
-	request, err := requestOf(p) // an earlier release: the rest is what the request does not have
+	request, err := outgoing.DecodeRequest(p) // an earlier release: the rest is what the request does not have
 	return request.Payments, err
 }
 
@@ -129,7 +130,7 @@ func (c *comparison) booked(tx *store.Tx, p bursar.OutgoingTx) (list []chain.Pay
 	if err != nil {
 		return nil, err
 	}
-	request, err := requestOf(p)
+	request, err := outgoing.DecodeRequest(p)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (c *comparison) addBooks(tx *store.Tx, p bursar.OutgoingTx) error {
 		}
 		return err
 	case chain.KindToCold:
-		request, err := requestOf(p)
+		request, err := outgoing.DecodeRequest(p)
 		for _, q := range request.Payments {
 			c.add(p.Chain, q, func(s *Sum) *bursar.Amount { return &s.ColdByBooks })
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 )
@@ -68,7 +69,7 @@ func (c *comparison) unbooked(db *store.DB, e *entry, beaten bool) error {
 			c.says(e), danger)
 		return nil
 	}
-	request, err := requestOf(p)
+	request, err := outgoing.DecodeRequest(p)
 	if err != nil {
 		return err
 	}

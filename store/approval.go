@@ -60,11 +60,12 @@ func (tx Outgoing) WaitingForPeople(ctx context.Context, limit int) ([]bursar.Ou
 		WHERE s.status = 'new' AND s.waits_for = $1 ORDER BY s.number LIMIT $2`, string(bursar.WaitsForApproval), limit)
 }
 
-// Reserved returns the outgoing transactions of a chain that are built and not signed, oldest first.
-func (tx Outgoing) Reserved(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
-	return outgoingColumns.rows(ctx, tx.Tx, "list outgoing transactions that are built", `FROM outgoing_txs s
-		WHERE s.chain = $1 AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned'
-		AND s.status = 'claimed' ORDER BY s.number LIMIT $2`, string(chain), limit)
+// Unsigned returns the payments of a chain that are not signed, whether they are built or not, oldest first. It is one
+// statement: what is tried again meanwhile is in one of both states.
+func (tx Outgoing) Unsigned(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
+	return outgoingColumns.rows(ctx, tx.Tx, "list payments that are not signed", `FROM outgoing_txs s
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status IN ('new', 'claimed')
+		AND s.kind = 'withdrawal' ORDER BY s.number LIMIT $2`, string(chain), limit)
 }
 
 // PolicyText is the policy that people signed, as the signer said it last, with the instance of the signer's state.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -106,7 +105,7 @@ func (s *session) showPolicy(text, before string) error {
 		return err
 	}
 	s.say("%s", text)
-	for _, rule := range slices.Concat(next.Unlimited(), next.Uncounted()) {
+	for _, rule := range next.Unbounded() {
 		s.say("limits:   %s", rule)
 	}
 	if before == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar/approval"
@@ -43,11 +44,11 @@ func (e *healthCheck) policyOfPeople(ctx context.Context, db *store.DB) {
 	for _, quorum := range p.Unreachable(time.Now()) {
 		e.advise(check, resultFailed, "sign a policy under which it can meet, while its authors still can", "%s", quorum)
 	}
-	for _, rule := range p.Unlimited() {
+	for _, rule := range slices.Concat(p.Unlimited(), p.UnlimitedMoves()) {
 		e.advise(check, resultWarning, "give the rule `each` and windows, unless that is meant", "%s", rule)
 	}
 	for _, fees := range p.Uncounted() {
-		e.advise(check, resultWarning, "give the policy a price of it", "%s", fees)
+		e.advise(check, resultWarning, "add the chain's native asset to the policy, with a price", "%s", fees)
 	}
 	e.siteOfPasskeys(check, p)
 	for _, one := range p.People {

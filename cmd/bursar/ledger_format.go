@@ -1,6 +1,6 @@
 package main
 
-import "time"
+import "github.com/bursar/bursar/signer/command"
 
 // The formats of tables, beside those of plain-text accounting and camt.053.
 const (
@@ -36,25 +36,7 @@ func (cmd *ledgerExportCommand) formatted() error {
 	return wrong("--format %q is none of beancount, hledger, ledger, csv, json, camt.053 and qbo-csv", cmd.Format)
 }
 
-func (cmd *ledgerExportCommand) period(x *export) error {
-	for _, flag := range []struct {
-		name, text string
-		to         *time.Time
-	}{{"--since", cmd.Since, &x.since}, {"--until", cmd.Until, &x.until}} {
-		if flag.text == "" {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339, flag.text)
-		if err != nil {
-			at, err = time.Parse(time.DateOnly, flag.text)
-		}
-		if err != nil {
-			return wrong("%s %q is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z", flag.name, flag.text)
-		}
-		*flag.to = at.UTC()
-	}
-	if !x.until.IsZero() && !x.until.After(x.since) {
-		return wrong("--until must be later than --since")
-	}
-	return nil
+func (cmd *ledgerExportCommand) period(x *export) (err error) {
+	x.since, x.until, err = command.Span{Since: cmd.Since, Until: cmd.Until}.Times()
+	return err
 }

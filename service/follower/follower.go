@@ -44,14 +44,14 @@ type Followed struct {
 
 // Follow assembles the follower of a chain and its handlers, and starts nothing.
 func Follow(f Following) Followed {
-	wallets := f.wallets()
-	deposits := f.depositHandler(wallets)
-	cold := f.coldSpends(wallets)
-	externals := f.externals(wallets)
+	watched := f.watched()
+	deposits := f.depositHandler(watched)
+	cold := f.coldSpends(watched)
+	externals := f.externals(watched)
 	follower := follow.New(follow.Config{
 		DB:       f.DB,
 		Chain:    f.Chain,
-		Watch:    wallets.watch,
+		Watch:    watched.watch,
 		Registry: f.Registry,
 		Log:      f.Log,
 		Hot:      f.OperatorAddress,
@@ -63,7 +63,7 @@ func Follow(f Following) Followed {
 	opinions := &deposit.Opinions{
 		DB:       f.DB,
 		Chain:    f.Chain,
-		Watch:    wallets.watch,
+		Watch:    watched.watch,
 		Registry: f.Registry,
 		Log:      f.Log,
 		Pace:     f.Pace,
@@ -72,14 +72,14 @@ func Follow(f Following) Followed {
 	return Followed{Follower: follower, Deposits: deposits, Externals: externals, Opinions: opinions}
 }
 
-// wallets are the addresses of a chain that a block may concern, in the forms that its handlers take.
-type wallets struct {
+// watched are the addresses of a chain whose transfers are followed, in the forms that the handlers take.
+type watched struct {
 	watch *follow.Watch
 	old   map[string]chain.KeyRef // the hot wallets of earlier epochs
 	cold  map[string]bool
 }
 
-func (f Following) wallets() wallets {
+func (f Following) watched() watched {
 	capabilities := f.Chain.Capabilities()
 	addresses := cmp.Or(f.Addresses, follow.NewAddresses(f.DB, capabilities.Family))
 	bases := bursar.ColdBases(f.Cold)
@@ -91,10 +91,10 @@ func (f Following) wallets() wallets {
 	for _, base := range bases {
 		isCold[base] = true
 	}
-	return wallets{watch: follow.NewColdWatch(addresses, capabilities, bases, ours...), old: old, cold: isCold}
+	return watched{watch: follow.NewColdWatch(addresses, capabilities, bases, ours...), old: old, cold: isCold}
 }
 
-func (f Following) depositHandler(w wallets) *deposit.Handler {
+func (f Following) depositHandler(w watched) *deposit.Handler {
 	return &deposit.Handler{
 		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
 		DB:           f.DB,
@@ -106,7 +106,7 @@ func (f Following) depositHandler(w wallets) *deposit.Handler {
 	}
 }
 
-func (f Following) coldSpends(w wallets) *outgoing.ColdSpends {
+func (f Following) coldSpends(w watched) *outgoing.ColdSpends {
 	return &outgoing.ColdSpends{
 		Capabilities: f.Chain.Capabilities(),
 		Registry:     f.Registry,
@@ -117,7 +117,7 @@ func (f Following) coldSpends(w wallets) *outgoing.ColdSpends {
 	}
 }
 
-func (f Following) externals(w wallets) *outgoing.Externals {
+func (f Following) externals(w watched) *outgoing.Externals {
 	capabilities := f.Chain.Capabilities()
 	return &outgoing.Externals{Inclusions: &outgoing.Inclusions{
 		Capabilities: capabilities,

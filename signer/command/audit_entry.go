@@ -22,7 +22,7 @@ func (r entryReader) read(e memory.Entry) (listed ListedEntry, chains map[bursar
 	if json.Valid([]byte(e.Detail)) {
 		listed.Detail = json.RawMessage(e.Detail)
 	}
-	if s, is := signedKind(e); is {
+	if s, err := signer.ReadSigned(e); err == nil {
 		listed.Signed = r.signed(s)
 		listed.Summary = r.summary(s, listed.Signed)
 		return listed, map[bursar.ChainID]bool{s.Chain: true}

@@ -1,18 +1,13 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
-	"github.com/bursar/bursar/signer/proof"
 )
 
 // Span is the flags of a command that looks at a period.
@@ -35,12 +30,12 @@ func (s Span) Times() (since, until time.Time, err error) {
 			at, err = time.Parse(time.RFC3339, one.text)
 		}
 		if err != nil {
-			return since, until, Wrong("%s: %q is not a time such as 2026-01-01 or 2026-01-01T12:00:00Z", one.flag, one.text)
+			return since, until, Wrong("%s %q is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z", one.flag, one.text)
 		}
 		*one.to = at.UTC()
 	}
 	if !until.IsZero() && !since.Before(until) {
-		return since, until, Wrong("--until is not after --since")
+		return since, until, Wrong("--until must be later than --since")
 	}
 	return since, until, nil
 }
@@ -124,12 +119,7 @@ func (cmd *signerListCommand) wants(e memory.Entry) bool {
 	if cmd.Number != 0 && cmd.Number != e.Number {
 		return false
 	}
-	for _, kind := range cmd.Kind {
-		if kind == e.Kind {
-			return true
-		}
-	}
-	return len(cmd.Kind) == 0
+	return len(cmd.Kind) == 0 || slices.Contains(cmd.Kind, e.Kind)
 }
 
 // walk goes through the log of this signer, or an export.
@@ -144,29 +134,6 @@ func (cmd *signerListCommand) walk(ctx context.Context, c *Call, visit func(memo
 	return err
 }
 
-// ReadLog verifies an export in a file with a key, and calls visit as proof.ReadExport does.
-func ReadLog(path, key string, visit func(memory.Entry) error) (x proof.Exported, err error) {
-	if key == "" {
-		return x, errNoKey
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return x, fmt.Errorf("read the export: %w", err)
-	}
-	x, err = proof.ReadExport(file, key, visit)
-	return x, errors.Join(err, file.Close())
-}
-
-// isExport reports whether a file begins as an export.
-func isExport(path string) (bool, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return false, fmt.Errorf("read what is to be checked: %w", err)
-	}
-	begins, _ := bufio.NewReader(file).Peek(64) // a shorter file is none
-	return proof.IsExport(begins), file.Close()
-}
-
 // currencies returns those of the configuration or, without a valid one, the standard ones.
 func (c *Call) currencies() *bursar.Registry {
 	if cfg, err := c.Load(); err == nil {
@@ -177,66 +144,4 @@ func (c *Call) currencies() *bursar.Registry {
 		panic("signer/command: " + err.Error()) // a constant
 	}
 	return registry
-}
-
-// verifyExport checks an export.
-func (c *Call) verifyExport(path, key string) error {
-	x, err := ReadLog(path, key, func(memory.Entry) error { return nil })
-	if err != nil {
-		return err
-	}
-	return c.Say("the export of %s is whole: %d entries, of which each follows from the one before; the last is of %s",
-		x.Log, x.Size, Moment(x.Head.At))
-}
-
-type signerLogExportCommand struct {
-	File string `arg:"" placeholder:"FILE" help:"Where to write it. A file that is there stays."`
-	Acting
-}
-
-// Help returns an example.
-func (signerLogExportCommand) Help() string {
-	return "Writes the whole log, one entry a line in JSON, with a checkpoint over it that is signed with a key from " +
-		"the seed, and prints that key. It may run beside the signer. The file shows every payment and who approved " +
-		"it, and holds no secret. `bursar audit verify`, `bursar audit list` and, on the service's machine, " +
-		"`bursar audit compare` read it with the key; take that from a place of your own, never from where the file " +
-		"comes from.\n\nExample:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar audit export november.log"
-}
-
-// Run writes an export.
-func (cmd *signerLogExportCommand) Run(ctx context.Context, c *Call) (err error) {
-	cfg, err := c.Load()
-	if err != nil {
-		return err
-	}
-	keys, err := c.openKeys(cfg)
-	if err != nil {
-		return err
-	}
-	defer keys.Wipe()
-	name := proof.Name(keys.Fingerprint())
-	key, err := proof.Key(name, keys.LogKey())
-	if err != nil {
-		return err
-	}
-	to, err := os.OpenFile(cmd.File, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("write the export: %w", err)
-	}
-	var x proof.Exported
-	err = c.signerState(ctx, func(file *memory.File) error {
-		x, err = proof.Export(ctx, file, to, name, key, keys.SignNote)
-		return err
-	})
-	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
-		return errors.Join(err, os.Remove(cmd.File))
-	}
-	return c.Done(Facts{"file": cmd.File, "entries": x.Size, "key": key, "latestAt": x.Head.At},
-		"%s has %d entries, the last of %s. The key is %s", cmd.File, x.Size, Moment(x.Head.At), key)
-}
-
-// signedKind reports whether an entry allows a signature.
-func signedKind(e memory.Entry) (signer.SignedEntry, bool) {
-	s, err := signer.ReadSigned(e)
-	return s, err == nil
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/host"
 	"github.com/bursar/bursar/signer/memory"
 )
@@ -26,7 +28,23 @@ func (signerExportCommand) Help() string {
 }
 
 // Run writes an export.
-func (cmd *signerExportCommand) Run(ctx context.Context, c *Call) (err error) {
+func (cmd *signerExportCommand) Run(ctx context.Context, c *Call) error {
+	var e memory.Exported
+	err := c.export(ctx, cmd.File, func(keys *signer.Keys, file *memory.File, to io.Writer) (err error) {
+		e, err = file.Export(ctx, to, keys.SignExport)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.Done(Facts{"file": cmd.File, "instance": e.Instance, "entry": e.Entry, "hash": e.Hash},
+		"%s has the state of instance %s up to entry %d of its log.", cmd.File, e.Instance, e.Entry)
+}
+
+// export writes a new file from the signer's state, with its keys. A file that is not whole is removed.
+func (c *Call) export(
+	ctx context.Context, name string, write func(keys *signer.Keys, state *memory.File, to io.Writer) error,
+) error {
 	cfg, err := c.Load()
 	if err != nil {
 		return err
@@ -36,20 +54,15 @@ func (cmd *signerExportCommand) Run(ctx context.Context, c *Call) (err error) {
 		return err
 	}
 	defer keys.Wipe()
-	to, err := os.OpenFile(cmd.File, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	to, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
-	var e memory.Exported
-	err = c.signerState(ctx, func(file *memory.File) error {
-		e, err = file.Export(ctx, to, keys.SignExport)
-		return err
-	})
+	err = c.signerState(ctx, func(state *memory.File) error { return write(keys, state, to) })
 	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
-		return errors.Join(err, os.Remove(cmd.File))
+		return errors.Join(err, os.Remove(name))
 	}
-	return c.Done(Facts{"file": cmd.File, "instance": e.Instance, "entry": e.Entry, "hash": e.Hash},
-		"%s has the state of instance %s up to entry %d of its log.", cmd.File, e.Instance, e.Entry)
+	return nil
 }
 
 type signerImportCommand struct {

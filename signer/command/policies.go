@@ -46,7 +46,7 @@ func (signerPolicyShowCommand) Run(ctx context.Context, c *Call) error {
 
 // warnOf says which rules of a policy have no limit, which fees count in none, and which quorums cannot meet now.
 func (c *Call) warnOf(p roster.Policy) {
-	for _, rule := range slices.Concat(p.Unlimited(), p.UnlimitedMoves(), p.Uncounted()) {
+	for _, rule := range p.Unbounded() {
 		c.Note("limits:   %s", rule)
 	}
 	for _, quorum := range p.Unreachable(now()) {

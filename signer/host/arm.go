@@ -46,7 +46,8 @@ func awaitThaw(ctx context.Context, s *signer.Signer, log *slog.Logger) {
 			log.Warn("signer " + waits.Text())
 			said = waits.At
 		case waits.At.IsZero() && !said.IsZero():
-			log.Warn("the thaw that waited has ended without one: the signer stays frozen")
+			why, err := s.Frozen()
+			log.Warn("no thaw waits any more", "frozen", why, "error", err)
 			said = time.Time{}
 		}
 		select {

@@ -20,13 +20,13 @@ type Entry struct {
 
 // The kinds of entries.
 const (
-	KindInit   = "init"       // the memory was created
-	KindBegin  = "cold_start" // it began again: what it remembers may be incomplete
-	KindSigned = "signed"     // an unsigned transaction may be signed from now on
-	KindFreeze = "freeze"
-	KindThaw   = "thaw"
-	KindWaits  = "thaw_waits" // a thaw was signed, and begins later
-	KindVoid   = "thaw_void"  // a thaw that waited has ended without one
+	KindInit      = "init"       // the memory was created
+	KindBegin     = "cold_start" // it began again: what it remembers may be incomplete
+	KindSigned    = "signed"     // an unsigned transaction may be signed from now on
+	KindFreeze    = "freeze"
+	KindThaw      = "thaw"
+	KindThawWaits = "thaw_waits" // a thaw was signed, and takes effect later
+	KindThawVoid  = "thaw_void"  // a thaw that waited was ended, and the signer stays frozen
 
 	KindPolicy      = "policy"      // a version of the policy was installed
 	KindDestination = "destination" // a destination was added or removed

@@ -71,9 +71,7 @@ func (m *merger) grant(ctx context.Context, r row) error {
 	}
 	if found { // both signed it, each by its own clock and prices: the higher worth counts, at the later time
 		rule, at = own.Rule, max(at, millis(own.At))
-		if worth.Less(own.Worth) {
-			worth = own.Worth
-		}
+		worth = worth.Max(own.Worth)
 		if !own.Account.IsZero() {
 			account = accountText(own.Account)
 		}
@@ -105,9 +103,7 @@ func (m *merger) ruleFee(ctx context.Context, r row) error {
 		if own.Rule != f.Rule || own.Account != f.Account {
 			continue
 		}
-		if f.Worth.Less(own.Worth) {
-			f.Worth = own.Worth
-		}
+		f.Worth = f.Worth.Max(own.Worth)
 		if f.At.Before(own.At) {
 			f.At = own.At
 		}

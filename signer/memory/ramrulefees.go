@@ -10,11 +10,6 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// counts reports whether what a rule allowed for an account is of a use.
-func (u RuleUse) counts(rule string, account bursar.ID) bool {
-	return rule == u.Rule && (!u.One || account == u.Of)
-}
-
 // GrantIn implements Tx.
 func (m ramTx) GrantIn(_ context.Context, order Digest, flow int64) (Grant, bool, error) {
 	for _, g := range m.people.grants {
@@ -28,7 +23,7 @@ func (m ramTx) GrantIn(_ context.Context, order Digest, flow int64) (Grant, bool
 // WorthSince implements Tx.
 func (m ramTx) WorthSince(_ context.Context, by RuleUse, from time.Time) (total bursar.Amount, _ error) {
 	for _, g := range m.people.grants {
-		if by.counts(g.Rule, g.Account) && !g.At.Before(from) {
+		if by.Counts(g.Rule, g.Account) && !g.At.Before(from) {
 			total = addUp(total, g.Worth)
 		}
 	}
@@ -38,7 +33,7 @@ func (m ramTx) WorthSince(_ context.Context, by RuleUse, from time.Time) (total 
 // GrantsSince implements Tx.
 func (m ramTx) GrantsSince(_ context.Context, by RuleUse, from time.Time) (n uint64, _ error) {
 	for _, g := range m.people.grants {
-		if by.counts(g.Rule, g.Account) && !g.At.Before(from) {
+		if by.Counts(g.Rule, g.Account) && !g.At.Before(from) {
 			n++
 		}
 	}
@@ -70,7 +65,7 @@ func (m ramTx) SetRuleFee(_ context.Context, f RuleFee) error {
 // RuleFeesSince implements Tx.
 func (m ramTx) RuleFeesSince(_ context.Context, by RuleUse, from time.Time) (total bursar.Amount, _ error) {
 	for _, f := range m.people.fees {
-		if by.counts(f.Rule, f.Account) && !f.At.Before(from) {
+		if by.Counts(f.Rule, f.Account) && !f.At.Before(from) {
 			total = addUp(total, f.Worth)
 		}
 	}

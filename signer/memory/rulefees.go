@@ -22,9 +22,14 @@ type RuleFees interface {
 
 // RuleUse names a rule, or what one account used of it.
 type RuleUse struct {
-	Rule string
-	One  bool      // of Account alone; otherwise of all
-	Of   bursar.ID // the account; zero: payments of which no client said whose they are
+	Rule       string
+	OneAccount bool      // what counts for Account alone; otherwise for all
+	Account    bursar.ID // zero: payments of which no client said whose they are
+}
+
+// Counts reports whether what a rule allowed for an account is part of the use.
+func (u RuleUse) Counts(rule string, account bursar.ID) bool {
+	return rule == u.Rule && (!u.OneAccount || account == u.Account)
 }
 
 // RuleFee is the most that one of a flow's transactions can cost, as far as it is of one rule and of one account.
@@ -70,8 +75,8 @@ func accountOf(text string) (bursar.ID, error) {
 
 // where is the condition of what counts for a use from a time on. Each is a range of an index.
 func (u RuleUse) where(from time.Time) (condition string, args []any) {
-	if u.One {
-		return `rule = ? AND account = ? AND at >= ?`, []any{u.Rule, accountText(u.Of), millis(from)}
+	if u.OneAccount {
+		return `rule = ? AND account = ? AND at >= ?`, []any{u.Rule, accountText(u.Account), millis(from)}
 	}
 	return `rule = ? AND at >= ?`, []any{u.Rule, millis(from)}
 }

@@ -22,7 +22,7 @@ type Thaws interface {
 	SetThawedMark(ctx context.Context, mark string) error
 }
 
-// WaitingThaw is a thaw that was signed and has not begun.
+// WaitingThaw is a thaw that was signed and has not taken effect.
 type WaitingThaw struct {
 	Since time.Time // when it was taken
 	At    time.Time // when it begins
@@ -117,7 +117,7 @@ func waits(ctx context.Context, tx Tx, t Thawing, mark string) (w WaitingThaw, e
 	if err := tx.AddWaitingThaw(ctx, w); err != nil {
 		return w, err
 	}
-	_, err = tx.Append(ctx, t.Since, KindWaits, detail(map[string]any{"who": t.Who, "why": t.Why, "at": t.At}))
+	_, err = tx.Append(ctx, t.Since, KindThawWaits, detail(map[string]any{"who": t.Who, "why": t.Why, "at": t.At}))
 	return w, err
 }
 
@@ -185,7 +185,7 @@ func voidThaw(ctx context.Context, tx Tx, at time.Time, why string) error {
 	if err := tx.EndWaitingThaw(ctx); err != nil {
 		return err
 	}
-	_, err = tx.Append(ctx, at, KindVoid, detail(map[string]any{"who": w.Who, "since": w.Since, "why": why}))
+	_, err = tx.Append(ctx, at, KindThawVoid, detail(map[string]any{"who": w.Who, "since": w.Since, "why": why}))
 	return err
 }
 

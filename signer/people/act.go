@@ -188,9 +188,9 @@ func judgeFreeze(
 	}
 	made := f.Created
 	if !f.Thaw {
-		// Whoever set the clock back must not keep people from freezing: what is remembered is the clock then, and a text
-		// of later than that counts too. The time that is remembered does not change, so that a text from the future stops
-		// nothing afterwards.
+		// Somebody who sets the clock back must not keep people from freezing: the time is then at least what is
+		// remembered, and a text that was made later counts too. What is remembered does not change, so that a text from
+		// the future stops nothing afterwards.
 		state, err := tx.State(ctx)
 		if err != nil {
 			return f, nil, policy, now, err

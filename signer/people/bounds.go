@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -28,18 +27,11 @@ type sums struct {
 	cost     bursar.Amount // the shares of its orders in what it can cost, also of those that were allowed before
 }
 
-// countsFor reports whether a part is of what is looked up.
-func (o ofRule) countsFor(by memory.RuleUse) bool {
-	return o.rule == by.Rule && (!by.One || o.account == by.Of)
-}
-
 // shareOf returns the part of a fee that each of a number of payments has, rounded up.
 func shareOf(fee bursar.Amount, payments int) bursar.Amount {
-	n := big.NewInt(int64(max(payments, 1)))
-	up := new(big.Int).Add(fee.Big(), new(big.Int).Sub(n, big.NewInt(1)))
-	share, err := bursar.AmountFromBig(up.Quo(up, n))
-	if err != nil {
-		return mostWorth
+	share, rest := fee.Div(uint64(max(payments, 1)))
+	if rest > 0 {
+		share = addUp(share, bursar.Units(1))
 	}
 	return share
 }
@@ -136,8 +128,9 @@ func (j *judging) costs() (list []memory.RuleFee) {
 }
 
 // used returns how much of a measure counts by a rule from a time on: what is remembered, and what this transaction
-// counts so far. more is what its next order costs, which is counted where it takes the place of what the flow counts,
-// and not by itself. After a cold start a window counts as full until its length has passed.
+// counts so far. more is the share of the order that is judged: a replacement counts the higher of the flow's cost
+// before and with it, so used returns that less more, and the caller adds more. After a cold start a window counts as
+// full until its length has passed.
 func (j *judging) used(
 	ctx context.Context, measure roster.Measure, of ofRule, from time.Time, more bursar.Amount,
 ) (total bursar.Amount, err error) {
@@ -146,7 +139,7 @@ func (j *judging) used(
 	}
 	by := memory.RuleUse{Rule: of.rule}
 	if measure == roster.MeasureAccount {
-		by.One, by.Of = true, of.account
+		by.OneAccount, by.Account = true, of.account
 	}
 	if measure != roster.MeasureFees {
 		if total, err = j.stored(ctx, measure, by, from); err != nil {
@@ -154,7 +147,7 @@ func (j *judging) used(
 		}
 		for other, s := range j.sums {
 			switch {
-			case !other.countsFor(by):
+			case !by.Counts(other.rule, other.account):
 			case measure == roster.MeasurePayments:
 				total = addUp(total, bursar.Units(s.payments))
 			default:
@@ -169,7 +162,7 @@ func (j *judging) used(
 	return addUp(total, fees), err
 }
 
-// fees is used of what transactions can cost.
+// fees returns the part of used that is what transactions can cost; its parameters are those of used.
 func (j *judging) fees(
 	ctx context.Context, by memory.RuleUse, of ofRule, from time.Time, more bursar.Amount,
 ) (total bursar.Amount, err error) {
@@ -182,7 +175,7 @@ func (j *judging) fees(
 		if _, there := parts[part]; !there {
 			parts[part] = bursar.Amount{}
 		}
-		if part.countsFor(by) && !f.At.Before(from) {
+		if by.Counts(part.rule, part.account) && !f.At.Before(from) {
 			total = total.SubOrZero(f.Worth)
 		}
 	}
@@ -192,7 +185,7 @@ func (j *judging) fees(
 	for part, cost := range parts {
 		before := j.counted(part)
 		switch {
-		case !part.countsFor(by):
+		case !by.Counts(part.rule, part.account):
 		case before.Worth.Less(cost):
 			total = addUp(total, cost)
 		case !before.At.Before(from):
@@ -212,7 +205,8 @@ type look struct {
 	from    int64
 }
 
-// stored returns what the memory has of a measure from a time on; of what is worth something, without fees.
+// stored returns what the memory has of a measure from a time on. Of MeasureWorth and MeasureAccount that is what was
+// paid, without fees.
 func (j *judging) stored(
 	ctx context.Context, measure roster.Measure, by memory.RuleUse, from time.Time,
 ) (total bursar.Amount, err error) {

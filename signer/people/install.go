@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bursar/bursar/approval"
@@ -92,7 +91,7 @@ func judgeNext(
 			err = isNext(ctx, tx, state, next)
 		}
 	}
-	act.From, act.Open = next.NotBefore, slices.Concat(next.Unlimited(), next.UnlimitedMoves(), next.Uncounted())
+	act.From, act.Open = next.NotBefore, next.Unbounded()
 	act.Policy = memory.KnownPolicy{Version: next.Version, Hash: approval.HashOf(text).String()}
 	return next, act, err
 }

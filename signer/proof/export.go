@@ -123,7 +123,7 @@ func ReadExport(from io.Reader, key string, visit func(e memory.Entry) error) (x
 			return x, err
 		}
 		if e.Number > c.size {
-			return x, fmt.Errorf("%w: it has %d entries, and the export more", ErrChanged, c.size)
+			return x, fmt.Errorf("%w: the checkpoint has %d entries, and the export more", ErrChanged, c.size)
 		}
 		if err := errors.Join(tree.add(e), visit(e)); err != nil {
 			return x, err
@@ -134,7 +134,7 @@ func ReadExport(from io.Reader, key string, visit func(e memory.Entry) error) (x
 		return x, fmt.Errorf("read the export: %w", err)
 	}
 	if tree.Size() != c.size {
-		return x, fmt.Errorf("%w: it has %d entries, and the export %d", ErrChanged, c.size, tree.Size())
+		return x, fmt.Errorf("%w: the checkpoint has %d entries, and the export %d", ErrChanged, c.size, tree.Size())
 	}
 	_, err = tree.Contains(signed, key)
 	return x, err
@@ -142,11 +142,14 @@ func ReadExport(from io.Reader, key string, visit func(e memory.Entry) error) (x
 
 func readHead(lines *bufio.Scanner, key string) (c checkpoint, signed string, err error) {
 	if !lines.Scan() {
-		return c, "", errors.Join(lines.Err(), fmt.Errorf("%w: the export is empty", ErrMalformed))
+		if err := lines.Err(); err != nil {
+			return c, "", fmt.Errorf("read the export: %w", err)
+		}
+		return c, "", fmt.Errorf("%w: the export is empty", ErrMalformed)
 	}
 	var head exportHead
 	if err := strictly(lines.Bytes(), &head); err != nil || head.Format != exportFormat {
-		return c, "", fmt.Errorf("%w: it does not begin as %s does", ErrMalformed, exportFormat)
+		return c, "", fmt.Errorf("%w: the export does not begin as %s does", ErrMalformed, exportFormat)
 	}
 	c, err = open(head.Checkpoint, key)
 	return c, head.Checkpoint, err

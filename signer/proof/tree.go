@@ -24,7 +24,7 @@ import (
 
 // Errors of checks.
 var (
-	ErrMalformed = errors.New("not a checkpoint or proof of a signer's log")
+	ErrMalformed = errors.New("not a checkpoint, export or proof of a signer's log")
 	ErrChanged   = errors.New("the log was changed: it does not contain what the checkpoint says")
 	ErrSigner    = errors.New("the checkpoint is not signed by this signer")
 	ErrMissing   = errors.New("the log has no such entry")

@@ -133,7 +133,7 @@ type Signer interface {
 	Checkpoint() memory.Checkpoint
 	Know(seen memory.Checkpoint) error
 	Frozen() (string, error)
-	ThawWaits() memory.WaitingThaw
+	ThawsAt() time.Time
 	Begun(ctx context.Context) (signer.Begun, error)
 	Policy(ctx context.Context) (signer.PolicyText, error)
 	KnowPolicy(ctx context.Context, claim signer.PolicyClaim) error

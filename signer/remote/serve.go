@@ -63,7 +63,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, http.StatusOK, hello{Version, s.KeyExport, s.Signer.Checkpoint(), s.frozen(), s.begun(r.Context()),
-			s.Signer.ThawWaits().At})
+			s.Signer.ThawsAt()})
 	})
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
@@ -126,7 +126,7 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 			q.Assets)
 	}
 	s.answer(w, http.StatusOK, haltsAnswer{known, s.Signer.Checkpoint(), s.frozen(), &s.KeyExport.Public.Epoch,
-		s.Signer.ThawWaits().At})
+		s.Signer.ThawsAt()})
 }
 
 // frozen returns why nothing is signed until a thaw; "" if the signer is not frozen.
