@@ -28,7 +28,10 @@ func TestAColdStartUsesUpTheWindowsOfThePolicyAndSaysSo(t *testing.T) {
 	d.wantReason(d.ordered(3, 10), "")
 	d.wantReason(d.ordered(4, 10), "")
 	_, err := d.sign(d.ordered(5, 10))
-	if err == nil || !strings.Contains(err.Error(), "22 of 25 have left") || strings.Contains(err.Error(), "is not known") {
-		t.Errorf("beyond the window a week later: got %v, want 22 of 25, and nothing of the cold start", err)
+	if err == nil {
+		t.Fatal("a payment beyond the window was signed a week after the cold start")
+	}
+	if told := err.Error(); !strings.Contains(told, "22 of 25 have left") || strings.Contains(told, "is not known") {
+		t.Errorf("beyond the window a week later: got %q, want 22 of 25, and nothing of the cold start", told)
 	}
 }

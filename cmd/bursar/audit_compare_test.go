@@ -80,7 +80,8 @@ func TestTheSignersLogIsComparedWithTheBooks(t *testing.T) {
 		}
 	}
 	d.fails(exitUsage, "is not a time", "audit", "list", "--since", "yesterday")
-	d.fails(exitUsage, "--until must be later than --since", "audit", "list", "--since", "2026-02-01", "--until", "2026-01-01")
+	d.fails(exitUsage, "--until must be later than --since",
+		"audit", "list", "--since", "2026-02-01", "--until", "2026-01-01")
 	d.ok("audit", "verify", path, "--key", key)
 	d.fails(exitUsage, "a witness cosigns checkpoints", "audit", "verify", path, "--key", key, "--witness", "w")
 
