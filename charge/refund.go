@@ -209,8 +209,8 @@ func (s *Service) measure(r Refund, d bursar.InvoiceDetail, p bursar.Payment) bu
 	return rate
 }
 
-// left refuses a refund of a part that another refund has paid back meanwhile, perhaps of another payment. The rate of
-// today may have moved since the amount was measured: that alone refuses nothing.
+// left refuses a refund of a part that another refund has paid back since the request was measured, perhaps of another
+// payment. The rate of today may have moved since the amount was measured: that alone refuses nothing.
 func (s *Service) left(r Refund, d bursar.InvoiceDetail, state bursar.InvoiceState, amount bursar.Amount,
 	before int) error {
 	if r.Part != RefundOver && r.Rate != RateNow {
@@ -218,13 +218,13 @@ func (s *Service) left(r Refund, d bursar.InvoiceDetail, state bursar.InvoiceSta
 	}
 	_, left, err := s.refundable(r, d, state)
 	if err == nil && left.Less(amount) && (r.Rate != RateNow || len(d.Refunds) > before) {
-		err = bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "another refund has paid this back meanwhile")
+		err = bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "another refund has already paid this back")
 	}
 	return err
 }
 
-// refunded records a refund beside its withdrawal. It checks once more what may be refunded, under the charge's lock;
-// before is how many refunds there were when the amount was measured.
+// refunded records a refund together with its withdrawal. It checks once more what may be refunded, under the charge's
+// lock; before is how many refunds there were when the amount was measured.
 func (s *Service) refunded(
 	ctx context.Context, tx *store.Tx, r Refund, w paidBack, before int,
 ) (d bursar.InvoiceDetail, err error) {

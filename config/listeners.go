@@ -144,7 +144,8 @@ func (r *reader) sshKey(n *node, to *Console) {
 	}
 }
 
-// listensInClear refuses an API that others reach without TLS. Only a proxy on another machine is a reason for that.
+// listensInClear refuses an API that others reach without TLS. Only a proxy on another machine is a good reason for
+// that.
 func (r *reader) listensInClear(root *node, cfg *Config) {
 	elsewhere := func(p netip.Prefix) bool { return !p.Addr().IsLoopback() }
 	at := r.orRoot(root, "listen")

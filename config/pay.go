@@ -188,7 +188,7 @@ func (r *reader) origin(n *node) (string, bool) {
 	return u.Scheme + "://" + u.Host, true
 }
 
-// frameHost is a host as it may stand in a Content Security Policy, with a port: nothing that ends a directive.
+// frameHost is a host as a Content Security Policy may contain it, with a port: without anything that ends a directive.
 var frameHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
 
 // frameAncestor reads the origin of a page that may show another one in a frame.
