@@ -150,7 +150,7 @@ func (s *Service) refundable(
 	}
 	if p.Refundable().Less(amount) || amount.IsZero() {
 		return p, amount, bursar.RefuseField(bursar.CodeAboveMaximum, "amount",
-			"of this payment %s %s can be refunded", trimmed(p.Refundable(), p.Payment), p.Deposit.Currency)
+			"at most %s %s of this payment can be refunded", trimmed(p.Refundable(), p.Payment), p.Deposit.Currency)
 	}
 	return p, amount, nil
 }
