@@ -231,10 +231,10 @@ func (s *Service) refunded(
 	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil {
 		return d, err
 	}
-	switch before, err := isRecorded(ctx, tx, r, d, w.ID); {
+	switch recorded, err := isRecorded(ctx, tx, r, d, w.ID); {
 	case err != nil:
 		return d, err
-	case before:
+	case recorded:
 		return d, r.done(ctx, tx, d, w.Withdrawal)
 	}
 	state := d.State(tx.Now())
@@ -244,14 +244,14 @@ func (s *Service) refunded(
 		return d, err
 	}
 	again.Part, again.Amount = "", trimmed(amount, *d.Payment(r.Deposit))
-	p, _, err := s.refundable(again, d, state)
+	payment, _, err := s.refundable(again, d, state)
 	if err != nil {
 		return d, err
 	}
 	if err := s.left(r, d, state, amount, before); err != nil {
 		return d, err
 	}
-	terms := d.RefundTerms(state, r.Deposit, amount, s.measure(r, d, p.Payment), tx.Now())
+	terms := d.RefundTerms(state, r.Deposit, amount, s.measure(r, d, payment.Payment), tx.Now())
 	terms.Withdrawal, terms.Fee = w.ID, w.borne
 	if err := tx.Invoices().Refund(ctx, d.Number, terms); err != nil {
 		return d, err
@@ -260,8 +260,8 @@ func (s *Service) refunded(
 		s.Log.InfoContext(ctx, "payment refunded", "charge", d.ID, "account", r.Account, "deposit", r.Deposit,
 			"withdrawal", w.ID)
 	})
-	if p.Open {
-		if err := tx.Invoices().Resolve(ctx, r.Deposit, bursar.ResolveRefund, p.Deposit.Reversals); err != nil {
+	if payment.Open {
+		if err := tx.Invoices().Resolve(ctx, r.Deposit, bursar.ResolveRefund, payment.Deposit.Reversals); err != nil {
 			return d, err
 		}
 	}
