@@ -111,6 +111,7 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 		"serve":                   "runs until it is stopped",
 		"signer run":              "runs until it is stopped",
 		"api":                     "prints the API's JSON",
+		"approve":                 "prints what another program does",
 		"cold show":               "prints a text to compare by eye",
 		"cold read":               "prints the path that it was given",
 		"seed hand-over":          "speaks to its own parent",
