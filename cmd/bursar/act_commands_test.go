@@ -148,6 +148,34 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 	}
 }
 
+// A key and a webhook secret are rotated on trial: nothing is changed, and no secret is shown that nobody has.
+func TestRotationsAreRehearsed(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t)
+	d.ok("account", "create", "--name", "shop")
+	before := d.ok("key", "list", "shop", "--json")
+	key := parse[[]listedKey](d, "key", "list", "shop", "--json")[0].KeyID.String()
+	for _, args := range [][]string{{"key", "rotate", key}, {"key", "rotate-webhook", "shop"}} {
+		for _, flags := range [][]string{{"--dry-run"}, {"--dry-run", "--json"}} {
+			out := d.ok(append(args, flags...)...)
+			if !strings.Contains(out, "nothing was changed") || strings.Contains(out, "whsec_") ||
+				strings.Contains(out, "bk_") || strings.Contains(out, "bs_") {
+				t.Errorf("bursar %s %s prints %q, want that nothing was changed, and no secret", args, flags, out)
+			}
+		}
+	}
+	if now := d.ok("key", "list", "shop", "--json"); now != before {
+		t.Errorf("the keys are\n%s\nwant as before\n%s", now, before)
+	}
+	if acts := d.ok("audit", "acts", "list"); strings.Contains(acts, "rotate") {
+		t.Errorf("the acts are\n%s\nwant none of what was only rehearsed", acts)
+	}
+	d.fails(exitFailed, "there is no key", "key", "rotate", treasury.Account.String(), "--dry-run")
+	if out := d.ok("key", "rotate-webhook", "shop", "--json"); !strings.Contains(out, "whsec_") {
+		t.Errorf("a rotation prints %q, want the new secret", out)
+	}
+}
+
 // The table of docs/operations.md says which commands ask, and which can be rehearsed.
 func TestTheDocumentsSayWhatCannotBeUndone(t *testing.T) {
 	t.Parallel()
