@@ -17,7 +17,8 @@ import (
 // settleAtOnce is the maximum number of outgoing transactions that one step settles.
 const settleAtOnce = 200
 
-// settle books every outgoing transaction whose block became final, each in a database transaction of its own.
+// settle books every outgoing transaction whose block became final: sweeps together, each other one in a database
+// transaction of its own. An error of one does not hold up the others.
 func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 	state, err := s.chainState(ctx)
 	if err != nil {
@@ -32,29 +33,33 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 		return err
 	}
 	var failed error
-	for _, p := range due {
-		_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
-			if now.Height == 0 || now.Height > state.Final {
-				return nil // its block was reorged out in the meantime
-			}
-			if early, err := s.isBeforeItsDeposit(ctx, tx, now); err != nil || early {
-				return err
-			}
-			return s.settleOne(ctx, tx, now)
-		})
+	for _, group := range settledTogether(due) {
+		err := s.settleGroup(ctx, lease, group)
 		if err != nil && stops(ctx, err) {
 			return fmt.Errorf("settle: %w", err)
 		}
-		if err != nil { // an error of one does not hold up the others
-			failed = errors.Join(failed, fmt.Errorf("settle: %w", err))
-			continue
-		}
-		delete(s.memory.lastSentHeight, p.ID)
+		failed = errors.Join(failed, err)
 	}
 	if len(due) > 0 {
 		s.notifySettled()
 	}
+	if failed != nil {
+		failed = fmt.Errorf("settle: %w", failed)
+	}
 	return failed
+}
+
+// settleIfDue settles an outgoing transaction unless it has changed since p was read: its status is another, its block
+// was reorged out, or the deposit that it collected is not booked yet.
+func (s *Sender) settleIfDue(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx) error {
+	now, err := tx.Outgoing().Get(ctx, p.ID)
+	if err != nil || now.Status != p.Status || now.Height == 0 || now.Height > state.Final {
+		return err
+	}
+	if early, err := s.isBeforeItsDeposit(ctx, tx, now); err != nil || early {
+		return err
+	}
+	return s.settleOne(ctx, tx, now)
 }
 
 // settleOne books an outgoing transaction whose block is final: what it paid, its network fee, and what it reserved.

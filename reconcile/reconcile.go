@@ -23,7 +23,7 @@ type Line struct {
 	Height      uint64              `json:"height"`
 	Custody     bursar.Amount       `json:"custody"`     // custody in the books
 	Unbooked    bursar.Amount       `json:"unbooked"`    // received in a final block, not yet booked
-	Unsettled   bursar.Amount       `json:"unsettled"`   // sent in a final block, not yet booked
+	Unsettled   bursar.Amount       `json:"unsettled"`   // sent in a final block, not yet taken off custody
 	OnChain     bursar.Amount       `json:"onChain"`     // balance of our addresses on the chain
 	Liabilities bursar.Amount       `json:"liabilities"` // liabilities to customers and unresolved deposits
 	Missing     bursar.Amount       `json:"missing"`     // by how much the chain holds less than the books
@@ -180,13 +180,18 @@ func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base str
 
 // readBooks reads one consistent state of the books and of what they have not yet booked.
 func (r *Reconciler) readBooks(ctx context.Context, tx *store.Tx, c bursar.Currency, line *Line) (err error) {
-	if line.Custody, err = tx.Ledger().Held(ctx, c.Code); err != nil {
+	var overdrawn bursar.Amount
+	if line.Custody, overdrawn, err = tx.Ledger().Held(ctx, c.Code); err != nil {
 		return err
 	}
 	if line.Unbooked, err = tx.Custody().UnbookedSum(ctx, c, line.Height); err != nil {
 		return err
 	}
 	if line.Unsettled, err = unsettled(ctx, tx, c, line.Height); err != nil {
+		return err
+	}
+	// What left beyond custody was taken from deposits that are not booked yet: it comes off once they are.
+	if line.Unsettled, err = line.Unsettled.Add(overdrawn); err != nil {
 		return err
 	}
 	if err := r.readCold(ctx, tx, c, line); err != nil {
@@ -227,13 +232,15 @@ func (l *Line) expects() (bursar.Amount, error) {
 	return all.SubOrZero(l.Unsettled), err
 }
 
+// weigh sets by how much the chain holds less or more than the books expect.
 func (l *Line) weigh() error {
-	expected, err := l.expects()
+	came, err := l.Custody.Add(l.Unbooked)
 	if err != nil {
 		return err
 	}
-	l.Missing, l.Surplus = expected.SubOrZero(l.OnChain), l.OnChain.SubOrZero(expected)
-	return nil
+	there, err := l.OnChain.Add(l.Unsettled)
+	l.Missing, l.Surplus = came.SubOrZero(there), there.SubOrZero(came)
+	return err
 }
 
 // log stores the comparison for every process to show, raises an alarm for a difference, and closes it once there is

@@ -29,12 +29,13 @@ type Verdict struct {
 type Position struct {
 	Currency  bursar.Currency
 	Custody   bursar.Amount // custody in the books, hot and cold
+	Overdrawn bursar.Amount // by how much more left custody than came; Custody is then zero
 	Cold      bursar.Amount // the part of it that cold wallets hold
 	Unswept   bursar.Amount // the part of it that waits at deposit addresses on the account model, as last compared
 	Hot       bursar.Amount // the rest
 	Owed      bursar.Amount // liabilities to customers, and unresolved deposits
 	Own       bursar.Amount // operator funds: capital and fees, less network fees and losses
-	Uncovered bursar.Amount // by how much liabilities exceed custody
+	Uncovered bursar.Amount // by how much liabilities, and what is overdrawn, exceed custody
 
 	Chain *Line     // the newest comparison with the chain; nil: none yet
 	Since time.Time // time of that comparison
@@ -129,7 +130,7 @@ func (v *Verdict) readAudit(ctx context.Context, tx *store.Tx) error {
 
 func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position, err error) {
 	p.Currency = c
-	if p.Custody, err = tx.Ledger().Held(ctx, c.Code); err != nil {
+	if p.Custody, p.Overdrawn, err = tx.Ledger().Held(ctx, c.Code); err != nil {
 		return p, err
 	}
 	cold, err := tx.Ledger().Balance(ctx, ledger.CustodyCold, c.Code)
@@ -142,7 +143,11 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 		return p, err
 	}
 	own, err := tx.OperatorFunds().Get(ctx, c.Code)
-	p.Own, p.Uncovered = own.Amount, p.Owed.SubOrZero(p.Custody)
+	if err != nil {
+		return p, err
+	}
+	due, err := p.Owed.Add(p.Overdrawn)
+	p.Own, p.Uncovered = own.Amount, due.SubOrZero(p.Custody)
 	return p, err
 }
 
@@ -150,10 +155,13 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 func (v *Verdict) judge(p Position) {
 	c := p.Currency
 	if !p.Uncovered.IsZero() {
+		held := c.Text(p.Custody) + " are held"
+		if !p.Overdrawn.IsZero() {
+			held = "and " + c.Text(p.Overdrawn) + " more were paid than received"
+		}
 		v.Problems = append(v.Problems, Problem{Uncovered, c.Code,
-			fmt.Sprintf("liabilities exceed custody by %s: %s are owed, %s are held. Send at least the difference as "+
-				"operator funds",
-				c.Text(p.Uncovered), c.Text(p.Owed), c.Text(p.Custody))})
+			fmt.Sprintf("liabilities exceed custody by %s: %s are owed, %s. Send at least the difference as operator funds",
+				c.Text(p.Uncovered), c.Text(p.Owed), held)})
 	}
 	if p.Chain != nil && !p.Chain.Balanced() {
 		v.Problems = append(v.Problems, Problem{Differs, c.Code, p.Chain.differs(c)})

@@ -77,6 +77,26 @@ func TestUncovered(t *testing.T) {
 	})
 }
 
+// What was paid beyond all that was received is uncovered too, as it is while custody is above zero.
+func TestWhatIsOverdrawnIsUncovered(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		at := db.Now()
+		one := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(500_000_000)}
+		out := bursar.Withdrawal{ID: bursar.ID{5}, AccountID: bursar.ID{2}, Currency: "BTC",
+			Amount: bursar.Units(400_000_000)}
+		v, alarms := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at), ledger.WithdrawalHeld(out, at),
+			ledger.WithdrawalSettled(out, 0, at), ledger.DepositReversed(one, at))
+		if v.OK() || len(alarms) != 1 || !strings.Contains(alarms[0].Message, "liabilities exceed custody by "+
+			"4.00000000 BTC: 0.00000000 BTC are owed, and 4.00000000 BTC more were paid than received") {
+			t.Fatalf("the verdict is %+v, the alarms %+v", v.Problems, alarms)
+		}
+		one.Reversals = 1
+		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at)); !v.OK() || len(alarms) > 0 {
+			t.Errorf("credited again, and yet %+v, %+v", v.Problems, alarms)
+		}
+	})
+}
+
 // A customer below zero leaves the others' money uncovered: liabilities are what customers can withdraw, and are not
 // lowered by it.
 func TestACustomerBelowZeroCoversNobody(t *testing.T) {

@@ -33,7 +33,10 @@ var depositColumns = columnsOf([]column[bursar.Deposit]{
 	{"COALESCE(" + effectiveWebhook + ", '')", func(d *bursar.Deposit) any { return &d.Webhook }},
 })
 
-const depositFrom = `FROM deposits d LEFT JOIN wallets w ON w.number = d.wallet
+const depositFrom = `FROM deposits d` + depositJoins
+
+// depositJoins adds to deposits d what else is read of each, a row at most.
+const depositJoins = ` LEFT JOIN wallets w ON w.number = d.wallet
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
 	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
 

@@ -139,16 +139,15 @@ func (s *Sweeper) collect(
 	if err != nil {
 		return err
 	}
+	var wanted []store.Holding
 	for _, h := range due {
 		if !price.worth(h.Amount, !lacking.IsZero() || s.emptying().Order != "") && !s.leaves(h, price) {
 			continue // as the others, which are smaller, unless one is a hot wallet of an earlier epoch
 		}
-		if err := s.order(ctx, lease, currency, h); err != nil {
-			return err
-		}
+		wanted = append(wanted, h)
 		lacking = lacking.SubOrZero(h.Amount)
 	}
-	return nil
+	return s.request(ctx, lease, currency, wanted)
 }
 
 // emptying returns the compromise order that is in force. Then every sweep is as urgent as if payments waited for it.
@@ -171,28 +170,49 @@ func without(lacking bursar.Amount, open []bursar.OutgoingTx) (bursar.Amount, er
 	return lacking, nil
 }
 
-func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.Currency, h store.Holding) error {
-	capabilities := s.Chain.Capabilities()
-	payment := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
-	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: capabilities.Family, Branch: h.Branch, Index: h.Index}}
-	request := chain.TxRequest{
-		ID:       s.IDs.Next(),
-		Kind:     chain.KindSweep,
-		Payments: []chain.Payment{payment},
-		From:     from,
-		MaxFee:   s.MaxFee,
+// request records a sweep of each holding, all in one database transaction.
+func (s *Sweeper) request(
+	ctx context.Context, lease store.Lease, currency bursar.Currency, wanted []store.Holding,
+) error {
+	if len(wanted) == 0 {
+		return nil
 	}
-	ordered := false
-	err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
+	requests := make([]chain.TxRequest, len(wanted))
+	for i, h := range wanted {
+		requests[i] = s.requestOf(h)
+	}
+	id := s.Chain.Capabilities().ID
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		ordered, err = outgoing.InsertSweep(ctx, tx, capabilities.ID, request, currency.Code)
-		return err
+		for _, request := range requests {
+			recorded, err := outgoing.InsertSweep(ctx, tx, id, request, currency.Code)
+			if err != nil {
+				return err
+			}
+			if !recorded {
+				continue // another sweep of the address is open
+			}
+			tx.After(func() {
+				s.Log.Info("sweep requested", "outgoing", request.ID, "chain", id, "address", request.From.Base,
+					"currency", currency.Code)
+			})
+		}
+		return nil
 	})
-	if err == nil && ordered {
-		s.Log.Info("sweep requested", "outgoing", request.ID, "chain", capabilities.ID, "address", h.Base,
-			"currency", currency.Code)
+}
+
+// requestOf is the request for a sweep of what an address holds.
+func (s *Sweeper) requestOf(h store.Holding) chain.TxRequest {
+	key := chain.KeyRef{Family: s.Chain.Capabilities().Family, Branch: h.Branch, Index: h.Index}
+	return chain.TxRequest{
+		ID:   s.IDs.Next(),
+		Kind: chain.KindSweep,
+		Payments: []chain.Payment{
+			{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount},
+		},
+		From:   chain.Source{Base: h.Base, Key: key},
+		MaxFee: s.MaxFee,
 	}
-	return err
 }

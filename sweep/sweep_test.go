@@ -40,6 +40,33 @@ func TestASweepWorthItsFeeIsRequestedOnce(t *testing.T) {
 	}
 }
 
+// The sweeps of a currency are recorded in as many database transactions as one is; one address among them that is
+// being swept already does not hold up the others.
+func TestTheSweepsOfACurrencyAreRecordedTogether(t *testing.T) {
+	r := newHarness(t)
+	recording := func(bases ...string) (commits int) {
+		for _, base := range bases {
+			r.holds(base, "", 2000)
+		}
+		untouched := r.Sweeper.DB
+		defer func() { r.Sweeper.DB = untouched }()
+		r.Sweeper.DB = untouched.As(untouched.Now, store.Conduct{
+			Before: func(_ context.Context, at store.Point, _ string) error {
+				if at == store.Committing {
+					commits++
+				}
+				return nil
+			}})
+		r.step()
+		return commits
+	}
+	one, many := recording("a"), recording("a", "b", "c", "d", "e")
+	if one != many || one == 0 {
+		t.Errorf("one sweep was recorded in %d commits, four in %d, want as many", one, many)
+	}
+	r.want("one and four", "COIN", "a", "b", "c", "d", "e")
+}
+
 // No sweep is requested while the chain is halted, before its follower has caught up, and without the lease.
 func TestNoSweepIsRequestedWithoutTheLease(t *testing.T) {
 	for name, stop := range map[string]func(tx *store.Tx, l store.Lease) error{

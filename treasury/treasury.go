@@ -188,7 +188,7 @@ func free(ctx context.Context, tx *store.Tx, c bursar.Currency, back bursar.Amou
 		}
 		free = free.SubOrZero(fees)
 	}
-	held, err := tx.Ledger().Held(ctx, c.Code)
+	held, _, err := tx.Ledger().Held(ctx, c.Code)
 	if err != nil {
 		return bursar.Amount{}, err
 	}
