@@ -137,7 +137,7 @@ func TestChargesArePaidInEveryWay(t *testing.T) {
 	}
 }
 
-// checkNotify checks that an account sends events of its withdrawals once it is told to, which it does not by itself.
+// checkNotify checks that an account sends events of its withdrawals on request, and not by itself.
 func checkNotify(t *testing.T, f startInfo, api *client.Client) {
 	t.Helper()
 	for _, want := range []bool{true, false} {

@@ -269,7 +269,7 @@ func (t *trigger) withdraw(ctx context.Context) (string, error) {
 	return t.withdrawal(ctx, outside.Address, half)
 }
 
-// notified has the sandbox's account send events of withdrawals, which accounts do not do unless they are told to.
+// notified has the sandbox's account send events of withdrawals, which accounts do only on request.
 func (t *trigger) notified(ctx context.Context) error {
 	own, err := t.service.Account(ctx)
 	if err != nil {
