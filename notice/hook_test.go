@@ -129,7 +129,8 @@ func TestTelegramIsAddressedByTheURL(t *testing.T) {
 	if err := notice.NewHook(at, notice.Telegram, nil, nil).Send(ctx, hostile); err != nil {
 		t.Fatal(err)
 	}
-	if got.path != "/bot123:s3cret/sendMessage" || got.query.Get("chat_id") != "-1001234567890" || got.body["text"] == nil {
+	if got.path != "/bot123:s3cret/sendMessage" || got.query.Get("chat_id") != "-1001234567890" ||
+		got.body["text"] == nil {
 		t.Errorf("asked was %s with %v and %v, want the bot's path, the chat and a text", got.path, got.query, got.body)
 	}
 	for _, parameter := range []string{"parse_mode", "entities"} {

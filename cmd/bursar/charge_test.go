@@ -80,8 +80,8 @@ func shownByKey(d *harness, base, id, address string) {
 			}
 		}
 	}
-	if got := read[struct{ ChargeID, Status string }](d, "charge", "show", "order 7", "--api", base, "--json"); got.ChargeID !=
-		id || got.Status != "open" {
+	got := read[struct{ ChargeID, Status string }](d, "charge", "show", "order 7", "--api", base, "--json")
+	if got.ChargeID != id || got.Status != "open" {
 		d.Errorf("charge show --json prints %+v, want %s, which is open", got, id)
 	}
 	for _, test := range []struct {
