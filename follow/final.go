@@ -10,6 +10,19 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
+// provenFinal returns the height up to which the recorded blocks are final, of which last is the last one. The node's
+// final block proves them if it is one of them, which checkFinal finds out by its hash. While it is above them, it proves
+// nothing of them: they may be from another endpoint, or another backend behind the same address, that is stuck on a
+// branch which was replaced, and goes on to call the blocks of that branch its own. Then only what was final before is
+// final, and what is further below the last block than any branch is long that can be replaced.
+func (f *Follower) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
+	if head.Final.Height <= last.Height {
+		return head.Final.Height
+	}
+	depth := min(last.Height, uint64(max(f.Chain.Capabilities().ReorgDepth, 1)))
+	return max(last.Height-depth, min(f.memory.recordedFinal, last.Height))
+}
+
 // finalize records the head and the final height, has the creditor book what became final, and records when payments
 // may go on. It reports whether there may be more. Nothing is final while the node's final block differs from the one
 // recorded at its height.
@@ -36,7 +49,7 @@ func (f *Follower) finalize(
 		if state.Hash != last.Hash {
 			return errMoved
 		}
-		if err := f.checkFinal(ctx, tx, head.Final); err != nil {
+		if err := f.checkFinal(ctx, tx, head.Final, last); err != nil {
 			return err
 		}
 		if err := tx.Chains().SetHead(ctx, id, at.Latest, final); err != nil {
@@ -87,14 +100,21 @@ func (f *Follower) anythingNew(ctx context.Context, at Finality) (due bool, err 
 	return due, err
 }
 
-// checkFinal compares the node's final block with the block recorded at its height, if one is recorded.
-func (f *Follower) checkFinal(ctx context.Context, tx *store.Tx, final chain.BlockRef) error {
-	if final.Hash == "" {
-		return nil // nothing is final yet
+// checkFinal compares the node's final block with the block recorded at its height, if it is one of the recorded
+// blocks, the last of which is last, and not older than the stored ones.
+func (f *Follower) checkFinal(ctx context.Context, tx *store.Tx, final, last chain.BlockRef) error {
+	if final.Hash == "" || final.Height > last.Height {
+		return nil // nothing is final yet, or nothing of this is recorded yet
 	}
-	b, err := tx.Blocks().At(ctx, f.Chain.Capabilities().ID, final.Height)
+	id := f.Chain.Capabilities().ID
+	b, err := tx.Blocks().At(ctx, id, final.Height)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // above the cursor, or older than the stored block history
+		older, err := tx.Blocks().AnyBelow(ctx, id, final.Height)
+		if err == nil && older { // on a chain that skips heights, the recorded branch has none there
+			err = fmt.Errorf("the node's final block %d is %s, but no block is recorded at that height, although there are "+
+				"earlier and later ones", final.Height, final.Hash)
+		}
+		return err
 	}
 	if err == nil && b.Hash != final.Hash {
 		err = fmt.Errorf("the node's final block %d is %s, but the recorded block is %s", final.Height, final.Hash, b.Hash)

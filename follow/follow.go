@@ -132,7 +132,7 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 		// a branch that was replaced. Nothing becomes final from that answer.
 		return false, nil
 	}
-	credited, err := f.finalize(ctx, lease, head, last, w.provenFinal(head, last))
+	credited, err := f.finalize(ctx, lease, head, last, f.provenFinal(head, last))
 	if err != nil {
 		return false, err
 	}

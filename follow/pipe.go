@@ -27,23 +27,11 @@ type pipe struct {
 	cancel  context.CancelFunc
 }
 
-// window is the result of one call of After. Final is the height of the final block that was known before the call.
+// window is the result of one call of After.
 type window struct {
 	from   chain.BlockRef
-	final  uint64
 	blocks []chain.Block
 	err    error
-}
-
-// provenFinal returns the height up to which the recorded blocks are final once this window's blocks are recorded, at
-// most last. A final block among them is compared by its hash, and so proves those before it. A final block above them
-// proves nothing about this window: the window may have been read before a reorg, and its last block from another
-// endpoint or backend than the final block. It does prove the block from, which was canonical when the window was read.
-func (w window) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
-	if head.Final.Height > last.Height {
-		return min(w.final, w.from.Height)
-	}
-	return head.Final.Height
 }
 
 // start begins to read the blocks that follow a block, up to a height.
@@ -106,18 +94,13 @@ func (f *Follower) nextWindow(ctx context.Context, head chain.Head, last chain.B
 	if head.Latest == last {
 		return window{}, nil
 	}
-	read := func(ctx context.Context, from chain.BlockRef) window {
-		w := f.readWindow(ctx, from)
-		w.final = head.Final.Height
-		return w
-	}
 	w, ahead := f.pipe.takeWindow(ctx, last)
 	if !ahead {
-		w = read(ctx, last)
+		w = f.readWindow(ctx, last)
 	}
 	if n := len(w.blocks); w.err == nil && n > 0 && f.pipe != nil && !f.pipe.running() {
 		if end := w.blocks[n-1].Ref; end.Height < head.Latest.Height {
-			f.pipe.start(ctx, end, head.Latest.Height, read)
+			f.pipe.start(ctx, end, head.Latest.Height, f.readWindow)
 		}
 	}
 	return w, w.err

@@ -59,26 +59,3 @@ func TestReadingAheadEnds(t *testing.T) {
 		}
 	})
 }
-
-// A final block proves the recorded blocks below it only by being one of them. Otherwise a window is final up to where
-// it begins, and no further than was final before it was read: it may have waited while its branch was replaced.
-func TestAWindowIsFinalByWhatWasKnownBeforeIt(t *testing.T) {
-	at := func(height uint64) chain.BlockRef { return chain.BlockRef{Height: height} }
-	some := []chain.Block{{Ref: at(128)}}
-	for name, tc := range map[string]struct {
-		w     window
-		final uint64
-		want  uint64
-	}{
-		"among them":               {window{from: at(64), final: 10, blocks: some}, 100, 100},
-		"the last":                 {window{from: at(64), final: 10, blocks: some}, 128, 128},
-		"above, and known before":  {window{from: at(64), final: 500, blocks: some}, 500, 64},
-		"above, and not before":    {window{from: at(64), final: 10, blocks: some}, 500, 10},
-		"nothing new at the tip":   {window{}, 128, 128},
-		"nothing new, final below": {window{}, 100, 100},
-	} {
-		if got := tc.w.provenFinal(chain.Head{Final: at(tc.final)}, at(128)); got != tc.want {
-			t.Errorf("%s: final up to %d, want %d", name, got, tc.want)
-		}
-	}
-}

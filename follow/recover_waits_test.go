@@ -185,13 +185,14 @@ func TestARecoveryCountsNoBlockThatWasThereBefore(t *testing.T) {
 			wantRecovery(f, want)
 		}
 		step("from -1, 0 blocks, until -1") // up to block 64, of 100 that are to be recorded first
-		f.Sim.Mine(100)
+		f.Sim.Mine(200)
 		clock.Advance(6 * time.Second) // the head is asked for again
 		step("from -1, 0 blocks, until -1")
-		step("from 200, 0 blocks, until -1") // up to block 192
-		step("from 200, 0 blocks, until -1")
+		step("from -1, 0 blocks, until -1")  // up to block 192, of which 92 are final
+		step("from 300, 0 blocks, until -1") // up to block 256
+		step("from 300, 0 blocks, until -1")
 		mine(f, 1)
-		wantRecovery(f, "from 200, 1 blocks, until -1")
+		wantRecovery(f, "from 300, 1 blocks, until -1")
 	})
 }
 

@@ -82,3 +82,10 @@ func (tx Blocks) At(ctx context.Context, chain bursar.ChainID, height uint64) (B
 		[]any{string(chain), int64(height)}, &b.Hash, &b.Parent)
 	return b, err
 }
+
+// AnyBelow reports whether any block below a height is recorded.
+func (tx Blocks) AnyBelow(ctx context.Context, chain bursar.ChainID, height uint64) (found bool, err error) {
+	err = tx.row(ctx, "look for earlier blocks", `SELECT EXISTS (SELECT 1 FROM blocks WHERE chain = $1 AND height < $2)`,
+		[]any{string(chain), int64(height)}, &found)
+	return found, err
+}

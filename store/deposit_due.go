@@ -70,13 +70,17 @@ func dueDeposits[T any](ctx context.Context, tx *Tx, what, query string, scan fu
 	if strings.Contains(condition, "$8") {
 		fixed = append(fixed, micros(tx.now))
 	}
-	// The joins come after the limit: PostgreSQL, which may sort all that are pending, would make them for each.
-	return rows(ctx, tx, what, scan, query+`FROM (SELECT d.* FROM deposits d WHERE d.chain = $1 AND d.status = 'pending'
-		AND d.height <= $2 AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
-		AND (d.height, d.number) > ($6, $7) AND `+condition+`
-		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
-		ORDER BY d.height, d.number LIMIT $5) d`+depositJoins+`
-		ORDER BY d.height, d.number`, codeArgs(q.Currencies, fixed...)...)
+	due := `WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
+		AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
+		AND (d.height, d.number) > ($6, $7) AND ` + condition + `
+		AND d.currency IN (` + list(len(q.Currencies), len(fixed)) + `)
+		ORDER BY d.height, d.number LIMIT $5`
+	from := depositFrom + ` ` + due
+	if tx.postgres {
+		// The joins come after the limit: PostgreSQL, which may sort all that are pending, would make them for each.
+		from = `FROM (SELECT d.* FROM deposits d ` + due + `) d` + depositJoins + ` ORDER BY d.height, d.number`
+	}
+	return rows(ctx, tx, what, scan, query+from, codeArgs(q.Currencies, fixed...)...)
 }
 
 // UnfinishedCurrencies returns the currencies with deposits that are pending or withdrawals that are not completed,
