@@ -44,3 +44,23 @@ func TestATransactionIsVoidedThoughTopUpsWaitForAPlace(t *testing.T) {
 		}
 	})
 }
+
+// A voiding transaction's unit may go to an address that never had a deposit: the comparison with the chain finds it.
+func TestTheUnitOfAVoidingTransactionIsFound(t *testing.T) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
+		r.Step()
+		payee := r.Wallet(2) // the first wallet, which nobody pays
+		r.jammed(false)
+		r.Halt(shortToken())
+		r.Order(100_000_000, r.Chain.Named("coin"))
+		r.Blocks(40)
+		r.Resume(shortToken())
+		r.Settle()
+		if got := r.Chain.Balance(payee.Address.Base, ""); got != bursar.Units(1) {
+			t.Fatalf("the first wallet holds %s, want the unit of the voiding transaction", got)
+		}
+		if err := r.Reconcile(); err != nil {
+			t.Errorf("the books and the chain differ: %v", err)
+		}
+	})
+}
