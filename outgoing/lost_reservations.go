@@ -47,8 +47,14 @@ func (s *Sender) endIfLost(
 func lostReservation(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64,
 ) (string, error) {
+	if len(versions) == 0 {
+		return "", nil
+	}
 	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
-	if err != nil || len(lost) == 0 || len(versions) == 0 {
+	if err == nil && len(lost) == 0 && p.Error != "" {
+		lost, err = lostToOthers(ctx, tx, p, versions[0], final)
+	}
+	if err != nil || len(lost) == 0 {
 		return "", err
 	}
 	for _, v := range versions {
@@ -63,4 +69,18 @@ func lostReservation(
 		}
 	}
 	return lost[0], nil
+}
+
+// lostToOthers returns what a version of an outgoing transaction needs, and what others have used by a final height,
+// although it was never the outgoing transaction's own: one that was signed again after its database was restored may
+// need what belongs to another version of it, which was adopted from a block before. A node refuses such a transaction,
+// so only those are looked up that could not go on.
+func lostToOthers(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v store.Version, final uint64,
+) ([]string, error) {
+	unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
+	if err != nil || len(unsigned.Reservations) == 0 {
+		return nil, err
+	}
+	return tx.Reservations().UsedByOthers(ctx, p, unsigned.Reservations, final)
 }

@@ -1,11 +1,13 @@
 package outgoing_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -208,6 +210,51 @@ func TestNothingIsSignedOverAReorgedOutUTXO(t *testing.T) {
 		r.Settle()
 		if got := r.Now(w); got.Status != bursar.WithdrawalConfirmed || r.Chain.Balance(to, "") != w.Amount {
 			t.Errorf("the withdrawal is %+v, want %v and %v", got, bursar.WithdrawalConfirmed, w.Amount)
+		}
+	})
+}
+
+// An older database knows nothing of a payment, of which the chain has included another version than the one that the
+// journal has signed again. What was put back ends once the other version is final, whoever has reserved its inputs.
+func TestATransactionPutBackBesideItsOtherVersionEnds(t *testing.T) {
+	config := bursartest.UTXOModel
+	config.BumpAfter = 3
+	each(t, config, func(t *testing.T, r *harness) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		before := r.Backup()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Step()
+		first := r.Now(w)
+		r.Chain.SetRate(50) // no block takes it without a bump
+		for range 4 {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+		if now := r.Now(w).TxID; now == first.TxID || first.TxID == "" {
+			t.Fatalf("the fee of %s was not bumped: it is %s", first.TxID, now)
+		}
+		r.Chain.Mine(1)
+		r.Revive(before, file)
+		r.Trouble = true
+		for range 20 {
+			r.Chain.Mine(1)
+			r.Step()
+			for _, x := range r.Unclear() {
+				_ = r.Resolve(recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "ann"})
+			}
+		}
+		if n := len(r.waitingToBePutBack()); n != 0 {
+			t.Fatalf("%d transactions wait to be put back, want none", n)
+		}
+		if p := r.spendNow(first.OutgoingID); p.Status != bursar.OutgoingAbandoned {
+			t.Errorf("the other version of a final transaction is %s, want %s: %s", p.Status, bursar.OutgoingAbandoned, p.Error)
+		}
+		r.NothingOpen()
+		if got := r.Chain.Balance(r.Chain.Named("receiver"), ""); got != w.Amount {
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -136,7 +137,13 @@ func (s *Sender) advanceNew(
 	}
 	var vain []bursar.ID
 	for _, p := range due {
-		if len(vain) == part.vain || p.Base == s.Hot.Base && s.capacity(part.name, occupied) < 1 && !isVoiding(p) {
+		if len(vain) == part.vain {
+			break
+		}
+		if p.Base == s.Hot.Base && s.capacity(part.name, occupied) < 1 && !isVoiding(p) {
+			if err := s.advanceVoiding(ctx, lease, state, part, currency, vain); err != nil {
+				return err
+			}
 			break
 		}
 		after, err := s.advanceNoted(ctx, lease, state, p)
@@ -159,6 +166,29 @@ func (s *Sender) advanceNew(
 		}
 		return tx.Outgoing().PassOver(ctx, id, part.name, currency, vain)
 	})
+}
+
+// advanceVoiding builds the voiding transactions of a share that has no room. They need none, because each has the nonce
+// or the UTXOs of the one that it voids; and what takes the room may wait for them.
+func (s *Sender) advanceVoiding(ctx context.Context, lease store.Lease, state store.ChainState, part share,
+	currency bursar.CurrencyCode, tried []bursar.ID) error {
+	var due []bursar.OutgoingTx
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		due, err = tx.Outgoing().NewOnce(ctx, s.Chain.Capabilities().ID, part.name, currency, onceAbandon, part.due)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range due {
+		if slices.Contains(tried, p.ID) {
+			continue
+		}
+		if err := s.advanceOne(ctx, lease, state, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Sender) advanceOne(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {

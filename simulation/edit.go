@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
 
@@ -130,6 +133,42 @@ func (h *history) mendEdit() {
 	h.fail(h.DB.Edit(h.ctx, func(tx *sql.Tx) error { return h.edited.undo(tx) }))
 	h.log("  the edit of %s is undone", h.edited.name)
 	h.edited = nil
+	h.cancelOverdrawn()
+}
+
+// cancelOverdrawn has the operator cancel the newest withdrawals of an account that were taken from a raised balance, as
+// the runbook says, until it is not below zero any more.
+func (h *history) cancelOverdrawn() {
+	list, err := h.process(0).Service.Withdrawals.List(h.ctx, bursar.ID{}, store.Page{Limit: 1000})
+	h.fail(err)
+	slices.SortFunc(list, func(a, b bursar.Withdrawal) int { return cmp.Compare(b.Number, a.Number) })
+	for _, w := range list {
+		if w.CompletedAt.IsZero() && h.overdrawn(w) {
+			_, err := h.process(0).Service.Withdrawals.Cancel(h.ctx, w.ID)
+			h.log("  cancel %s, for its account is below zero: %v", w.ID, err)
+		}
+	}
+}
+
+// overdrawn reports whether the books say that an entry took the account of a withdrawal below zero, and it still is.
+func (h *history) overdrawn(w bursar.Withdrawal) (is bool) {
+	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
+		faults, err := tx.BookFaults().List(h.ctx, 100)
+		if err != nil {
+			return err
+		}
+		account := ledger.Available(w.AccountID)
+		b, err := tx.Ledger().Balance(h.ctx, account, w.Currency)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		_, below := b.Net(ledger.Liability)
+		is = below && slices.ContainsFunc(faults, func(f store.BookFault) bool {
+			return f.Kind == "overdrawn" && f.Ref == fmt.Sprintf("%s|%s", account, w.Currency)
+		})
+		return err
+	}))
+	return is
 }
 
 func (e *edit) undo(tx *sql.Tx) error {

@@ -123,6 +123,29 @@ func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint6
 		ORDER BY 1`, outgoing, int64(final))
 }
 
+// UsedByOthers returns which of some resources a transaction that is no version of an outgoing transaction has used in
+// blocks up to a height, whoever has reserved them.
+func (tx Reservations) UsedByOthers(ctx context.Context, p bursar.OutgoingTx, resources []string,
+	final uint64) (used []string, err error) {
+	for len(resources) > 0 {
+		n := min(len(resources), 500)
+		args := []any{string(p.Chain), p.ID, int64(final)}
+		for _, resource := range resources[:n] {
+			args = append(args, resource)
+		}
+		found, err := rows(ctx, tx.Tx, "look who used reservations", scanOne[string], `SELECT u.resource FROM used_outputs u
+			WHERE u.chain = $1 AND u.height <= $3 AND u.resource IN (`+list(n, 3)+`)
+			AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id
+				AND v.outgoing_id = $2)
+			ORDER BY 1`, args...)
+		if err != nil {
+			return nil, err
+		}
+		used, resources = append(used, found...), resources[n:]
+	}
+	return used, nil
+}
+
 // Count counts the UTXOs in blocks up to a height that no outgoing transaction has reserved, up to a limit.
 func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
 	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (

@@ -86,3 +86,18 @@ func (tx Reservations) Surviving(ctx context.Context, outgoing bursar.ID, final 
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource)
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC, k.resource`, outgoing, int64(final))
 }
+
+// EachFiller calls f with the request of every transaction in a block that pays an address of ours, and with which
+// another one was made void.
+func (tx Outgoing) EachFiller(ctx context.Context, chain bursar.ChainID, f func(request []byte) error) error {
+	requests, err := rows(ctx, tx.Tx, "list voiding transactions", func(s scanner) (request []byte, err error) {
+		return request, s.Scan(&request)
+	}, `SELECT s.order_json FROM outgoing_txs s WHERE s.chain = $1 AND s.kind = 'gas_top_up' AND s.height > 0
+		AND s.id IN (SELECT v.to_outgoing FROM moved_reservations v WHERE v.chain = $1)`, string(chain))
+	for _, request := range requests {
+		if err == nil {
+			err = f(request)
+		}
+	}
+	return err
+}

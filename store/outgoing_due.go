@@ -25,6 +25,14 @@ func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.O
 		ORDER BY s.turn, s.number LIMIT $4`, string(chain), string(share), string(currency), limit)
 }
 
+// NewOnce is New of those whose Once begins with a prefix, which has none of the characters % and _.
+func (tx Outgoing) NewOnce(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+	currency bursar.CurrencyCode, prefix string, limit int) ([]bursar.OutgoingTx, error) {
+	return outgoingColumns.rows(ctx, tx.Tx, "list new outgoing transactions of a purpose", `FROM outgoing_txs s
+		WHERE s.chain = $1 AND s.share = $2 AND s.currency = $3 AND s.status = 'new' AND s.once LIKE $4
+		ORDER BY s.turn, s.number LIMIT $5`, string(chain), string(share), string(currency), prefix+"%", limit)
+}
+
 // PassOver puts outgoing transactions that were looked at in vain behind all others of their share and currency.
 func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
 	currency bursar.CurrencyCode, ids []bursar.ID) error {
