@@ -34,7 +34,7 @@ func AmountOf(raw [16]byte) Amount {
 // Units returns an amount of n smallest units.
 func Units(n uint64) Amount { return Amount{lo: n} }
 
-// LargestAmount returns the amount that no other exceeds.
+// LargestAmount returns the highest amount, 2^128 - 1.
 func LargestAmount() Amount { return Amount{math.MaxUint64, math.MaxUint64} }
 
 // IsZero reports whether the amount is nothing.
@@ -78,6 +78,16 @@ func (a Amount) Add(b Amount) (Amount, error) {
 		return Amount{}, ErrAmountOverflow
 	}
 	return Amount{hi, lo}, nil
+}
+
+// AddCapped returns a+b, or LargestAmount where that exceeds 128 bits. Use it for what is compared or shown, where too
+// much must not become an error; what is booked or paid is added by Add.
+func (a Amount) AddCapped(b Amount) Amount {
+	sum, err := a.Add(b)
+	if err != nil {
+		return LargestAmount()
+	}
+	return sum
 }
 
 // Sub returns a-b, or ErrAmountUnderflow when b is more than a.

@@ -37,6 +37,10 @@ func TestArithmeticAgreesWithBigIntegers(t *testing.T) {
 		}
 		sum, err := a.Add(b)
 		agree("a+b", sum, err, new(big.Int).Add(a.Big(), b.Big()))
+		if capped, largest := a.AddCapped(b), bursar.LargestAmount(); err == nil && capped != sum ||
+			err != nil && capped != largest {
+			t.Fatalf("a+b capped gave %s; want %s, or %s where that is an error: %v", capped, sum, largest, err)
+		}
 		difference, err := a.Sub(b)
 		agree("a-b", difference, err, new(big.Int).Sub(a.Big(), b.Big()))
 		product, err := a.Mul(n)
@@ -146,4 +150,25 @@ func FuzzParseDecimal(f *testing.F) {
 			t.Fatalf("%q with %d decimals is read as %s", text, decimals, got)
 		}
 	})
+}
+
+// What exceeds 128 bits by one unit is the highest amount, and so is what reaches it.
+func TestSumsAreCappedAtTheLargestAmount(t *testing.T) {
+	largest, one := bursar.LargestAmount(), bursar.Units(1)
+	if got, want := largest.String(), "340282366920938463463374607431768211455"; got != want {
+		t.Errorf("the largest amount is %s, want %s", got, want)
+	}
+	below, err := largest.Sub(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sum := range [][2]bursar.Amount{{below, one}, {largest, {}}, {largest, one}, {one, largest},
+		{largest, largest}} {
+		if got := sum[0].AddCapped(sum[1]); got != largest {
+			t.Errorf("%s + %s is %s, want %s", sum[0], sum[1], got, largest)
+		}
+	}
+	if got := one.AddCapped(one); got != bursar.Units(2) {
+		t.Errorf("1 + 1 is %s, want 2", got)
+	}
 }

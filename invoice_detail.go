@@ -154,8 +154,8 @@ func (d *InvoiceDetail) State(now time.Time) InvoiceState {
 	refunded, surplus, void := map[ID]Amount{}, map[ID]Amount{}, map[ID]bool{}
 	for _, r := range d.Refunds {
 		if r.Stands() {
-			refunded[r.Deposit] = plus(refunded[r.Deposit], r.Amount)
-			surplus[r.Deposit] = plus(surplus[r.Deposit], r.Surplus)
+			refunded[r.Deposit] = refunded[r.Deposit].AddCapped(r.Amount)
+			surplus[r.Deposit] = surplus[r.Deposit].AddCapped(r.Surplus)
 			void[r.Deposit] = void[r.Deposit] || r.Void
 		}
 	}

@@ -70,9 +70,9 @@ func (v Invoice) returned(s *InvoiceState) (sum Amount) {
 		switch {
 		case p.Deposit.Status != DepositConfirmed:
 		case p.Counted:
-			sum = plus(sum, p.Surplus)
+			sum = sum.AddCapped(p.Surplus)
 		case p.Void && p.Rate.IsKnown():
-			sum = plus(sum, v.beyond(p.Payment))
+			sum = sum.AddCapped(v.beyond(p.Payment))
 		}
 	}
 	return sum
@@ -96,7 +96,7 @@ type tally struct {
 }
 
 func (t *tally) add(p Payment) {
-	t.whole = plus(t.whole, p.Value)
+	t.whole = t.whole.AddCapped(p.Value)
 	if p.rest != nil {
 		t.rest.Add(&t.rest, p.rest)
 	}
@@ -107,7 +107,7 @@ func (t *tally) amount() Amount {
 	if err != nil {
 		return t.whole // each payment adds less than one, so this cannot be
 	}
-	return plus(t.whole, rest)
+	return t.whole.AddCapped(rest)
 }
 
 // sorted returns payments in an order that depends on nothing but the payments.
@@ -120,15 +120,6 @@ func sorted(payments []Payment) []Payment {
 		return bytes.Compare(a.Deposit.ID[:], b.Deposit.ID[:])
 	})
 	return list
-}
-
-// plus adds two amounts; a sum that exceeds 128 bits is the largest amount.
-func plus(a, b Amount) Amount {
-	sum, err := a.Add(b)
-	if err != nil {
-		return Amount{^uint64(0), ^uint64(0)}
-	}
-	return sum
 }
 
 // late reports whether a payment was first seen after the end.
@@ -165,11 +156,11 @@ func (v Invoice) most(s *InvoiceState) Amount {
 			continue
 		}
 		worth, err := p.Rate.Value(p.Step(), Currency{Decimals: p.Decimals}, v.Unit)
-		if worth = plus(worth, Units(1)); err == nil && step.Less(worth) {
+		if worth = worth.AddCapped(Units(1)); err == nil && step.Less(worth) {
 			step = worth
 		}
 	}
-	return plus(plus(v.Required, v.Over), step)
+	return v.Required.AddCapped(v.Over).AddCapped(step)
 }
 
 // question marks the payments that wait for a resolution.
@@ -179,7 +170,7 @@ func (v Invoice) question(s *InvoiceState) {
 	for i := range s.Payments {
 		p := &s.Payments[i]
 		if p.Counted && p.Deposit.Status == DepositConfirmed {
-			sum = plus(sum, p.Value.SubOrZero(p.Surplus))
+			sum = sum.AddCapped(p.Value.SubOrZero(p.Surplus))
 		}
 		if p.Resolved() != "" {
 			continue

@@ -140,7 +140,7 @@ func plan(pkg string) (allowed []string, known bool) {
 }
 
 const (
-	maxFunction = 70
+	maxFunction = 60
 	maxFile     = 400
 )
 

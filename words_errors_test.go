@@ -5,24 +5,17 @@ import (
 	"go/token"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 )
 
 // beginsWithIt are the texts of errors that name nothing when they are read alone, also behind what they wrap.
 var beginsWithIt = regexp.MustCompile(`^(%[wv]: )?it\b`)
 
-// notNamed are the packages whose errors have not been edited yet, with all below them. Take one out once it is.
-var notNamed = []string{"signer", "roster"}
-
 // An error is read in a log or in a client's terminal, far from what it is about, so it names its object: "the order
 // expired at …", not "it expired at …".
 func TestErrorsNameTheirObject(t *testing.T) {
 	looked := 0
 	for _, s := range sources(t) {
-		if within(s.pkg, notNamed) {
-			continue
-		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			call, is := n.(*ast.CallExpr)
 			if !is || len(call.Args) == 0 || !makesAnError(call.Fun) {
@@ -38,16 +31,6 @@ func TestErrorsNameTheirObject(t *testing.T) {
 	if looked < 1000 {
 		t.Errorf("looked at %d errors, want at least 1000", looked)
 	}
-}
-
-// within reports whether a package is one of some, or below one.
-func within(pkg string, some []string) bool {
-	for _, one := range some {
-		if pkg == one || strings.HasPrefix(pkg, one+"/") {
-			return true
-		}
-	}
-	return false
 }
 
 // makesAnError reports whether a function is errors.New or fmt.Errorf.

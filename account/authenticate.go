@@ -27,7 +27,8 @@ type Credentials struct {
 var errUnauthorized = bursar.Refuse(bursar.CodeUnauthorized, "the header X-API-KEY is missing, or the key is not valid")
 
 // ErrForbidden is the only error for a key that may not make this request and for one that may not be used from this
-// address: a finder of a key does not learn from it that there is a list of addresses, nor which scope the key lacks.
+// address: somebody who found a key does not learn from the message that there is a list of addresses, or which scope
+// the key lacks.
 var ErrForbidden = bursar.Refuse(bursar.CodeForbidden, "this key may not make this request, or not from this address")
 
 // Authenticate returns the account and the key of a request. Errors: unauthorized for a key that is missing, unknown,

@@ -84,7 +84,7 @@ func (s *Service) check(g Grant) error {
 		return err
 	}
 	if !g.Expires.IsZero() && !g.Expires.After(s.db.Now()) {
-		return bursar.RefuseField(bursar.CodeInvalidRequest, "expires", "the key would have ended already")
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "expires", "the expiry is in the past")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (s *Service) Rotate(ctx context.Context, keyID bursar.ID, overlap time.Dura
 			return store.AsRefusal(err)
 		}
 		if !old.Usable(tx.Now()) {
-			return errEnded
+			return errExpired
 		}
 		var next bursar.APIKey
 		if next, issued, err = s.draw(successor(old, tx.Now())); err != nil {
@@ -130,8 +130,7 @@ func successor(old bursar.APIKey, now time.Time) Grant {
 }
 
 // Revoke makes a key invalid at once and permanently; revoking it again changes nothing. The error is
-// bursar.ErrNotFound for an unknown key.
-// What is handed in runs in the same transaction, after it.
+// bursar.ErrNotFound for an unknown key. done runs in the same transaction, after the revocation.
 func (s *Service) Revoke(ctx context.Context, keyID bursar.ID, done ...func(*store.Tx) error) error {
 	return s.db.Do(ctx, func(tx *store.Tx) error {
 		err := store.AsRefusal(tx.APIKeys().Revoke(ctx, keyID))

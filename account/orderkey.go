@@ -12,13 +12,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// MaxOrderKeys is the most keys that an account may have had. Revoked ones stay on the list.
+// MaxOrderKeys is the maximum number of an account's order keys. Revoked ones are counted too.
 const MaxOrderKeys = 100
 
 // AddOrderKey adds a key with which the account signs its orders, from a PEM file or in one line. The account's first
 // key counts at once, and from then on every withdrawal needs a signature, also once all keys are revoked; a later key
-// counts after the hold. The signer does not know it from this. Errors: bursar.ErrNotFound for an unknown account;
-// orderkey.ErrKey; invalid_request for a key that the account has or had.
+// counts after the hold. The signer does not learn of the key from this. Errors: bursar.ErrNotFound for an unknown
+// account; orderkey.ErrKey; invalid_request for a key that the account has or had.
 func (s *Service) AddOrderKey(
 	ctx context.Context, account bursar.ID, name, public string, hold time.Duration,
 ) (k bursar.OrderKey, err error) {
@@ -39,8 +39,8 @@ func (s *Service) AddOrderKey(
 		case err != nil:
 			return err
 		case slices.ContainsFunc(list, func(one bursar.OrderKey) bool { return one.ID == key.ID() }):
-			return bursar.Refuse(bursar.CodeInvalidRequest, "the account has or had the key %s already: one that was revoked "+
-				"does not come back", key.ID())
+			return bursar.Refuse(bursar.CodeInvalidRequest, "the account has or had the key %s already: a revoked key cannot "+
+				"be added again", key.ID())
 		case len(list) >= MaxOrderKeys:
 			return bursar.Refuse(bursar.CodeInvalidRequest, "an account has at most %d keys", MaxOrderKeys)
 		}
@@ -52,7 +52,7 @@ func (s *Service) AddOrderKey(
 		return tx.OrderKeys().Insert(ctx, k)
 	})
 	if err != nil {
-		return bursar.OrderKey{}, fmt.Errorf("add the key of orders: %w", err)
+		return bursar.OrderKey{}, fmt.Errorf("add an order key: %w", err)
 	}
 	return k, nil
 }
@@ -67,7 +67,7 @@ func (s *Service) RevokeOrderKey(ctx context.Context, account bursar.ID, id stri
 		return tx.OrderKeys().Revoke(ctx, account, id)
 	})
 	if err != nil {
-		return fmt.Errorf("revoke the key of orders: %w", err)
+		return fmt.Errorf("revoke an order key: %w", err)
 	}
 	return nil
 }
@@ -78,8 +78,8 @@ type OrderTerms struct {
 	Keys     []bursar.OrderKey // that the account ever had, oldest first; none: it signs no orders
 }
 
-// OrderTerms returns what an account must know to sign its orders. A client that learns it from the service alone signs
-// what the service wants: it compares it with what the operator gave it otherwise.
+// OrderTerms returns what an account must know to sign its orders. A client that has the terms only from the service
+// signs whatever the service wants, so it compares them with those that the operator gave it on another way.
 func (s *Service) OrderTerms(ctx context.Context, account bursar.ID) (t OrderTerms, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		policy, err := tx.Settings().Policy(ctx)
@@ -91,7 +91,7 @@ func (s *Service) OrderTerms(ctx context.Context, account bursar.ID) (t OrderTer
 		return err
 	})
 	if err != nil {
-		return OrderTerms{}, fmt.Errorf("read what orders are signed for: %w", err)
+		return OrderTerms{}, fmt.Errorf("read the terms of orders: %w", err)
 	}
 	return t, nil
 }

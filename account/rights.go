@@ -112,7 +112,7 @@ func (s *Service) changeKey(ctx context.Context, keyID bursar.ID, change func(k 
 			return store.AsRefusal(err)
 		}
 		if !k.Usable(tx.Now()) {
-			return errEnded
+			return errExpired
 		}
 		if err := change(&k); err != nil {
 			return err
@@ -121,4 +121,4 @@ func (s *Service) changeKey(ctx context.Context, keyID bursar.ID, change func(k 
 	})
 }
 
-var errEnded = bursar.RefuseField(bursar.CodeInvalidRequest, "keyID", "the key is revoked or has ended")
+var errExpired = bursar.RefuseField(bursar.CodeInvalidRequest, "keyID", "the key is revoked or has expired")

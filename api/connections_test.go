@@ -14,19 +14,19 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// crowd is a server behind a bounded listener.
-type crowd struct {
+// boundedServer is a server behind a bounded listener.
+type boundedServer struct {
 	*testing.T
 	bounded *api.BoundedListener
 }
 
-func newCrowd(t *testing.T, bounds api.Connections) *crowd {
+func newBoundedServer(t *testing.T, bounds api.Connections) *boundedServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crowd{t, api.Bounded(listener, bounds)}
+	c := &boundedServer{t, api.Bounded(listener, bounds)}
 	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	server := api.Server(answer, newHarness(t, storetest.SQLite(t), newClock()).config.Log)
 	go func() { _ = server.Serve(c.bounded) }()
@@ -35,7 +35,7 @@ func newCrowd(t *testing.T, bounds api.Connections) *crowd {
 }
 
 // comes connects and asks once, and reports whether there is an answer. The connection stays open.
-func (c *crowd) comes() (conn net.Conn, answered bool) {
+func (c *boundedServer) comes() (conn net.Conn, answered bool) {
 	c.Helper()
 	conn, err := net.Dial("tcp", c.bounded.Addr().String())
 	if err != nil {
@@ -65,7 +65,7 @@ func TestOneClientTakesNotEveryConnection(t *testing.T) {
 		"a proxy": {api.Connections{Most: 5, Each: 1,
 			Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, 5},
 	} {
-		s := newCrowd(t, c.bounds)
+		s := newBoundedServer(t, c.bounds)
 		var last net.Conn
 		for i := range c.served {
 			conn, answered := s.comes()
@@ -87,7 +87,7 @@ func TestOneClientTakesNotEveryConnection(t *testing.T) {
 }
 
 // leaves has the server end one of so many connections, and returns once it has.
-func (c *crowd) leaves(conn net.Conn, of int) {
+func (c *boundedServer) leaves(conn net.Conn, of int) {
 	c.Helper()
 	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
 		c.Fatal(err)

@@ -17,7 +17,7 @@ type currencyView struct {
 	WithdrawalMinimum string         `json:"withdrawalMinimum"`
 	WithdrawalMaximum string         `json:"withdrawalMaximum,omitempty"`
 	WithdrawalFee     string         `json:"withdrawalFee"`                // "network", or the fixed amount
-	WithdrawalFixed   string         `json:"withdrawalFeeFixed,omitempty"` // beside "network"
+	WithdrawalFixed   string         `json:"withdrawalFeeFixed,omitempty"` // in addition to "network"
 	WithdrawalPercent string         `json:"withdrawalFeePercent,omitempty"`
 	DepositFee        string         `json:"depositFee,omitempty"`
 	DepositPercent    string         `json:"depositFeePercent,omitempty"`

@@ -74,7 +74,7 @@ func hashOf(names []string, p params, before ...string) []byte {
 // recorded. ctx has no deadline.
 //
 // A request with a key that was answered before gets that answer. Otherwise it does the work, and its answer is stored
-// under the key in the transaction that does it; where another replica has answered the same key meanwhile, that
+// under the key in the transaction that does it; where another replica has answered the same key in the meantime, that
 // transaction changes nothing, and the request gets the other's answer. A process that dies leaves nothing behind.
 func (a *api) change(ctx context.Context, r *http.Request, route *route, c *call) (store.Answer, error) {
 	var err error

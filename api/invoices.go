@@ -70,7 +70,7 @@ func (a *api) createInvoice(ctx context.Context, c *call) (any, error) {
 	return invoiceAnswer{a.viewInvoice(d, a.DB.Now())}, nil
 }
 
-// terms reads what a charge is made with, beside its price.
+// terms reads what a charge is made with, except its price.
 func (in *input) terms(t *charge.Terms) {
 	for name, to := range map[string]*string{
 		"metadata":        &t.Metadata,

@@ -110,8 +110,8 @@ func (l *limits) enter(at time.Time, key string, id bursar.ID, class bursar.Scop
 	return nil
 }
 
-// more counts n things beside the first that a request of a valid key asks for: all of them or none, or who comes back
-// too early would never be served.
+// more counts n things, besides the first one, that a request with a valid key asks for: all of them or none, or who
+// comes back too early would never be served.
 func (l *limits) more(at time.Time, id bursar.ID, class bursar.Scope, n int) error {
 	b := l.classes[class]
 	if b != nil && n >= b.burst {

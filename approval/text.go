@@ -14,7 +14,7 @@ import (
 // maxText bounds a text, in bytes: a policy of a hundred people with two keys each has a quarter of it.
 const maxText = 128 << 10
 
-// none is what stands for a value that is not there.
+// none is written in place of a value that is not there.
 const none = "-"
 
 // Texter is whatever has a text.
@@ -217,7 +217,7 @@ func (r *Reader) Time(name string) time.Time {
 	return t.UTC()
 }
 
-// ID reads an ID, or, unless that is empty, what stands for the zero ID.
+// ID reads an ID. A value that equals zero, unless that is empty, is the zero ID.
 func (r *Reader) ID(name, zero string) bursar.ID {
 	value := r.Line(name)
 	if zero != "" && value == zero || r.err != nil {

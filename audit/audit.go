@@ -4,7 +4,7 @@
 // It owns the progress of the check, the faults that it found, and the halt that they cause. It never changes an entry,
 // a balance or a withdrawal. Its invariants: a step costs a bounded number of rows; a step reads everything that it
 // compares from one consistent state; a withdrawal is not owed before its hold has been audited; a halt of the books
-// ends by itself once the same check finds nothing.
+// ends by itself once the same check finds no fault.
 package audit
 
 import (

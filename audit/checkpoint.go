@@ -11,8 +11,8 @@ import (
 // checkpointsAtOnce bounds the checkpoints that VerifyAll reads with one statement.
 const checkpointsAtOnce = 100
 
-// readCheckpoints verifies what stays of the entries under the next checkpoint, rolling over all, and that the newest
-// one was written by this service: the rest of the audit begins there.
+// readCheckpoints verifies what is left of the entries under the next checkpoint, in turn over all checkpoints, and
+// that the newest one was written by this service: the rest of the audit begins there.
 func (a *Auditor) readCheckpoints(ctx context.Context, tx *store.Tx, f *findings) error {
 	newest, err := tx.Checkpoints().Newest(ctx)
 	if err != nil || newest.Link == 0 {
@@ -113,7 +113,7 @@ func (a *Auditor) checkpointBroken(ctx context.Context, tx *store.Tx, link int64
 	}
 }
 
-// verifyCheckpoints verifies all checkpoints with what stays of their links, and the archived sums, and returns where
+// verifyCheckpoints verifies all checkpoints with what is left of their links, and the archived sums, and returns where
 // the rest of the books begins.
 func (a *Auditor) verifyCheckpoints(ctx context.Context, tx *store.Tx, f *findings) (begin store.Link, err error) {
 	var newest store.Checkpoint

@@ -39,7 +39,7 @@ const (
 	faultTrial   = "trial"   // debits and credits differ
 	faultBelow   = "below"   // a customer below zero without a reversal that explains it
 
-	faultCheckpoint = "checkpoint" // what stays of archived entries was changed, or what is noted of them
+	faultCheckpoint = "checkpoint" // what is left of archived entries was changed, or what is recorded about them
 	faultArchived   = "archived"   // the sums of what is archived were changed
 
 	faultDeposit   = "deposit"   // a deposit that was not recorded like this by this service

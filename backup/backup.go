@@ -27,7 +27,7 @@ type Copy struct {
 	File     string
 	Size     int64  // bytes
 	SHA256   string // hexadecimal
-	Summed   bool   // whether a file beside it had the same sum
+	Summed   bool   // whether a file with its sum was next to it; a wrong sum is an error
 	Contents store.Contents
 	Checked  bool // whether the contents were read: those of a PostgreSQL dump only if that was requested
 }
@@ -46,10 +46,10 @@ var (
 		"configuration")
 )
 
-// sumOf returns the name of the file beside a backup with its sum, in the format of sha256sum.
+// sumOf returns the name of the file next to a backup that has its sum, in the format of sha256sum.
 func sumOf(file string) string { return file + ".sha256" }
 
-// Save copies the database to a new file that only its owner may read, with a file with its SHA-256 beside it. All of a
+// Save copies the database to a new file that only its owner may read, and its SHA-256 to a file next to it. All of a
 // SQLite copy is checked; a PostgreSQL copy is a dump in the custom format, whose contents are checked in a scratch
 // database on the same server if verify is set.
 func Save(ctx context.Context, databaseURL, file string, verify bool) (Copy, error) {
@@ -131,9 +131,9 @@ func syncFile(name string) error {
 	return nil
 }
 
-// Check reads a whole backup: its sum if that is beside it, and its contents. A dump is read as far as possible without
-// a server; with the URL of a PostgreSQL database and verify it is loaded into a scratch database there and checked
-// completely.
+// Check reads a whole backup: its sum, if the file with the sum is next to it, and its contents. A dump is read as far
+// as possible without a server; with the URL of a PostgreSQL database and verify it is loaded into a scratch database
+// there and checked completely.
 func Check(ctx context.Context, databaseURL, file string, verify bool) (Copy, error) {
 	c, err := look(ctx, file, databaseURL, verify)
 	if err != nil {

@@ -22,8 +22,8 @@ type Restored struct {
 
 // Restore replaces the database with a backup. All of the copy is checked first, and it is marked as restored, so that
 // the service recovers what is on the chains and missing from the copy before it signs anything. An existing SQLite
-// database is kept beside it; a PostgreSQL database must be empty. Errors: ErrInUse, ErrOtherKeys, ErrNotEmpty, ErrSum,
-// and those of Check.
+// database is kept next to it; a PostgreSQL database must be empty. Errors: ErrInUse, ErrOtherKeys, ErrNotEmpty,
+// ErrSum, and those of Check.
 func Restore(ctx context.Context, databaseURL, file string, now time.Time) (Restored, error) {
 	path, sqlite := store.SQLiteFile(databaseURL)
 	kind, err := kindOf(file)
@@ -71,7 +71,7 @@ func restoreSQLite(ctx context.Context, path, file string, now time.Time) (r Res
 	return r, err
 }
 
-// another refuses the database itself as its own backup, and a file whose newest part is in a log beside it.
+// another refuses the database itself as its own backup, and a file whose newest part is in a log next to it.
 func another(file, path string) error {
 	from, err := os.Stat(file)
 	if err != nil {
@@ -99,7 +99,7 @@ func sameKeys(ctx context.Context, path string, copied store.Contents) error {
 	return nil
 }
 
-// take copies a backup beside the database, and checks that the written file is the checked one.
+// take copies a backup into the folder of the database, and checks that the written file is the checked one.
 func take(ctx context.Context, file, path, sha string) (work string, err error) {
 	from, err := os.Open(file)
 	if err != nil {

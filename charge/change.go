@@ -15,7 +15,8 @@ type Change struct {
 	Done    func(ctx context.Context, tx *store.Tx, d bursar.InvoiceDetail) error
 }
 
-// change locks an invoice, has f change it, and records what it has become; nothing happens where f returns no moment.
+// change locks an invoice, has f change it, and records what it has become; nothing is recorded where f returns the
+// empty Moment.
 func (s *Service) change(ctx context.Context, c Change,
 	f func(*store.Tx, *bursar.InvoiceDetail, bursar.InvoiceState) (bursar.Moment, error),
 ) (d bursar.InvoiceDetail, err error) {
@@ -60,7 +61,7 @@ func closed(format string, args ...any) error {
 	return bursar.Refuse(bursar.CodeChargeClosed, format, args...)
 }
 
-// Cancel ends an invoice that waits for value; one that is cancelled already is returned as it is. Its addresses stay
+// Cancel ends an invoice that waits for value; one that is already cancelled is returned as it is. Its addresses stay
 // watched: what is paid to them is credited, late, and waits for a resolution. The error is charge_closed for one that
 // is paid, is being paid or has expired.
 func (s *Service) Cancel(ctx context.Context, c Change) (bursar.InvoiceDetail, error) {
@@ -128,8 +129,8 @@ func judged(state bursar.InvoiceState, deposit bursar.ID) (bursar.JudgedPayment,
 	return bursar.JudgedPayment{}, bursar.ErrNotFound
 }
 
-// errChosen is returned where another request has chosen the currency meanwhile.
-var errChosen = errors.New("the currency was chosen meanwhile")
+// errChosen is returned where another request chose the currency first.
+var errChosen = errors.New("another request chose the currency first")
 
 // Quote gives a currency of an open invoice its address, and its rate for the time of the rate lock. A rate that is
 // still locked stays. An address that was given before stays watched: what is paid there counts too. Errors:

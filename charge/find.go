@@ -71,8 +71,8 @@ func (s *Service) Search(
 	return list, next, err
 }
 
-// lookedAt leaves of a merged list what both rules have looked at: down to the number next, if it is not 0. It returns
-// that number again where the list does not fill a page.
+// lookedAt cuts a merged list to the part that was searched for both rules: down to the number next, if it is not 0. It
+// returns that number again where the list does not fill a page.
 func lookedAt(list []Found, next int64, limit int) ([]Found, int64) {
 	if next == 0 {
 		return list, 0
@@ -119,8 +119,8 @@ const (
 	turnOnce  = 100
 )
 
-// Run records, until ctx ends, that invoices have expired, and the events of that. Nothing else depends on it: whoever
-// reads an invoice judges it by the clock.
+// Run records, until ctx ends, that invoices have expired, and the events of that. Nothing else depends on it: every
+// reader of an invoice judges it by the clock.
 func (s *Service) Run(ctx context.Context) error {
 	for {
 		n, err := s.Turn(ctx)

@@ -73,13 +73,13 @@ const (
 )
 
 // CreateSum makes an invoice and returns it once it is committed. A reference that the account has used already returns
-// the invoice of then, if it asks for the same. Errors: a *bursar.Error that says what is wrong with the request, with
+// the first invoice, if it asks for the same. Errors: a *bursar.Error that says what is wrong with the request, with
 // rate_unavailable where no currency has a rate now.
 func (s *Service) CreateSum(ctx context.Context, t Terms) (bursar.InvoiceDetail, error) {
 	if err := checkTexts(Terms{Reference: t.Reference}); err != nil { // PostgreSQL looks up no text that it cannot keep
 		return bursar.InvoiceDetail{}, err
 	}
-	if t.Reference != "" { // first of all: what was granted then is granted now, whatever rates are known
+	if t.Reference != "" { // before anything else: a repeated request gets its invoice, whatever rates are known now
 		found, err := s.referred(ctx, t)
 		if !errors.Is(err, store.ErrNotFound) {
 			return found, err
@@ -124,7 +124,7 @@ func detailOf(ctx context.Context, tx *store.Tx, v bursar.Invoice) (bursar.Invoi
 }
 
 // insert writes an invoice. One that may be paid in one currency only has its address at once; otherwise each currency
-// gets one when it is chosen, so that no address is taken in vain.
+// gets one when it is chosen, so that no address is used up for nothing.
 func (s *Service) insert(
 	ctx context.Context, t Terms, draft bursar.InvoiceDetail,
 ) (made bursar.InvoiceDetail, err error) {

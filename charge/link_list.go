@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// LinkFilter selects payment links. What is left zero does not restrict.
+// LinkFilter selects payment links. A zero field does not restrict.
 type LinkFilter struct {
 	store.LinkFilter
 	Currency bursar.CurrencyCode // in which its charges may be paid

@@ -9,8 +9,8 @@ import (
 )
 
 // maxProposals is how often a payer may name an address for the refund of a currency without a pause: the page is open
-// to anybody who has its token. From then on each address stands for proposalPause, so that somebody else who has the
-// token cannot keep the payer from correcting it.
+// to anybody who has its token. After that, an address can be replaced only once proposalPause has passed, so that
+// somebody else who has the token cannot keep the payer from correcting it.
 const (
 	maxProposals  = 10
 	proposalPause = 10 * time.Minute

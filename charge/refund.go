@@ -150,7 +150,7 @@ func (s *Service) refundable(
 	}
 	if p.Refundable().Less(amount) || amount.IsZero() {
 		return p, amount, bursar.RefuseField(bursar.CodeAboveMaximum, "amount",
-			"of this payment %s %s can be refunded", trimmed(p.Refundable(), p.Payment), p.Deposit.Currency)
+			"at most %s %s of this payment can be refunded", trimmed(p.Refundable(), p.Payment), p.Deposit.Currency)
 	}
 	return p, amount, nil
 }
@@ -209,8 +209,8 @@ func (s *Service) measure(r Refund, d bursar.InvoiceDetail, p bursar.Payment) bu
 	return rate
 }
 
-// left refuses a refund of a part that another refund has paid back meanwhile, perhaps of another payment. The rate of
-// today may have moved since the amount was measured: that alone refuses nothing.
+// left refuses a refund of a part that another refund has paid back since the request was measured, perhaps of another
+// payment. The rate of today may have moved since the amount was measured: that alone refuses nothing.
 func (s *Service) left(r Refund, d bursar.InvoiceDetail, state bursar.InvoiceState, amount bursar.Amount,
 	before int) error {
 	if r.Part != RefundOver && r.Rate != RateNow {
@@ -218,23 +218,23 @@ func (s *Service) left(r Refund, d bursar.InvoiceDetail, state bursar.InvoiceSta
 	}
 	_, left, err := s.refundable(r, d, state)
 	if err == nil && left.Less(amount) && (r.Rate != RateNow || len(d.Refunds) > before) {
-		err = bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "another refund has paid this back meanwhile")
+		err = bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "another refund has already paid this back")
 	}
 	return err
 }
 
-// refunded records a refund beside its withdrawal. It checks once more what may be refunded, under the charge's lock;
-// before is how many refunds there were when the amount was measured.
+// refunded records a refund together with its withdrawal. It checks once more what may be refunded, under the charge's
+// lock; before is how many refunds there were when the amount was measured.
 func (s *Service) refunded(
 	ctx context.Context, tx *store.Tx, r Refund, w paidBack, before int,
 ) (d bursar.InvoiceDetail, err error) {
 	if d, err = lock(ctx, tx, r.Account, r.Charge); err != nil {
 		return d, err
 	}
-	switch before, err := isRecorded(ctx, tx, r, d, w.ID); {
+	switch recorded, err := isRecorded(ctx, tx, r, d, w.ID); {
 	case err != nil:
 		return d, err
-	case before:
+	case recorded:
 		return d, r.done(ctx, tx, d, w.Withdrawal)
 	}
 	state := d.State(tx.Now())
@@ -244,14 +244,14 @@ func (s *Service) refunded(
 		return d, err
 	}
 	again.Part, again.Amount = "", trimmed(amount, *d.Payment(r.Deposit))
-	p, _, err := s.refundable(again, d, state)
+	payment, _, err := s.refundable(again, d, state)
 	if err != nil {
 		return d, err
 	}
 	if err := s.left(r, d, state, amount, before); err != nil {
 		return d, err
 	}
-	terms := d.RefundTerms(state, r.Deposit, amount, s.measure(r, d, p.Payment), tx.Now())
+	terms := d.RefundTerms(state, r.Deposit, amount, s.measure(r, d, payment.Payment), tx.Now())
 	terms.Withdrawal, terms.Fee = w.ID, w.borne
 	if err := tx.Invoices().Refund(ctx, d.Number, terms); err != nil {
 		return d, err
@@ -260,8 +260,8 @@ func (s *Service) refunded(
 		s.Log.InfoContext(ctx, "payment refunded", "charge", d.ID, "account", r.Account, "deposit", r.Deposit,
 			"withdrawal", w.ID)
 	})
-	if p.Open {
-		if err := tx.Invoices().Resolve(ctx, r.Deposit, bursar.ResolveRefund, p.Deposit.Reversals); err != nil {
+	if payment.Open {
+		if err := tx.Invoices().Resolve(ctx, r.Deposit, bursar.ResolveRefund, payment.Deposit.Reversals); err != nil {
 			return d, err
 		}
 	}

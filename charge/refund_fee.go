@@ -13,7 +13,7 @@ const (
 )
 
 var errOrderWithFee = bursar.RefuseField(bursar.CodeInvalidRequest, "fee",
-	"an order says exactly what is paid: sign one of the amount without the fee, and send no fee")
+	"an order names the exact amount that is paid: sign one for the amount without the fee, and send no fee")
 
 // paidBack is the withdrawal of a refund, with what of the refund its recipient bore as the fee.
 type paidBack struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Marks reads what of charges of any accounts can change, in one transaction for all of them: who watches many of them
-// reads these again and again, and a charge itself when its mark is another one.
+// Marks reads those parts of charges, of any accounts, that can change, in one transaction for all of them: a caller
+// that watches many charges reads the marks repeatedly, and a charge itself only once its mark has changed.
 func (s *Service) Marks(ctx context.Context, ids []bursar.ID) (marks map[bursar.ID]store.ChargeMark, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		marks, err = tx.Charges().Marks(ctx, ids)

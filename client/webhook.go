@@ -26,7 +26,7 @@ const (
 	EventWithdrawal      = "withdrawal"       // a withdrawal changed its status
 	EventTest            = "test"
 
-	// Of charges whose deposits add up, beside EventPaid; Event.Sum is the whole charge.
+	// Of charges whose deposits add up, in addition to EventPaid; Event.Sum is the whole charge.
 	EventLate      = "late"      // a payment was credited that was first seen after the end
 	EventReversed  = "reversed"  // a credited payment was reorged out
 	EventAttention = "attention" // a payment waits for a resolution

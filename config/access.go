@@ -155,8 +155,8 @@ func (r *reader) networks(n *node) []netip.Prefix {
 	return list
 }
 
-// widest is the fewest bits of a network of proxies: no organisation has a larger one, and two of half of the addresses
-// are everybody.
+// widest is the smallest prefix length of a network of proxies: no organisation has a larger network, and two networks
+// of half of the addresses each would be everybody.
 const widest = 7
 
 // proxies parses the networks of trusted proxies, which must not include everybody.

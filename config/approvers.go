@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Band says how many persons must approve what moves more than an amount, beside who proposes it.
+// Band says how many persons must approve what moves more than an amount, besides the person who proposes it.
 type Band struct {
 	Above bursar.Amount // zero: any amount
 	Need  int
@@ -18,8 +18,8 @@ const maxApprovers = 10
 
 const approversForm = `want the persons for any amount, and for larger ones, such as "1, 2 above 0.5, 3 above 5"`
 
-// Approvers returns how many persons besides who proposes it must approve what moves an amount: 1 unless it is
-// configured.
+// Approvers returns how many persons, besides the one who proposes it, must approve what moves an amount: 1 unless it
+// is configured.
 func (cfg Config) Approvers(code bursar.CurrencyCode, amount bursar.Amount) int {
 	need := 1
 	for _, b := range cfg.Bands[code] {

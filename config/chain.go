@@ -45,7 +45,7 @@ type ChainConfig struct {
 	MaxFeePercent uint64
 
 	DefaultFees   bool // Fees are not configured: they are those of mainnet, or none
-	DefaultSweeps bool // likewise Sweeps
+	DefaultSweeps bool // the same for Sweeps
 
 	Cold   []bursar.ColdWallet // in the order of the file: the first is paid what exceeds a ceiling
 	ToCold Periods             // how many transactions that pay cold wallets are signed in a period

@@ -101,7 +101,7 @@ var limitSettings = []setting[currencyDraft]{
 
 func currencyKeys() []string { return append(keysOf(natureSettings), keysOf(limitSettings)...) }
 
-// maxDecimals leaves room for amounts of 100 million whole UTXOs in 128 bits.
+// maxDecimals leaves room for amounts of 100 million whole units in 128 bits.
 const maxDecimals = 30
 
 // mayChange refuses to redefine a native asset.

@@ -29,7 +29,7 @@ func postgresURLOf(u *url.URL, env []string) postgresURL {
 }
 
 // querySettings reads a query as the driver does: the last of several values counts, and ssl=true takes the place of an
-// sslmode before it. It chooses none of them here: it asks for TLS, and does not say that nothing is to be verified.
+// sslmode before it. ssl=true chooses no mode here: it asks for TLS, and does not mean that nothing is verified.
 func querySettings(query string) map[string]string {
 	settings := map[string]string{}
 	alias := false
@@ -64,8 +64,8 @@ func unescaped(text string) string {
 func (u postgresURL) ambiguous() bool { return strings.Contains(u.RawQuery+u.Fragment, "@") }
 
 // verified returns the URL, with sslmode=verify-full where it has no sslmode of its own and names a server on another
-// machine: the driver's own default, prefer, goes on in clear when a server, or somebody in between, offers no TLS
-// (libpq, 34.19.1).
+// machine: the driver's own default, prefer, continues unencrypted when the server, or somebody in between, offers no
+// TLS (libpq, 34.19.1).
 func (u postgresURL) verified(text string) string {
 	if u.settings["sslmode"] != "" || !u.elsewhere() {
 		return text

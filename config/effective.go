@@ -37,8 +37,8 @@ func (n *node) shown() string {
 	return n.text
 }
 
-// plain is what a number, a duration, an amount, a network, an address to listen on or a word looks like. A URL and a
-// file's path are not plain: each may hold credentials, or say too much of the machine.
+// plain matches a number, a duration, an amount, a network, an address to listen on or a word. A URL and a file's path
+// are not plain: each may contain credentials, or reveal too much about the machine.
 var plain = regexp.MustCompile(`^[A-Za-z0-9 .,:%+_-]{1,100}$`)
 
 // openKeys are keys below which no secret is configured. A key that is new is secretive until it is listed here.

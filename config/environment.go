@@ -14,7 +14,7 @@ const variablePrefix = "BURSAR_"
 
 // notSettings are variables that begin like settings but are not: what opens the seed file, which signer reads; what
 // the commands of clients read; those by which tests find node programs; and those that Kubernetes sets in every
-// container beside a service named bursar.
+// container that runs in the same namespace as a service named bursar.
 var notSettings = regexp.MustCompile(`^BURSAR_(PASSPHRASE|PASSPHRASE_FILE|IDENTITY_FILE|` +
 	`API(_KEY|_SECRET)?|PROFILE|CONTROL|WEBHOOK_SECRET|ANVIL|BITCOIND|TEST_.*|` +
 	`SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$`)

@@ -34,8 +34,8 @@ const (
 	paymentsOfDay  = 50_000
 )
 
-// Moves to cold wallets that the signer allows on mainnet where the configuration does not limit them. They take
-// nothing away but fees and the means of paying: a core that is taken over could stop withdrawals by them.
+// Moves to cold wallets that the signer allows on mainnet where the configuration does not limit them. They cost
+// nothing but fees and liquidity: with them, an attacker who controls the service could stop withdrawals.
 const (
 	toColdOfHour = 12
 	toColdOfDay  = 48
@@ -94,7 +94,7 @@ func countOf(r *reader, n *node, _ *chainDraft) (bursar.Amount, bool) {
 }
 
 // ordered refuses a longer period with a lower limit than a shorter one, and a limit below the least that it has to
-// allow: what it is for would never be signed.
+// allow: otherwise no transaction of its kind could ever be signed.
 func (r *reader) ordered(
 	section *node, p Periods, keys limitKeys, least bursar.Amount, of, what string, text func(bursar.Amount) string,
 ) {

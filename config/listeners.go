@@ -56,7 +56,7 @@ var consoleSettings = []setting[Console]{
 		usual := map[string]string{"https": "443", "http": "80"} // browsers leave these ports out of an origin
 		if err != nil || !here && at.Scheme != "https" || at.Hostname() == "" || text != at.Scheme+"://"+at.Host ||
 			text != strings.ToLower(text) || strings.HasSuffix(text, ":") || at.Port() == usual[at.Scheme] && at.Port() != "" {
-			r.fail(n, "%.80q is no URL of a console: it is https:// and a host name in lower case, such as "+
+			r.fail(n, "%.80q is not the URL of a console: write https:// and a host name in lower case, such as "+
 				"https://bursar.example, without a path or the usual port", text)
 			return
 		}
@@ -136,7 +136,7 @@ func (r *reader) sshKey(n *node, to *Console) {
 	key, err := sshsig.ParseKey(parts[0] + " " + parts[1])
 	switch {
 	case err != nil:
-		r.fail(n, "%.80q is no ssh-ed25519 or sk-ssh-ed25519@openssh.com key, as a .pub file begins", text)
+		r.fail(n, "%.80q is not an ssh-ed25519 or sk-ssh-ed25519@openssh.com key, as a .pub file has it", text)
 	case slices.ContainsFunc(to.SSHKeys, func(known SSHKey) bool { return known.Key == key }):
 		r.fail(n, "the key of %.40q is named twice: one key is of one person", person)
 	default:
@@ -144,7 +144,8 @@ func (r *reader) sshKey(n *node, to *Console) {
 	}
 }
 
-// listensInClear refuses an API that others reach without TLS. Only a proxy on another machine is a reason for that.
+// listensInClear refuses an API that others reach without TLS. Only a proxy on another machine is a good reason for
+// that.
 func (r *reader) listensInClear(root *node, cfg *Config) {
 	elsewhere := func(p netip.Prefix) bool { return !p.Addr().IsLoopback() }
 	at := r.orRoot(root, "listen")
@@ -152,10 +153,10 @@ func (r *reader) listensInClear(root *node, cfg *Config) {
 	case loopback(cfg.Listen) || cfg.TLS != TLS{}:
 	case len(cfg.Proxies) == 0:
 		r.fail(at, "on mainnet %s serves other machines: set tls.certificate and tls.key, or name the "+
-			"proxies that end TLS in proxies; otherwise API keys cross the network in clear", cfg.Listen)
+			"proxies that end TLS in proxies; otherwise API keys cross the network unencrypted", cfg.Listen)
 	case !slices.ContainsFunc(cfg.Proxies, elsewhere):
 		r.fail(at, "on mainnet %s serves other machines, and the proxies are on this one: listen on 127.0.0.1, or set "+
-			"tls.certificate and tls.key; otherwise API keys cross the network in clear", cfg.Listen)
+			"tls.certificate and tls.key; otherwise API keys cross the network unencrypted", cfg.Listen)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestKeysOfPeople(t *testing.T) {
 		"'" + ann + " Ann', '" + ann + " Bob'": "one key is of one person",
 		"'" + ann + "'":                        "whose key it is",
 		"'" + ann + "  '":                      "whose key it is",
-		"ssh-rsa AAAA Ann":                     "is no ssh-ed25519",
+		"ssh-rsa AAAA Ann":                     "is not an ssh-ed25519",
 		"Ann":                                  "whose key it is",
 	} {
 		_, err := config.Parse("bursar.yaml", []byte("console: {ssh_keys: ["+keys+"]}"), nil)

@@ -86,11 +86,11 @@ var wrongFiles = []struct{ name, text, want string }{
 		`bursar.yaml:1: chains: this is a single value; a section with keys below it is expected`},
 	{"key twice", "listen: 127.0.0.1:1\nlisten: :2", `bursar.yaml:2: listen is there twice, first in line 1`},
 	{"everybody hears keys", "listen: 0.0.0.0:1\n", `bursar.yaml:1: listen: on mainnet 0.0.0.0:1 serves other machines: ` +
-		`set tls.certificate and tls.key, or name the proxies that end TLS in proxies; otherwise API keys cross the network in clear`},
+		`set tls.certificate and tls.key, or name the proxies that end TLS in proxies; otherwise API keys cross the network unencrypted`},
 	{"a proxy of this machine ends no TLS of others",
 		"listen: 0.0.0.0:1\nproxies: [127.0.0.0/8, '::1/128', '::ffff:127.0.0.2/128']\n",
 		`bursar.yaml:1: listen: on mainnet 0.0.0.0:1 serves other machines, and the proxies are on this one: listen on ` +
-			`127.0.0.1, or set tls.certificate and tls.key; otherwise API keys cross the network in clear`},
+			`127.0.0.1, or set tls.certificate and tls.key; otherwise API keys cross the network unencrypted`},
 	{"half of everybody", "proxies: [0.0.0.0/1]\n",
 		`bursar.yaml:1: proxies: 0.0.0.0/1 is nearly everybody: any client could ` +
 			`forge its address`},

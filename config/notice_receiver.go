@@ -40,7 +40,7 @@ func (r *reader) noticeReceiver(n *node) NoticeReceiver {
 	return to
 }
 
-// byMail checks what mail needs. Nothing is sent in clear to another machine.
+// byMail checks what mail needs. Nothing is sent unencrypted to another machine.
 func (r *reader) byMail(n *node, to NoticeReceiver) {
 	secret := to.Password.Reveal() != "" || to.PasswordFile != ""
 	switch {
@@ -117,7 +117,7 @@ func (r *reader) mailbox(n *node) (string, bool) {
 	}
 	a, err := mail.ParseAddress(text)
 	if err != nil || a.Address != text || len(text) > 254 {
-		r.fail(n, "%.60q is not an address of mail, such as ops@shop.example", text)
+		r.fail(n, "%.60q is not an email address, such as ops@shop.example", text)
 		return "", false
 	}
 	return text, true

@@ -57,7 +57,7 @@ const noticeAlarms = "alarms"
 // noticeKinds is what may be notified of, besides single kinds of alarm; formats those of webhooks.
 var (
 	noticeKinds   = []string{noticeAlarms, "approvals", "withdrawals", "solvency"}
-	noticeFormats = []string{"json", "slack", "discord", "teams", matrixFormat}
+	noticeFormats = []string{"json", "slack", "discord", "teams", "telegram", matrixFormat}
 )
 
 // NoticeFormats returns the formats of webhooks.

@@ -56,7 +56,7 @@ func TestMistakesOfNotices(t *testing.T) {
 		"timezone: Mars/Olympus":            "not a time zone",
 		"digest: 1s":                        "not a duration that is allowed",
 		"receivers: {ops: {}}":              "exactly one of email and webhook is required",
-		"receivers: {ops: {email: nobody}}": "not an address of mail",
+		"receivers: {ops: {email: nobody}}": "not an email address",
 		"receivers: {ops: {" + mailReceiver + ", webhook: 'https://a.example'}}": "exactly one of email and webhook",
 		"receivers: {ops: {" + mailReceiver + ", format: slack}}":                "not used with email",
 		"receivers: {ops: {email: a@b.example, from: a@b.example}}":              "smtp, from and at least one address",

@@ -154,8 +154,8 @@ func (r *reader) pay(section *node, cfg *Config) {
 		r.fail(section, "url is required: scheme and host under which payers reach the service")
 	}
 	if cfg.Network == Mainnet && strings.HasPrefix(to.URL, "http:") {
-		r.fail(section.field("url"), "on mainnet payers must reach the page by https: otherwise anybody between can "+
-			"exchange the address")
+		r.fail(section.field("url"), "on mainnet payers must reach the page by https: otherwise anybody in between "+
+			"can replace the address")
 	}
 	if cfg.Network != Mainnet && len(to.WalletApps) > 0 {
 		r.fail(section.field("wallet_apps"), "such a wallet pays on the main network: leave wallet_apps out on %s",
@@ -188,7 +188,7 @@ func (r *reader) origin(n *node) (string, bool) {
 	return u.Scheme + "://" + u.Host, true
 }
 
-// frameHost is a host as it may stand in a Content Security Policy, with a port: nothing that ends a directive.
+// frameHost is a host as a Content Security Policy may contain it, with a port: without anything that ends a directive.
 var frameHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
 
 // frameAncestor reads the origin of a page that may show another one in a frame.
@@ -203,7 +203,7 @@ func (r *reader) frameAncestor(n *node) (string, bool) {
 		return "", false
 	}
 	if name, _, _ := strings.Cut(host, ":"); scheme == "http" && name != "localhost" && name != "127.0.0.1" {
-		r.fail(n, "a page that is not of this machine must be reached by https: otherwise anybody between can exchange "+
+		r.fail(n, "a page on another machine must be reached by https: otherwise anybody in between can replace "+
 			"what is around the payer's page")
 		return "", false
 	}

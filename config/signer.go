@@ -33,7 +33,7 @@ type Signer struct {
 	// Address besides it, the service does not wait for the remote signer. Without one, nothing is signed.
 	WatchOnly string
 
-	State string // the file in which a signer remembers what it signed; empty: beside the seed file
+	State string // the file in which a signer remembers what it signed; empty: in the folder of the seed file
 
 	// Witness is the key of a witness in the form of package note, and Witnessed the file with the newest checkpoint of
 	// the signer's log that it cosigned. Without that checkpoint in its log a signer does not start.

@@ -43,7 +43,7 @@ type deed struct {
 	does    string // what will happen, in words
 	warning string // what cannot be undone: the form asks to confirm that; empty: nothing
 	button  string
-	fields  []field // beside the object
+	fields  []field // besides the object
 	again   bool    // the same form again does it again: it changes nothing that is there already
 	twin    string  // the command that does the same, before the object; empty: there is none
 	several bool    // it is proposed, and others approve it

@@ -13,7 +13,7 @@ import (
 
 // One person tightens a limit at once, by a form that is done once; nobody loosens one by it.
 func TestAPersonTightensALimit(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.console.Acts.Limits = &withdrawal.Limits{DB: o.DB, Registry: o.Registry}
 		shop := o.OneChain.Accounts[0]
 		token := o.token()
@@ -54,7 +54,7 @@ func TestAPersonTightensALimit(t *testing.T) {
 
 // Limits of periods are tightened by the same form, and one of zero by none.
 func TestAPersonTightensALimitOfAPeriod(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.console.Acts.Limits = &withdrawal.Limits{DB: o.DB, Registry: o.Registry}
 		shop := o.OneChain.Accounts[0].String()
 		send := func(kind, amount string, want int, words ...string) {
@@ -75,7 +75,7 @@ func TestAPersonTightensALimitOfAPeriod(t *testing.T) {
 
 // A person without the verb, or who is held to other accounts, changes no limit.
 func TestALimitWithoutTheRight(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.console.Acts.Limits = &withdrawal.Limits{DB: o.DB, Registry: o.Registry}
 		shop, other := o.OneChain.Accounts[0], o.OneChain.Accounts[1]
 		send := func(what, object string, want int) {
@@ -99,7 +99,7 @@ func TestALimitWithoutTheRight(t *testing.T) {
 
 // Who proposes a limit of zero, above which every withdrawal waits, does not propose the end of the limit.
 func TestALimitOfZeroIsNotProposedAsItsEnd(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.answers("zero", o.sends("limits.loosen", "object", "all", "currency", "COIN", "detail", "approval", "amount", "0"),
 			http.StatusUnprocessableEntity, "leave the amount empty")
 	})

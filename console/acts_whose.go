@@ -21,7 +21,7 @@ func (c *Console) reaches(v *visit, d deed, object string) error {
 	if d.whose == nil {
 		return v.person.May(d.verb, bursar.ID{})
 	}
-	id, _ := bursar.ParseID(object) // what is no ID is nobody's
+	id, _ := bursar.ParseID(object) // what is not an ID belongs to nobody
 	return c.DB.View(v.ctx, func(tx *store.Tx) error {
 		account, err := d.whose(v.ctx, tx, v, id)
 		if err == nil && !v.person.Sees(account) {

@@ -42,7 +42,7 @@ type approvalsView struct {
 // registeredView is a passkey of the reader, as this service recorded it.
 type registeredView struct {
 	Line, Fingerprint string
-	Person            string // whose it is in the policy; empty: nobody's
+	Person            string // whose it is in the policy; empty: no person's
 }
 
 // orderView is one payment that waits.

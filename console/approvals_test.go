@@ -19,8 +19,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// govern has a signer's policy noted in which ann and bob approve with the passkeys that the office's people have.
-func (o *office) govern(change func(p *roster.Policy)) roster.Policy {
+// govern has a signer's policy noted in which ann and bob approve with the passkeys that the fixture's people have.
+func (o *fixture) govern(change func(p *roster.Policy)) roster.Policy {
 	o.T.Helper()
 	now := o.DB.Now().UTC().Truncate(time.Second)
 	site, err := passkey.ParseOrigin("http://localhost:8081")
@@ -47,7 +47,7 @@ func (o *office) govern(change func(p *roster.Policy)) roster.Policy {
 }
 
 // asks reads the page of an order's approval.
-func (o *office) asks(id bursar.ID) (d orderView) {
+func (o *fixture) asks(id bursar.ID) (d orderView) {
 	o.T.Helper()
 	w := got(o.T, o.console, apiBase+"/approvals/"+id.String())
 	o.answers("the page", w, http.StatusOK)
@@ -56,7 +56,7 @@ func (o *office) asks(id bursar.ID) (d orderView) {
 }
 
 // said sends what a person's passkey signs.
-func (o *office) said(id bursar.ID, text, evidence string) (status int, answer string) {
+func (o *fixture) said(id bursar.ID, text, evidence string) (status int, answer string) {
 	o.T.Helper()
 	w := posted(o.T, o.console, base+"/approvals/"+id.String()+"/sign",
 		url.Values{"text": {text}, "evidence": {evidence}}.Encode())
@@ -66,7 +66,7 @@ func (o *office) said(id bursar.ID, text, evidence string) (status int, answer s
 // What the page has a passkey sign is an approval that the signer's policy counts, of that person alone, and a no is a
 // no.
 func TestAPageHasPasskeysApproveForTheSigner(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		policy, w := o.govern(nil), o.waiting()
 		list := got(o.T, o.console, base+"/approvals")
 		key := policy.People[0].Passkeys[0]
@@ -115,7 +115,7 @@ func TestAPageHasPasskeysApproveForTheSigner(t *testing.T) {
 
 // What cannot count is refused beside the page, and nothing is kept.
 func TestAnApprovalThatNoSignerWouldCount(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.govern(nil)
 		w, other := o.waiting(), o.waiting()
 		yes, elsewhere := o.asks(w.ID).Says[0], o.asks(other.ID).Says[0]
@@ -172,7 +172,7 @@ func TestAnApprovalThatNoSignerWouldCount(t *testing.T) {
 // The attack: a client gives its order the ID of another client's, so that the page of one stands in place of the
 // other's.
 func TestOrdersOfTwoAccountsWithOneID(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		policy := o.govern(nil)
 		for _, account := range o.OneChain.Accounts[:2] {
 			o.Credit(account, "COIN", 1_000_000)
@@ -200,7 +200,7 @@ func TestOrdersOfTwoAccountsWithOneID(t *testing.T) {
 
 // Where no passkey counts the page says why, and offers none.
 func TestWhereNoPasskeyCounts(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		for why, change := range map[string]func(p *roster.Policy){
 			"the policy has no passkeys": func(p *roster.Policy) { p.Site = passkey.Origin{} },
 			"and this is http://localhost:8081": func(p *roster.Policy) {

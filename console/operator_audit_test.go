@@ -14,7 +14,7 @@ import (
 )
 
 // read decodes an answer of the admin API.
-func read[T any](o *office, path string) (data T) {
+func read[T any](o *fixture, path string) (data T) {
 	o.T.Helper()
 	w := got(o.T, o.console, "/admin/v1"+path)
 	if err := json.Unmarshal(w.Body.Bytes(), &data); w.Code != http.StatusOK || err != nil {
@@ -26,7 +26,7 @@ func read[T any](o *office, path string) (data T) {
 // Every answer has the ID of its request, which the service makes and not the client, and the log of acts names it; the
 // console finds what a request did by it.
 func TestAnActNamesItsRequest(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.console.who = func(*http.Request) (operator.Person, operator.Session, error) {
 			return operator.Person{ID: bursar.ID{9}, Name: "Ada", Roles: []operator.Role{operator.Approver, operator.Auditor}},
 				operator.Session{ID: bursar.ID{8}}, nil
@@ -60,7 +60,7 @@ func TestAnActNamesItsRequest(t *testing.T) {
 // The admin API has the log of acts in pages, with what is needed to check it: a copy verifies by its own hashes, and
 // the service says whether the rows and a noted hash are still there.
 func TestTheAuditOfTheAdminAPI(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.Do(func(tx *store.Tx) error {
 			for _, name := range []string{"Ada", "Bob", "Ada"} {
 				act := operator.Act{Person: operator.Person{ID: bursar.ID{9}, Name: name}, Verb: "people.change",

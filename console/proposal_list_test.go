@@ -16,7 +16,7 @@ import (
 )
 
 // listed returns the reasons of the proposals that a page lists, in order.
-func (o *office) listed(query string) string {
+func (o *fixture) listed(query string) string {
 	o.T.Helper()
 	var list []proposalView
 	w := got(o.T, o.console, apiBase+"/proposals?"+query)
@@ -31,7 +31,7 @@ func (o *office) listed(query string) string {
 
 // Each filter leaves out what it does not select, and a list in pages has every proposal once.
 func TestProposalsAreFiltered(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		shop := o.OneChain.Accounts[0]
 		made := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
 		var ids []bursar.ID
@@ -81,7 +81,7 @@ func TestProposalsAreFiltered(t *testing.T) {
 
 // The export has every proposal, however many there are.
 func TestEveryProposalIsExported(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		const many = 2*mostProposals + 1
 		o.Do(func(tx *store.Tx) error {
 			for range many {
@@ -110,7 +110,7 @@ func TestEveryProposalIsExported(t *testing.T) {
 
 // Who is held to an account learns of no other's proposals: not from a page, its next one, an export, or an ID.
 func TestProposalsOfOthersAreNotThere(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		mine, theirs := o.OneChain.Accounts[0], o.OneChain.Accounts[1]
 		var ids []bursar.ID
 		for i, account := range []bursar.ID{mine, theirs, mine, theirs, theirs, {}} {
@@ -155,7 +155,7 @@ func TestProposalsOfOthersAreNotThere(t *testing.T) {
 
 // The filters of the page of approvals choose among what waits, and so does its export.
 func TestApprovalsAreFiltered(t *testing.T) {
-	eachOffice(t, func(o *office) {
+	eachFixture(t, func(o *fixture) {
 		o.govern(nil)
 		first := o.waiting()
 		shop := o.OneChain.Accounts[0].String()

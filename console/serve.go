@@ -86,8 +86,8 @@ func (c *Console) action(a action) http.Handler {
 	})
 }
 
-// refused shows the form of an action again, with what was refused beside it; what no form can mend is a page of its
-// own.
+// refused shows the form of an action again, with what was refused next to it; what no form can correct is a page of
+// its own.
 func (c *Console) refused(w http.ResponseWriter, r *http.Request, v *visit, a action, err error) {
 	status, text := statusOf(err)
 	if a.form == nil || status != http.StatusUnprocessableEntity && status != http.StatusNotFound {

@@ -29,7 +29,8 @@ func (p page) name() string {
 // ownPages are those that are shown to who has not signed in, or in place of another one.
 var ownPages = []page{{path: "/failed"}, {path: "/sign-in"}, {path: "/invited"}}
 
-// readViews parses the templates: each page's own beside layout.html and parts.html, which all share.
+// readViews parses the templates: each page's own template, together with layout.html and parts.html, which all pages
+// share.
 func readViews(pages []page) (views, error) {
 	shared, err := template.New("layout.html").Funcs(functions).ParseFS(files, "pages/layout.html", "pages/parts.html")
 	if err != nil {

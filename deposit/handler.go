@@ -1,5 +1,5 @@
-// Package deposit owns every change of a deposit's status, each beside its reversal: recorded when a block contains it,
-// credited when its block is final, assigned to a customer when an operator says so, orphaned or reversed when its
+// Package deposit owns every change of a deposit's status, each next to its reversal: recorded when a block contains
+// it, credited when its block is final, assigned to a customer when an operator says so, orphaned or reversed when its
 // block is reorged out.
 //
 // Package follow hands it the blocks; it reads none itself, and never signs or sends anything. Its invariants: a credit

@@ -3,7 +3,6 @@ package deposit
 import (
 	"context"
 	"fmt"
-	"math/big"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -25,11 +24,7 @@ func weigh(transfers []chain.Transfer) weights {
 	sums := weights{}
 	for _, t := range transfers {
 		for _, key := range keysOf(t) {
-			sum, err := sums[key].Add(t.Amount)
-			if err != nil {
-				sum = mostThereIs() // a token's contract may report any amount
-			}
-			sums[key] = sum
+			sums[key] = sums[key].AddCapped(t.Amount) // a token's contract may report any amount
 		}
 	}
 	return sums
@@ -37,12 +32,6 @@ func weigh(transfers []chain.Transfer) weights {
 
 func keysOf(t chain.Transfer) [2]weighed {
 	return [2]weighed{{txID: t.TxID, contract: t.Contract}, {address: t.Address, contract: t.Contract}}
-}
-
-// mostThereIs returns the largest Amount, in place of a sum that no Amount can hold.
-func mostThereIs() bursar.Amount {
-	most, _ := bursar.AmountFromBig(new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1)))
-	return most
 }
 
 // of returns the amount by which a transfer is judged.

@@ -12,7 +12,7 @@ import (
 //
 // They are read as hashes, eight bytes each, that the database keeps in parts; only wallets behind the last whole part
 // are read one by one. A set is replaced as a whole: while another one is read, because the database has stepped back,
-// what the one before has still counts, so that a block which is searched meanwhile misses nothing.
+// what the one before has still counts, so that a block which is searched at the same time misses nothing.
 type Addresses struct {
 	db     *store.DB
 	family bursar.Family

@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// crowd makes wallets, and counts the statements that read addresses one by one.
-type crowd struct {
+// addressFixture makes wallets, and counts the statements that read addresses one by one.
+type addressFixture struct {
 	t    *testing.T
 	db   *store.DB
 	over bursartest.Database
@@ -25,8 +25,8 @@ type crowd struct {
 	make int
 }
 
-func newCrowd(t *testing.T, db *store.DB) *crowd {
-	c := &crowd{t: t}
+func newAddressFixture(t *testing.T, db *store.DB) *addressFixture {
+	c := &addressFixture{t: t}
 	c.db = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 		if at == store.Running && strings.HasPrefix(query, "SELECT base FROM wallets") {
 			c.rows.Add(1)
@@ -45,7 +45,7 @@ func newCrowd(t *testing.T, db *store.DB) *crowd {
 }
 
 // add makes a wallet of the family that both chains have, and returns its address.
-func (c *crowd) add() string {
+func (c *addressFixture) add() string {
 	c.make++
 	base := fmt.Sprint("base ", c.make)
 	c.over.AddWallet(bursar.Wallet{AccountID: bursar.ID{1}, Currency: "ETH", Family: "evm",
@@ -54,14 +54,14 @@ func (c *crowd) add() string {
 }
 
 // skip uses up numbers, as if so many wallets of another family had been made.
-func (c *crowd) skip(numbers int) {
+func (c *addressFixture) skip(numbers int) {
 	c.over.Do(func(tx *store.Tx) error {
 		_, err := tx.Wallets().TakeNumbers(c.t.Context(), numbers)
 		return err
 	})
 }
 
-func (c *crowd) sync(w *follow.Watch) {
+func (c *addressFixture) sync(w *follow.Watch) {
 	c.t.Helper()
 	if err := w.Sync(c.t.Context()); err != nil {
 		c.t.Fatal(err)
@@ -77,7 +77,7 @@ func watchOn(addresses *follow.Addresses, id bursar.ChainID) *follow.Watch {
 func TestAnAddressIsKnownAcrossParts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCrowd(t, db)
+		c := newAddressFixture(t, db)
 		first := watchOn(follow.NewAddresses(c.db, "evm"), bursar.Ethereum)
 		var bases []string
 		const part = store.WatchedPart
@@ -105,7 +105,7 @@ func TestAnAddressIsKnownAcrossParts(t *testing.T) {
 func TestAStartReadsKeptParts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCrowd(t, db)
+		c := newAddressFixture(t, db)
 		first := c.add()
 		c.skip(3 * store.WatchedPart)
 		last := c.add()
@@ -137,7 +137,7 @@ func TestAStartReadsKeptParts(t *testing.T) {
 func TestReadingAgainHidesNoAddressFromAnotherChain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCrowd(t, db)
+		c := newAddressFixture(t, db)
 		base := c.add()
 		addresses := follow.NewAddresses(c.db, "evm")
 		searching, forgetting := watchOn(addresses, bursar.Ethereum), watchOn(addresses, bursar.Polygon)
@@ -166,7 +166,7 @@ func TestReadingAgainHidesNoAddressFromAnotherChain(t *testing.T) {
 func TestNoPartIsKeptOfWalletsThatTheDatabaseLacks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCrowd(t, db)
+		c := newAddressFixture(t, db)
 		c.skip(store.WatchedPart - 1)
 		c.over.Do(func(tx *store.Tx) error {
 			_, whole, err := tx.Wallets().KeepWatchedPart(t.Context(), "evm", 0)

@@ -10,13 +10,13 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// bazaar is a chain in whose every block the same contracts emit events that no standard defines.
-type bazaar struct {
+// unknownEvents is a chain in whose every block the same contracts emit events that no standard defines.
+type unknownEvents struct {
 	*sim.Chain
 	anomalies []chain.Anomaly
 }
 
-func (b bazaar) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (b unknownEvents) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := b.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
 		blocks[i].Anomalies = b.anomalies
@@ -28,7 +28,7 @@ func (b bazaar) After(ctx context.Context, last chain.BlockRef, limit int, watch
 // first anomaly of that contract.
 func TestEachContractIsOneAlarmAboutItsFirstAnomaly(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
-		f.Chain = bazaar{f.Sim, []chain.Anomaly{
+		f.Chain = unknownEvents{f.Sim, []chain.Anomaly{
 			{TxID: "tx1", Contract: "0xc", What: "a transfer to nobody"},
 			{TxID: "tx2", Contract: "0xc", What: "another"},
 			{TxID: "tx3", Contract: "0xd", What: "an unknown event"},

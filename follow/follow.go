@@ -70,7 +70,7 @@ func (f *Follower) Recorded() uint64 { return f.blocks.Load() }
 const patience = time.Second
 
 // Run follows the chain until ctx ends or the lease is lost. It retries while a node or the database is unavailable,
-// and meanwhile the database says why the chain is not followed.
+// and until then the database says why the chain is not followed.
 func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
 	f.pipe, f.memory.failureNote = &pipe{}, unknownNote
 	defer f.pipe.stop()

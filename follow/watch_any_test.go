@@ -39,7 +39,7 @@ func foundOf(texts []string, seed uint64, of func(texts []byte, size int, found 
 func TestManyAddressesAreFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCrowd(t, db)
+		c := newAddressFixture(t, db)
 		own := "own 000000"
 		w := follow.NewSharedWatch(follow.NewAddresses(c.db, "evm"), chain.Capabilities{ID: bursar.Ethereum, Family: "evm"},
 			own)

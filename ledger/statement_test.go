@@ -141,19 +141,10 @@ func TestRunningTotals(t *testing.T) {
 	}
 }
 
-func most(t *testing.T) bursar.Amount {
-	t.Helper()
-	a, err := bursar.ParseUnits("340282366920938463463374607431768211455")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 func TestTotalsThatOverflowAreRefused(t *testing.T) {
 	t.Parallel()
-	full := ledger.Movement{Available: ledger.Balance{Debits: most(t)}}
-	other := ledger.Movement{Held: ledger.Balance{Credits: most(t)}}
+	full := ledger.Movement{Available: ledger.Balance{Debits: bursar.LargestAmount()}}
+	other := ledger.Movement{Held: ledger.Balance{Credits: bursar.LargestAmount()}}
 	for _, m := range []ledger.Movement{full, other} {
 		running := ledger.Running{}
 		if _, err := running.Add("BTC", m); err != nil {

@@ -2,7 +2,7 @@
 // key indexes may have been issued, how many transactions were signed on each chain, which of those have not ended, and
 // in which database.
 //
-// It owns the marks file beside the seed, and the journal in it. It signs nothing and knows no addresses. Its
+// It owns the marks file next to the seed file, and the journal in it. It signs nothing and knows no addresses. Its
 // invariants: the database is raised first, then the marks, and only then the indexes and signatures are used, so marks
 // above the database prove that the database was restored; numbers only grow; a signed transaction stays in the journal
 // until it has ended; a missing file is never taken for a new one.

@@ -12,7 +12,7 @@ import (
 // Bounds of what is looked at.
 const (
 	mostAlarms = 10_000             // in one message, which counts those that it does not show
-	forgotten  = 7 * 24 * time.Hour // an alarm that opened and closed so long ago, unannounced, stays so
+	forgotten  = 7 * 24 * time.Hour // an alarm that opened and closed so long ago, unannounced, is not announced any more
 	old        = 24 * time.Hour     // what happened so long ago is counted, not shown
 )
 
@@ -23,7 +23,7 @@ type event struct {
 
 	alarm    store.UnnoticedAlarm // of an alarm
 	queue    string               // of what waits: the key of NoticeReceiver.Waiting
-	newest   time.Time            // likewise: of the newest thing that waits for too long
+	newest   time.Time            // of what waits: when the newest thing began to wait for too long
 	solvency time.Time            // of a line of solvency: the moment for which it is
 }
 

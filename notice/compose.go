@@ -100,11 +100,11 @@ func summary(list []event) string {
 	}
 	if len(list) == 1 && list[0].line.Kind == Alarms {
 		e := list[0].line
-		on := ""
+		onChain := ""
 		if e.Chain != "" {
-			on = " on " + e.Chain
+			onChain = " on " + e.Chain
 		}
-		return fmt.Sprintf("%salarm %s %s%s", urgent, e.Alarm, e.State, on)
+		return fmt.Sprintf("%salarm %s %s%s", urgent, e.Alarm, e.State, onChain)
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -117,13 +117,13 @@ func summary(list []event) string {
 		{"waiting", "", false},
 		{"solvent", "solvent", false},
 	} {
-		of := slices.DeleteFunc(slices.Clone(list), func(e event) bool { return e.line.State != p.state })
+		matching := slices.DeleteFunc(slices.Clone(list), func(e event) bool { return e.line.State != p.state })
 		switch {
-		case len(of) == 0:
+		case len(matching) == 0:
 		case p.counted:
-			parts = append(parts, fmt.Sprintf("%s %s (%s)", number(len(of), p.says), p.state, kindsOf(of)))
+			parts = append(parts, fmt.Sprintf("%s %s (%s)", number(len(matching), p.says), p.state, kindsOf(matching)))
 		case p.state == "waiting":
-			parts = append(parts, waits(of)...)
+			parts = append(parts, waits(matching)...)
 		default:
 			parts = append(parts, p.says)
 		}

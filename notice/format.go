@@ -7,19 +7,20 @@ type Format string
 
 // The formats.
 const (
-	Plain   Format = "json"    // Message as it is
-	Slack   Format = "slack"   // {"text": …}, also of Mattermost and Rocket.Chat
-	Discord Format = "discord" // {"content": …}
-	Teams   Format = "teams"   // an Adaptive Card
-	Matrix  Format = "matrix"  // an m.room.message of the client-server API, by PUT
+	Plain    Format = "json"     // Message as it is
+	Slack    Format = "slack"    // {"text": …}, also of Mattermost and Rocket.Chat
+	Discord  Format = "discord"  // {"content": …}
+	Teams    Format = "teams"    // an Adaptive Card
+	Telegram Format = "telegram" // sendMessage of a bot; the URL has its token and the chat
+	Matrix   Format = "matrix"   // an m.room.message of the client-server API, by PUT
 )
 
 // Formats returns every format.
-func Formats() []Format { return []Format{Plain, Slack, Discord, Teams, Matrix} }
+func Formats() []Format { return []Format{Plain, Slack, Discord, Teams, Telegram, Matrix} }
 
 // mostText is how many characters a format takes; 0: as many as a message ever has. Discord refuses a content of more
-// than 2000.
-var mostText = map[Format]int{Discord: 2000}
+// than 2000, Telegram a text of more than 4096.
+var mostText = map[Format]int{Discord: 2000, Telegram: 4096}
 
 type object map[string]any
 
@@ -33,6 +34,8 @@ func (f Format) body(m Message) any {
 	case Discord:
 		return object{"content": f.cut(discord.Replace(text)), "allowed_mentions": object{"parse": []string{}},
 			"flags": suppressEmbeds}
+	case Telegram: // without parse_mode a text has no markup; a bot's parameters may be in the URL and the body
+		return object{"text": f.cut(unmentioned.Replace(text)), "link_preview_options": object{"is_disabled": true}}
 	case Matrix:
 		return object{"msgtype": "m.text", "body": f.cut(text), "m.mentions": object{}}
 	case Teams:
@@ -48,6 +51,9 @@ const suppressEmbeds = 1 << 2
 // emphasizes nothing within a word.
 var discord = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "~", `\~`, "|", `\|`, "[", `\[`, "]", `\]`,
 	"<", `\<`, ">", `\>`, "@", "@\u200b")
+
+// unmentioned keeps Telegram from reading a text as the name of a user.
+var unmentioned = strings.NewReplacer("@", "@\u200b")
 
 // cut bounds a text to what the format takes.
 func (f Format) cut(text string) string {

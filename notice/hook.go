@@ -52,7 +52,7 @@ func NewHook(address string, format Format, token func() (string, error), securi
 // Send implements Transport. Any status from 200 to 299 means that the message was taken.
 func (h *Hook) Send(ctx context.Context, m Message) error {
 	method, address, body := http.MethodPost, h.url, h.format.body(m)
-	if h.format == Matrix { // the ID of the transaction makes a repetition no second message
+	if h.format == Matrix { // the transaction ID keeps a repetition from becoming a second message
 		method, address = http.MethodPut, h.url+"/"+url.PathEscape(m.ID)
 	}
 	text, err := json.Marshal(body)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -20,16 +21,18 @@ var hostile = notice.Message{ID: "0193a6a0", At: time.Unix(1_800_000_000, 0).UTC
 // asked is what a receiver of webhooks was sent.
 type asked struct {
 	method, path, token string
+	query               url.Values
 	body                map[string]any
 }
 
 // receiver answers with a status and remembers what it was sent.
-func receiver(t *testing.T, status int) (url string, got *asked) {
+func receiver(t *testing.T, status int) (address string, got *asked) {
 	t.Helper()
 	got = &asked{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
 		got.method, got.path, got.token = r.Method, r.URL.Path, r.Header.Get("Authorization")
+		got.query = r.URL.Query()
 		_ = json.Unmarshal(text, &got.body)
 		w.WriteHeader(status)
 	}))
@@ -51,6 +54,8 @@ func TestEveryFormat(t *testing.T) {
 			`runbooks#funds_low`}},
 		{notice.Teams, "POST", "/hook", []string{`"contentType":"application/vnd.microsoft.card.adaptive"`,
 			`{"text":"an alarm <!channel> @everyone [x](http://x) *b*","type":"TextRun"}`}},
+		{notice.Telegram, "POST", "/hook", []string{`"link_preview_options":{"is_disabled":true}`,
+			"an alarm <!channel> @\u200beveryone [x](http://x) *b*"}},
 		{notice.Matrix, "PUT", "/hook/0193a6a0", []string{`"m.mentions":{}`, `"msgtype":"m.text"`}},
 	} {
 		var token func() (string, error)
@@ -97,15 +102,40 @@ func TestErrorsNameNoURL(t *testing.T) {
 	}
 }
 
-func TestDiscordIsCut(t *testing.T) {
+func TestWhatAFormatTakesIsCut(t *testing.T) {
 	t.Parallel()
 	url, got := receiver(t, http.StatusOK)
-	long := notice.Message{Subject: "Shop", Text: strings.Repeat("ä[", 3000)}
-	if err := notice.NewHook(url, notice.Discord, nil, nil).Send(ctx, long); err != nil {
+	long := notice.Message{Subject: "Shop", Text: strings.Repeat("ä[", 6000)}
+	for format, want := range map[notice.Format]struct {
+		key  string
+		most int
+	}{notice.Discord: {"content", 2000}, notice.Telegram: {"text", 4096}} {
+		if err := notice.NewHook(url, format, nil, nil).Send(ctx, long); err != nil {
+			t.Fatal(err)
+		}
+		content, _ := got.body[want.key].(string)
+		if n := len([]rune(content)); n != want.most {
+			t.Errorf("%s: the %s has %d characters, want %d", format, want.key, n, want.most)
+		}
+	}
+}
+
+// A bot of Telegram is addressed by the URL alone: its token in the path and the chat as a parameter, which stay beside
+// the body.
+func TestTelegramIsAddressedByTheURL(t *testing.T) {
+	t.Parallel()
+	url, got := receiver(t, http.StatusOK)
+	at := url + "/bot123:s3cret/sendMessage?chat_id=-1001234567890"
+	if err := notice.NewHook(at, notice.Telegram, nil, nil).Send(ctx, hostile); err != nil {
 		t.Fatal(err)
 	}
-	content, _ := got.body["content"].(string)
-	if n := len([]rune(content)); n != 2000 {
-		t.Errorf("the content has %d characters, want 2000", n)
+	if got.path != "/bot123:s3cret/sendMessage" || got.query.Get("chat_id") != "-1001234567890" ||
+		got.body["text"] == nil {
+		t.Errorf("asked was %s with %v and %v, want the bot's path, the chat and a text", got.path, got.query, got.body)
+	}
+	for _, parameter := range []string{"parse_mode", "entities"} {
+		if got.body[parameter] != nil {
+			t.Errorf("the body has %s, want text without markup", parameter)
+		}
 	}
 }

@@ -31,7 +31,7 @@ const (
 	recordTime  = 5 * time.Second
 )
 
-// Notifier composes and sends messages. Several processes may run it beside each other.
+// Notifier composes and sends messages. Several processes may run it at the same time.
 type Notifier struct {
 	DB               *store.DB
 	IDs              *bursar.IDs

@@ -7,7 +7,7 @@ import (
 
 // Receiver is a configured receiver of notices.
 type Receiver struct {
-	Name      string // unique and for ever: what it knows is recorded by it
+	Name      string // unique, and never changed: what the receiver was notified of is recorded under it
 	Transport Transport
 	Kinds     []Kind         // what it wants
 	Alarms    []string       // the kinds of alarm that it wants, if it wants alarms; nil: all

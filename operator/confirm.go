@@ -25,7 +25,7 @@ func (s *Service) At(ctx context.Context, tx *store.Tx, id bursar.ID) (p Person,
 }
 
 // Confirmed returns nil where one of a person's passkeys signed a challenge for this console, touched by somebody whom
-// it verified; otherwise ErrRefused, or an error of the database. The challenge stands for what is confirmed: anybody
+// it verified; otherwise ErrRefused, or an error of the database. The challenge identifies what is confirmed: anybody
 // who checks it again later gets the same answer, as long as the person has the passkey. The counter is not looked at:
 // an authenticator that synchronises has none.
 func (s *Service) Confirmed(

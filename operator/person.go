@@ -41,8 +41,8 @@ func (p Person) Can(v Verb) bool {
 	return p.RevokedAt.IsZero() && slices.ContainsFunc(p.Roles, func(r Role) bool { return slices.Contains(r.Verbs(), v) })
 }
 
-// May returns nil where the person may do something for an account, and otherwise *Missing. The zero account stands for
-// what concerns all accounts, such as a chain: a person who is held to accounts may not do that.
+// May returns nil where the person may do something for an account, and otherwise *Missing. The zero account means what
+// concerns all accounts, such as a chain: a person who is held to accounts may not do that.
 func (p Person) May(v Verb, account bursar.ID) error {
 	if !p.Can(v) {
 		return &Missing{Verb: v}

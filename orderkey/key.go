@@ -31,7 +31,7 @@ const idLength = 32
 type Key struct{ der string } // SubjectPublicKeyInfo
 
 // Parse reads a key in canonical form, as String writes it: the base64 of its SubjectPublicKeyInfo (RFC 5280), which is
-// what stands between the lines of a PEM file. The error is ErrKey.
+// what is between the first and the last line of a PEM file. The error is ErrKey.
 func Parse(text string) (Key, error) {
 	der, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || base64.StdEncoding.EncodeToString(der) != text { // the decoder passes over line breaks

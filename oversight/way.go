@@ -161,7 +161,7 @@ func (w *way) credited(ctx context.Context) (Step, error) {
 	return s, nil
 }
 
-// unattributed is what stands in place of the credit of a deposit that belonged to no wallet.
+// unattributed is shown in place of the credit of a deposit that belonged to no wallet.
 func (w *way) unattributed(ctx context.Context) (Step, error) {
 	s := Step{Key: "credited", Title: "Resolved", State: Now, Text: "It belongs to no wallet, and waits for a person to " +
 		"assign it to a customer, to refund it to its sender, or to keep it."}

@@ -164,7 +164,7 @@ func (b *Board) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Fixed are rates that the operator stands for: they are always those of now.
+// Fixed are rates that the operator guarantees: they are always current.
 type Fixed struct {
 	Rates map[Pair]bursar.Rate
 	Now   func() time.Time

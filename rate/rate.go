@@ -1,4 +1,4 @@
-// Package rate provides the rates of currencies in USDT, for the values shown beside the amounts of a charge, and in
+// Package rate provides the rates of currencies in USDT, for the values shown next to the amounts of a charge, and in
 // fiat, for charges with a price.
 //
 // It owns where rates come from: the configuration, an HTTP source or a file. No credit, fee or balance depends on a

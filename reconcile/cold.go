@@ -14,7 +14,7 @@ import (
 const coldSpendsAtOnce = 1000
 
 // readCold reads what the books expect at cold wallets, and adds to Unsettled what left them in final blocks for others
-// and waits to be booked. A move between the hot and a cold wallet changes nothing of the whole.
+// and waits to be booked. A transfer between the hot wallet and a cold one does not change the total.
 func (r *Reconciler) readCold(ctx context.Context, tx *store.Tx, c bursar.Currency, line *Line) error {
 	cold, err := tx.Ledger().Balance(ctx, ledger.CustodyCold, c.Code)
 	if err != nil {

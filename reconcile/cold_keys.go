@@ -24,8 +24,8 @@ func OtherWays(ctx context.Context, c chain.Chain, w bursar.ColdWallet) ([]strin
 	return keys.OtherWays(ctx, w)
 }
 
-// checkColdKeys raises an alarm for each cold wallet that has another way out, and closes it once there is none. A node
-// that does not answer for one wallet changes nothing of it, and keeps none of the others from being looked at.
+// checkColdKeys raises an alarm for each cold wallet that has another way out, and closes it once there is none. If a
+// node does not answer for one wallet, the alarm of that wallet stays as it is, and the others are still checked.
 func (k *Keep) checkColdKeys(ctx context.Context) error {
 	var failed []error
 	id := k.Reconciler.Chain.Capabilities().ID

@@ -38,7 +38,7 @@ func (k *Keep) Run(ctx context.Context, _ store.Lease) error {
 		}}.Run(ctx)
 }
 
-// Step compares the chain if that is due by the database's clock, and looks who may spend from its cold wallets.
+// Step compares the chain if that is due by the database's clock, and checks who may spend from its cold wallets.
 func (k *Keep) Step(ctx context.Context) error {
 	now := k.Reconciler.DB.Now()
 	if k.next.IsZero() {

@@ -74,31 +74,31 @@ func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdic
 		return v, err
 	}
 	for _, currency := range registry.All() {
-		p, err := position(ctx, tx, currency)
+		pos, err := position(ctx, tx, currency)
 		if err != nil {
 			return v, err
 		}
-		if r, compared := chains[currency.Code]; compared {
+		if compared, found := chains[currency.Code]; found {
 			line := Line{
 				Chain:       currency.Chain,
 				Currency:    currency.Code,
-				Height:      r.Height,
-				Custody:     r.Custody,
-				Unbooked:    r.Unbooked,
-				Unsettled:   r.Unsettled,
-				OnChain:     r.OnChain,
-				Cold:        r.Cold,
-				ColdOnChain: r.ColdOnChain,
-				Liabilities: p.Owed,
+				Height:      compared.Height,
+				Custody:     compared.Custody,
+				Unbooked:    compared.Unbooked,
+				Unsettled:   compared.Unsettled,
+				OnChain:     compared.OnChain,
+				Cold:        compared.Cold,
+				ColdOnChain: compared.ColdOnChain,
+				Liabilities: pos.Owed,
 			}
 			if err := line.weigh(); err != nil {
 				return v, err
 			}
-			p.Chain, p.Since, p.Unswept = &line, r.At, r.Unswept
-			p.Hot = p.Hot.SubOrZero(r.Unswept)
+			pos.Chain, pos.Since, pos.Unswept = &line, compared.At, compared.Unswept
+			pos.Hot = pos.Hot.SubOrZero(compared.Unswept)
 		}
-		v.Lines = append(v.Lines, p)
-		v.judge(p)
+		v.Lines = append(v.Lines, pos)
+		v.judge(pos)
 	}
 	return v, nil
 }

@@ -49,7 +49,8 @@ func paidBy(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry) 
 
 // neverIncluded reports whether a transaction in the journal pays nobody: it was proven that it can never be included,
 // the signer has refused it, or it was forgotten and is not put back because its payments were made otherwise. A final
-// transaction has paid.
+// transaction has paid, also one that a block had before it was put back: whatever an operator said that it paid, while
+// the database may have been altered, the journal knows better.
 func neverIncluded(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.ID) (bool, error) {
 	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{id})
 	if err != nil {
@@ -57,7 +58,15 @@ func neverIncluded(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.I
 	}
 	status, known := statuses[id]
 	if !known {
-		return tx.ForgottenPayments().Left(ctx, bursar.ChainID(e.Chain), e.Number)
+		left, as, err := tx.ForgottenPayments().Left(ctx, bursar.ChainID(e.Chain), e.Number)
+		if err != nil || !left || as.IsZero() {
+			return left, err
+		}
+		p, err := tx.Outgoing().Get(ctx, as)
+		if errors.Is(err, store.ErrNotFound) { // the database is an older one again
+			return false, nil
+		}
+		return p.Status == bursar.OutgoingAbandoned || p.Status == bursar.OutgoingFinal && p.Failed, err
 	}
 	return status == bursar.OutgoingAbandoned || status == bursar.OutgoingNew, nil
 }

@@ -94,8 +94,10 @@ func (k Book) PutBack(
 		return "", err
 	}
 	if id, recorded := ours[signed.TxID]; recorded {
+		f.KnownAs = id
 		return "its block has been recorded already",
-			errors.Join(k.giveBytes(ctx, tx, id, c, unsigned, signed), tx.ForgottenPayments().PutBack(ctx, f))
+			errors.Join(k.giveBytes(ctx, tx, id, c, unsigned, signed), k.explainByJournal(ctx, tx, id, c),
+				k.payByJournal(ctx, tx, f, c), tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	payees, err := k.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {

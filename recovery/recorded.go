@@ -2,11 +2,15 @@ package recovery
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // giveBytes stores the bytes of a transaction that was recognised in a block and whose bytes were unknown: if its block
@@ -40,4 +44,88 @@ func (k Book) giveBytes(
 	}
 	p.Unsigned = c.Unsigned
 	return tx.Outgoing().SetStatus(ctx, p, p.Status)
+}
+
+// payByJournal makes a transaction that was recognised in a block in which it failed, and so paid nobody, one that pays
+// what its entry in the journal says: its block may be reorged out, and it may succeed in another one. Where another
+// transaction makes the payments, it is left unchanged.
+func (k Book) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content) error {
+	p, err := tx.Outgoing().Lock(ctx, f.KnownAs)
+	if err != nil || p.Status != bursar.OutgoingSent || p.Kind != c.Kind || c.Kind != string(chain.KindWithdrawal) {
+		return err
+	}
+	var is, journaled chain.TxRequest
+	if err := errors.Join(unmarshal(p.Request, &is), unmarshal(c.Request, &journaled)); err != nil {
+		return fmt.Errorf("read the request of forgotten transaction %s: %w", f.OutgoingID, err)
+	}
+	if len(is.Payments) > 0 {
+		return nil
+	}
+	payees, err := k.payees(ctx, tx, f, c)
+	if errors.Is(err, errPaidElse) || err == nil && len(payees.missing) > 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	journaled.ID = p.ID
+	text, err := json.Marshal(journaled)
+	if err != nil {
+		return fmt.Errorf("encode transaction request: %w", err)
+	}
+	if err := tx.Outgoing().SetRequest(ctx, p.ID, text); err != nil {
+		return err
+	}
+	for _, w := range payees.withdrawals {
+		if err := k.Payouts.Adopted(ctx, tx, w.ID, p); err != nil {
+			return err
+		}
+	}
+	if payees.refund.ID.IsZero() {
+		return nil
+	}
+	return unattributed.Adopted(ctx, tx, payees.refund.DepositID, p)
+}
+
+// explainByJournal says of a transaction that was recognised in a block, and of which it was unclear what it paid, that
+// it paid the withdrawals of its entry in the journal, also where somebody changed a destination in the database since.
+// Where an amount is another, or anything else does not fit, it stays unclear, and an operator has to say what it paid.
+func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, c content) error {
+	x, err := tx.ExternalSpends().Behind(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil || x.Status != store.ExternalUnclear || len(c.Withdrawals) == 0 || c.Refund != nil {
+		return err
+	}
+	p, err := tx.Outgoing().Lock(ctx, id)
+	if err != nil {
+		return err
+	}
+	left, err := Unexplained(ctx, tx, k.Registry, p)
+	if err != nil || len(left) != len(c.Withdrawals) {
+		return err
+	}
+	answer := Answer{Item: x.Number, Actor: "journal", Note: "the journal says that it was signed for this"}
+	for _, j := range c.Withdrawals {
+		w, err := tx.Withdrawals().Lock(ctx, j.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !w.CompletedAt.IsZero() || !w.OutgoingID.IsZero() || w.Currency != j.Currency || w.Amount != j.Amount {
+			return nil
+		}
+		at := slices.IndexFunc(left, func(paid chain.Payment) bool {
+			return paid.Address == j.Address && paid.Amount == j.Amount
+		})
+		if at < 0 {
+			return nil
+		}
+		left = slices.Delete(left, at, at+1)
+		answer.Withdrawals = append(answer.Withdrawals, j.ID)
+	}
+	return k.Resolve(ctx, tx, answer)
 }

@@ -51,6 +51,9 @@ func (k Book) TakeAll(
 
 // take turns an external spend into an outgoing transaction that pays no withdrawal.
 func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
+	if err := k.answersJournal(ctx, tx, x, a); err != nil {
+		return err
+	}
 	spent, err := k.took(ctx, tx, x)
 	if err != nil {
 		return err

@@ -123,7 +123,7 @@ func (s *Service) record(
 		if err != nil || r.revokes != "" {
 			return err
 		}
-		// After the insert: no other refill of the wallet is open now, and so none becomes a sent one meanwhile.
+		// After the insert: no other refill of the wallet is open now, so none can be sent before this transaction commits.
 		sent, err := s.waiting(ctx, tx, r.Wallet, built.Reservations)
 		if err == nil && len(sent) > 0 {
 			err = fmt.Errorf("%w, and this one would use up the same nonce or outputs: wait until refill %s is final, or "+
@@ -188,7 +188,8 @@ func (s *Service) Broadcast(ctx context.Context, b ceremony.Bundle) (chain.Signe
 	}
 	own, at := s.Own, s.DB.Now()
 	if known.Status == store.RefillSent {
-		// A node may have it: neither its time nor its fee is a question any more. It is the bundle that was given out.
+		// A node may have the transaction already, so its time and fee are not judged again. It is the bundle that was given
+		// out.
 		at, own.MaxFee, own.MaxRate = b.Created, b.MaxFee, bursar.Amount{}
 	}
 	if _, err := own.Judge(b, at); err != nil {
@@ -202,7 +203,7 @@ func (s *Service) Broadcast(ctx context.Context, b ceremony.Bundle) (chain.Signe
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		err := tx.Refills().Send(ctx, b.ID, signed.TxID, signed.Raw)
 		if errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("%w meanwhile, or sent as another transaction", ErrAbandoned)
+			return fmt.Errorf("%w since, or sent as another transaction", ErrAbandoned)
 		}
 		if err == nil {
 			known, err = tx.Refills().Get(ctx, b.ID)

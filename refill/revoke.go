@@ -73,8 +73,8 @@ func (s *Service) Revoke(ctx context.Context, id bursar.ID, r Request) (ceremony
 	return b, err
 }
 
-// otherwise reports whether a wallet was configured otherwise, so that what it uses up now says nothing of what it
-// would have used up then: another nonce account has another nonce, and the old one's stays usable.
+// otherwise reports whether a wallet is configured differently now. Then what it would use up now does not show what it
+// would have used up before: another nonce account has another nonce, and that of the old one stays usable.
 func otherwise(then, now bursar.ColdWallet) bool {
 	return then.Name != now.Name || !slices.Equal(then.Addresses, now.Addresses) || then.NonceAccount != now.NonceAccount
 }
@@ -88,7 +88,7 @@ func (s *Service) ends(at time.Time) error {
 	return fmt.Errorf("%w %s", cause, at.UTC().Format(time.RFC3339))
 }
 
-// newest returns what was sent last of a refill and all that use up the same, or the refill where none was sent.
+// newest returns the last one sent of a refill and all others that use up the same; the refill itself if none was sent.
 func (s *Service) newest(
 	ctx context.Context, r store.Refill, w bursar.ColdWallet, uses []string,
 ) (store.Refill, error) {

@@ -11,9 +11,9 @@ import (
 // Standing is the outcome of a refill.
 type Standing string
 
-// The standings that a status does not say.
+// The outcomes that are not statuses.
 const (
-	Revoking Standing = "revoking" // one that revokes it is with somebody or not final
+	Revoking Standing = "revoking" // one that revokes it was given out, or is not final
 	Revoked  Standing = "revoked"  // one that revokes it is final: it can never be in a block
 	Booked   Standing = "booked"   // sent, and final
 	Replaced Standing = "replaced" // a transaction that we do not know used up the same, and is final
@@ -26,8 +26,8 @@ const (
 const untilFinal = time.Hour
 
 // Standing returns what became of a refill: StandingOf, and replaced where the chain's node says that what the refill
-// would use up is used up, and the books, which have come as far, have no transaction that did it. So it is where
-// blocks do not show what a transaction uses up: the nonces of Solana, and of a Safe. The node's error comes with
+// would use up is used up, and the books, which have come as far, have no transaction that did it. This is for chains
+// whose blocks do not show what a transaction uses up: the nonces of Solana, and of a Safe. The node's error comes with
 // what the books say.
 func (s *Service) Standing(ctx context.Context, r store.Refill) (Standing, error) {
 	from := func() (got Standing, err error) {
@@ -121,7 +121,7 @@ func StandingOf(ctx context.Context, tx *store.Tx, r store.Refill) (Standing, er
 	return own, err
 }
 
-// revocation returns what the refills that revoke one make of it.
+// revocation returns the outcome of a refill that follows from the refills that revoke it.
 func revocation(ctx context.Context, tx *store.Tx, r store.Refill) (Standing, error) {
 	own := Standing(r.Status)
 	by, err := tx.Refills().Revocations(ctx, r.ID)

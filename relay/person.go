@@ -39,7 +39,7 @@ func saveApproval(ctx context.Context, tx *store.Tx, v roster.VerifiedApproval, 
 		case before.Created.After(v.Created):
 			return fmt.Errorf("%w: %s has signed another since, at %s", ErrRefused, v.Person, approval.Moment(before.Created))
 		case !v.Supersedes(before.Approval):
-			return nil // of the same second, and it says no, or lasts longer
+			return nil // made in the same second, and it says no, or is valid for longer
 		}
 	}
 	if _, overruled := roster.LatestDecisions(said); v.Decision == approval.Yes && len(overruled) > 0 {

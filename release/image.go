@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
@@ -39,6 +40,7 @@ type blob struct {
 // returns its name. The image has the program, the authorities of certificates that Mozilla includes and a folder
 // for its state, and no shell. It runs as a user without rights.
 func (b builder) image(program, out, version string) (string, error) {
+	version = tagged(version)
 	archive := &layout{at: b.at, blobs: map[string][]byte{}}
 	var manifests []blob
 	for _, architecture := range architectures {
@@ -63,6 +65,10 @@ func (b builder) image(program, out, version string) (string, error) {
 	}
 	return name, os.Chtimes(to, b.at, b.at)
 }
+
+// tagged returns the version of packages as the tag spells it. A tilde is for package managers alone: neither a tag nor
+// a reference of an image may have one.
+func tagged(version string) string { return strings.ReplaceAll(version, "~", "-") }
 
 // layout gathers the blobs of an image.
 type layout struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -142,6 +143,53 @@ func TestTheVersionIsThatOfTheTag(t *testing.T) {
 	git("tag", "-a", "v1.0.0-rc.1", "-m", "a")
 	if got, err := b.version(t.Context()); err != nil || got != "1.0.0~rc.1" {
 		t.Errorf("the version is %q, %v, want 1.0.0~rc.1", got, err)
+	}
+}
+
+// A program says the tag that it was built at, as its packages do, also where the release is made in a work tree of
+// git, from which alone Go writes no version.
+func TestAProgramSaysTheTag(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it compiles the runtime")
+	}
+	need(t, "git")
+	root := t.TempDir()
+	source, tree := filepath.Join(root, "source"), filepath.Join(root, "tree")
+	if err := os.Mkdir(source, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git := func(args ...string) {
+		t.Helper()
+		prints(t, append([]string{"git", "-C", source, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+	}
+	for file, text := range map[string]string{"go.mod": "module example.org/small\n\ngo 1.26\n",
+		"main.go": "package main\n\nfunc main() {}\n"} {
+		if err := os.WriteFile(filepath.Join(source, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q")
+	git("add", ".")
+	git("commit", "-q", "-m", "a")
+	git("tag", "-a", "v1.0.0-rc.1", "-m", "a")
+	git("worktree", "add", "-q", "--detach", tree)
+	b := builder{folder: filepath.Join(root, "clone"), toolchain: "local", at: moment}
+	if err := b.clone(t.Context(), tree); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(root, "small")
+	if err := b.program(t.Context(), ".", "amd64", to); err != nil {
+		t.Fatal(err)
+	}
+	info, err := buildinfo.ReadFile(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := b.version(t.Context())
+	if info.Main.Version != "v1.0.0-rc.1" || err != nil || packed != "1.0.0~rc.1" {
+		t.Errorf("the program says %q and its packages %q, %v, want v1.0.0-rc.1 and 1.0.0~rc.1", info.Main.Version, packed,
+			err)
 	}
 }
 

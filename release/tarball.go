@@ -19,7 +19,7 @@ var tarballDocuments = []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURIT
 // architecture, with its units, an example, compose.yaml, manual pages and completion, below one folder. It returns the
 // archive's name.
 func (b builder) tarball(out, architecture, version string) (string, error) {
-	folder := "bursar-" + version + "-linux-" + architecture
+	folder := "bursar-" + tagged(version) + "-linux-" + architecture
 	list, err := b.tarballFiles(out, architecture)
 	if err != nil {
 		return "", err

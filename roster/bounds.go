@@ -64,16 +64,7 @@ func (a addition) of(m Measure) Value {
 	case MeasurePayments:
 		return bursar.Units(a.payments)
 	}
-	return sum(a.worth, a.fee)
-}
-
-// sum adds values; beyond the highest it is that.
-func sum(a, b Value) Value {
-	total, err := a.Add(b)
-	if err != nil {
-		return mostValue
-	}
-	return total
+	return a.worth.AddCapped(a.fee)
 }
 
 // full says which window of a rule has no room for what is added; "": all have.
@@ -96,7 +87,7 @@ func (a addition) beyond(m Measure, used Value, w Window, reference string) stri
 		worth += fmt.Sprintf(" and may cost %s", valueText(a.fee))
 	}
 	there := fmt.Sprintf("%s of %s", m.text(used), m.text(w.Most))
-	if used == mostValue { // nobody knows how much, as after a cold start
+	if used == bursar.LargestAmount() { // nobody knows how much, as after a cold start
 		there = "all of " + m.text(w.Most)
 	}
 	switch m {

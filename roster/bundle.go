@@ -185,7 +185,7 @@ func (p Policy) Longest() (longest time.Duration) {
 func compareRules(a, b Rule) int {
 	each := func(r Rule) Value {
 		if r.Each.IsZero() {
-			return mostValue
+			return bursar.LargestAmount()
 		}
 		return r.Each
 	}

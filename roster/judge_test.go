@@ -72,7 +72,7 @@ func cases() map[string]Question {
 		"23 too much gas":               with(5_000, func(q *Question) { q.Kind = KindGasTopUp }),
 		"24 gas without a price":        with(1, func(q *Question) { q.Kind, q.Chain = KindGasTopUp, "ethereum" }),
 		"25 another kind":               with(1, func(q *Question) { q.Kind = "approve" }),
-		"26 more than can be counted":   with(1, func(q *Question) { q.Units = mostValue }),
+		"26 more than can be counted":   with(1, func(q *Question) { q.Units = bursar.LargestAmount() }),
 		"27 approved, small, its limit": with(100_000, held(time.Hour)),
 	}
 }

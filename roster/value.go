@@ -13,21 +13,18 @@ type Value = bursar.Amount
 
 const valueDecimals = 6
 
-// mostValue is the highest value; larger amounts are cut to it.
-var mostValue, _ = bursar.AmountFromBig(new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1)))
-
 func valueText(v Value) string { return v.Decimal(valueDecimals, 0) }
 
 func parseValue(text string) (Value, error) { return bursar.ParseDecimal(text, valueDecimals) }
 
-// worth returns what units of an asset are worth, rounded up.
+// worth returns what units of an asset are worth, rounded up; at most bursar.LargestAmount.
 func (a Asset) worth(units bursar.Amount) Value {
 	product := new(big.Int).Mul(units.Big(), a.Price.Big())
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(a.Decimals)), nil)
 	product.Add(product, new(big.Int).Sub(scale, big.NewInt(1)))
 	v, err := bursar.AmountFromBig(product.Quo(product, scale))
 	if err != nil {
-		return mostValue
+		return bursar.LargestAmount()
 	}
 	return v
 }

@@ -96,8 +96,8 @@ func Follows(
 	}
 	names, err = judge.Quorum(RoleAuthor, judge.Authors, approval.NamespacePolicy, text, signatures, now)
 	if err == nil && network == "mainnet" && Loosens(changes) && next.NotBefore.Before(now.Add(LooseningWait)) {
-		err = fmt.Errorf("%w: it loosens what is allowed and begins at %s: on mainnet that waits for %s; `policy diff` "+
-			"says what", ErrUnsound, approval.Moment(next.NotBefore), span(LooseningWait))
+		err = fmt.Errorf("%w: the policy loosens what is allowed and begins at %s: on mainnet that waits for %s; `policy "+
+			"diff` says what", ErrUnsound, approval.Moment(next.NotBefore), span(LooseningWait))
 	}
 	return next, names, changes, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/sandbox/control"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
@@ -37,24 +38,51 @@ func (s *environment) openAccount(ctx context.Context) error {
 
 // newAccount creates an account with an API key, an API secret and a webhook secret, and with orders a key that signs
 // its withdrawals.
-func (s *environment) newAccount(ctx context.Context, name string, orders bool) (control.Account, error) {
-	if s.service == nil {
-		return s.newAccountWithoutService(ctx, name, orders)
-	}
-	return s.newAccountOf(ctx, s.service, name, orders)
+func (s *environment) newAccount(ctx context.Context, name string, orders bool) (made control.Account, err error) {
+	err = s.withService(ctx, func(of *service.Service) error {
+		made, err = s.newAccountOf(ctx, of, name, orders)
+		return err
+	})
+	return made, err
 }
 
-// newAccountWithoutService opens the database only while it creates the account, as the operator's command does.
-func (s *environment) newAccountWithoutService(
-	ctx context.Context, name string, orders bool,
-) (made control.Account, err error) {
+// notify has the service send events of an account's withdrawals, to a URL unless the account has one for its own
+// events. It reports whether it did not before.
+func (s *environment) notify(ctx context.Context, id bursar.ID, webhook string) (changed bool, err error) {
+	err = s.withService(ctx, func(of *service.Service) error {
+		var a bursar.Account
+		err := of.DB.View(ctx, func(tx *store.Tx) (err error) {
+			a, err = tx.Accounts().Get(ctx, id)
+			return store.AsRefusal(err)
+		})
+		if err != nil || a.NotifyWithdrawals {
+			return err
+		}
+		changed = true
+		settings := account.Settings{NotifyWithdrawals: &changed,
+			Receivers: netpolicy.Receivers{Networks: s.config.Webhooks.AllowNetworks}}
+		if a.Webhook == "" {
+			settings.Webhook = &webhook
+		}
+		_, err = of.Accounts.Set(ctx, id, settings)
+		return err
+	})
+	return changed && err == nil, err
+}
+
+// withService does something with the service. Where that is another process, the database is opened for it alone, as
+// the operator's commands do.
+func (s *environment) withService(ctx context.Context, do func(of *service.Service) error) (err error) {
+	if s.service != nil {
+		return do(s.service)
+	}
 	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv, WithoutSigner: true,
 		Ahead: s.clock.Ahead})
 	if err != nil {
-		return made, err
+		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	return s.newAccountOf(ctx, opened, name, orders)
+	return do(opened)
 }
 
 func (s *environment) newAccountOf(

@@ -40,8 +40,8 @@ func TestTheSandboxIsDocumented(t *testing.T) {
 	for _, m := range endpoint.FindAllStringSubmatch(string(source), -1) {
 		rows = append(rows, "| `"+strings.ToUpper(m[1])+" "+m[2])
 	}
-	if len(rows) != 14+17 {
-		t.Errorf("found %d flags and paths: %q, want %v of them", len(rows), rows, 14+17)
+	if len(rows) != 14+18 {
+		t.Errorf("found %d flags and paths: %q, want %v of them", len(rows), rows, 14+18)
 	}
 	for _, kind := range fault.Kinds() {
 		if !strings.Contains(string(text), "`"+string(kind)+"`") {

@@ -169,6 +169,8 @@ func (s *environment) openControl(ctx context.Context) (err error) {
 		Screener:   s.screener,
 		Hot:        s.hot,
 		NewAccount: s.newAccount,
+		Notify:     s.notify,
+		AccountID:  s.account.AccountID,
 		API:        s.apiURL(),
 		APIKey:     s.account.APIKey,
 		Log:        s.log,

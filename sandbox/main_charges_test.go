@@ -130,9 +130,55 @@ func TestChargesArePaidInEveryWay(t *testing.T) {
 		t.Error("the own receiver got nothing, want the event of a paid charge")
 	}
 	checkRefusals(t, f, api)
+	checkNotify(t, f, api)
 	checkClock(t, f, api)
 	if err := end(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// checkNotify checks that an account sends events of its withdrawals on request, and not by itself.
+func checkNotify(t *testing.T, f startInfo, api *client.Client) {
+	t.Helper()
+	for _, want := range []bool{true, false} {
+		var answer struct {
+			AccountID string
+			Changed   bool
+		}
+		status, text := asked(t, f.Control+"/account/notify", `{}`, &answer)
+		if status != http.StatusOK || answer.AccountID != f.AccountID || answer.Changed != want {
+			t.Fatalf("events of withdrawals: got %d %s, want them for %s, changed: %v", status, text, f.AccountID, want)
+		}
+	}
+	if status, text := asked(t, f.Control+"/account/notify", `{"accountID":"0193a6a0-0000-7000-8000-000000000000"}`,
+		nil); status != http.StatusBadRequest {
+		t.Errorf("events of withdrawals of an account that is not: got %d %s, want 400", status, text)
+	}
+	paying, err := client.New(client.Config{BaseURL: f.API, Key: f.APIKey, Secret: f.APISecret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest, err := api.Events(t.Context(), client.FeedQuery{After: client.NewestEvents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outside struct{ Address string }
+	if status, text := asked(t, f.Control+"/address", `{"currency":"ETH"}`, &outside); status != http.StatusOK {
+		t.Fatalf("an address outside: got %d %s, want 200", status, text)
+	}
+	made, err := paying.Withdraw(t.Context(), client.NewWithdrawal{Currency: "ETH", Amount: "0.005",
+		Address: outside.Address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := api.Events(t.Context(), client.FeedQuery{After: newest.Next, Event: "withdrawal",
+		Wait: 20 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Events) == 0 || page.Events[0].Withdrawal == nil ||
+		page.Events[0].Withdrawal.WithdrawalID != made.WithdrawalID {
+		t.Errorf("the feed has %+v, want an event of the withdrawal %s", page.Events, made.WithdrawalID)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // not, and one who is held to another account finds none.
 func TestAPersonCancelsACharge(t *testing.T) {
 	t.Parallel()
-	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	c := newApprovers(t, storetest.Open(t, storetest.Reused(t)))
 	person := operator.Person{ID: bursar.ID{0: 7}, Name: "Sue", Roles: []operator.Role{operator.Support}}
 	people, err := operator.NewService(operator.Config{DB: c.DB, IDs: c.IDs, URL: "http://localhost:8081"})
 	c.Must(err)

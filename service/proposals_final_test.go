@@ -16,16 +16,17 @@ import (
 	"github.com/bursar/bursar/wallet"
 )
 
-// payingCouncil is a council whose chain is followed and paid on, step by step, with operator funds in the hot wallet.
-type payingCouncil struct {
-	*council
+// payingApprovers are approvers whose chain is followed and paid on, step by step, with operator funds in the hot
+// wallet.
+type payingApprovers struct {
+	*approvers
 	workers service.Workers
 	lease   store.Lease
 	wallet  bursar.Wallet // of the shop
 }
 
-func newPayingCouncil(t *testing.T, db *store.DB) *payingCouncil {
-	c := &payingCouncil{council: newCouncil(t, db)}
+func newPayingApprovers(t *testing.T, db *store.DB) *payingApprovers {
+	c := &payingApprovers{approvers: newApprovers(t, db)}
 	c.workers, c.lease = c.service.Workers(bursar.Bitcoin), c.AcquireLease(bursar.Bitcoin, "a")
 	c.Must(c.service.Treasury.Open(ctx))
 	c.mine(3)
@@ -42,7 +43,7 @@ func newPayingCouncil(t *testing.T, db *store.DB) *payingCouncil {
 }
 
 // mine adds blocks, and has the workers follow and pay.
-func (c *payingCouncil) mine(n int) {
+func (c *payingApprovers) mine(n int) {
 	c.Helper()
 	for range n {
 		c.node.Mine(1)
@@ -56,7 +57,7 @@ func (c *payingCouncil) mine(n int) {
 }
 
 // stranded is final value at the shop's address that belongs to no wallet.
-func (c *payingCouncil) stranded(units uint64) (found bursar.Deposit) {
+func (c *payingApprovers) stranded(units uint64) (found bursar.Deposit) {
 	c.Helper()
 	tx := c.node.Send(sim.Outside{Inferred: true, Payments: []chain.Payment{{Address: c.wallet.Address,
 		Amount: bursar.Units(units)}}})
@@ -77,7 +78,7 @@ func (c *payingCouncil) stranded(units uint64) (found bursar.Deposit) {
 }
 
 // arrives checks what an address outside has once everything is final.
-func (c *payingCouncil) arrives(what, address string, units uint64) {
+func (c *payingApprovers) arrives(what, address string, units uint64) {
 	c.Helper()
 	c.mine(5)
 	if got := c.node.Balance(address, ""); got != bursar.Units(units) {
@@ -87,7 +88,7 @@ func (c *payingCouncil) arrives(what, address string, units uint64) {
 }
 
 // isFinal checks that nothing is being paid any more.
-func (c *payingCouncil) isFinal(what string) {
+func (c *payingApprovers) isFinal(what string) {
 	c.Helper()
 	c.View(func(tx *store.Tx) error {
 		open, err := tx.Queues().OpenOutgoing(ctx, bursar.Bitcoin)
@@ -98,14 +99,14 @@ func (c *payingCouncil) isFinal(what string) {
 	})
 }
 
-func eachPayingCouncil(t *testing.T, test func(c *payingCouncil)) {
+func eachPayingApprovers(t *testing.T, test func(c *payingApprovers)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) { test(newPayingCouncil(t, db)) })
+	storetest.Each(t, func(t *testing.T, db *store.DB) { test(newPayingApprovers(t, db)) })
 }
 
 // Two persons refund a charge's payment: it is paid from the customer's balance, and final.
 func TestAnAgreedRefundIsPaid(t *testing.T) {
-	eachPayingCouncil(t, func(c *payingCouncil) {
+	eachPayingApprovers(t, func(c *payingApprovers) {
 		d, err := c.service.Charges.CreateSum(ctx, charge.Terms{Account: c.shop, Currencies: []bursar.CurrencyCode{"COIN"},
 			Unit: "COIN", Amount: "0.001", Webhook: "https://8.8.8.8/", Life: time.Hour, Hash: []byte("r")})
 		c.Must(err)
@@ -138,7 +139,7 @@ func TestAnAgreedRefundIsPaid(t *testing.T) {
 }
 
 // withdrawalOf returns what a proposal made.
-func (c *payingCouncil) withdrawalOf(p store.Proposal) (w bursar.Withdrawal) {
+func (c *payingApprovers) withdrawalOf(p store.Proposal) (w bursar.Withdrawal) {
 	c.Helper()
 	id, err := bursar.ParseID(p.Outcome[len("withdrawal "):])
 	c.Must(err)
@@ -150,7 +151,7 @@ func (c *payingCouncil) withdrawalOf(p store.Proposal) (w bursar.Withdrawal) {
 }
 
 // approved approves a withdrawal that is above the limit of its currency: a proposal does not take that away.
-func (c *payingCouncil) approved(w bursar.Withdrawal) {
+func (c *payingApprovers) approved(w bursar.Withdrawal) {
 	c.Helper()
 	if w.Status == bursar.WithdrawalPendingApproval {
 		c.agree(c.propose(store.Proposal{Verb: "withdrawal.approve", Object: w.ID.String()}), store.ProposalExecuted)
@@ -159,7 +160,7 @@ func (c *payingCouncil) approved(w bursar.Withdrawal) {
 
 // Two persons pay operator funds to a destination of the treasury's list, and it is final.
 func TestAgreedOperatorFundsArePaid(t *testing.T) {
-	eachPayingCouncil(t, func(c *payingCouncil) {
+	eachPayingApprovers(t, func(c *payingApprovers) {
 		vault, err := c.node.ParseAddress(c.node.Named("vault"))
 		c.Must(err)
 		c.Do(func(tx *store.Tx) error {
@@ -178,7 +179,7 @@ func TestAgreedOperatorFundsArePaid(t *testing.T) {
 // Two persons resolve unattributed deposits in each way: a customer is credited, the sender is paid, the operator
 // keeps.
 func TestAgreedResolutionsAreFinal(t *testing.T) {
-	eachPayingCouncil(t, func(c *payingCouncil) {
+	eachPayingApprovers(t, func(c *payingApprovers) {
 		for _, to := range []string{"wallet " + c.wallet.ID.String(), "account " + c.shop.String()} {
 			before, d := c.Balance(ledger.Available(c.shop), "COIN"), c.stranded(80_000)
 			c.agree(c.propose(store.Proposal{Verb: "unattributed.assign", Object: d.ID.String(), Destination: to}),

@@ -25,7 +25,7 @@ type hand struct {
 	key    sshsig.Key
 }
 
-func (c *council) hand(seed byte) hand {
+func (c *approvers) hand(seed byte) hand {
 	c.Helper()
 	signer, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize)))
 	c.Must(err)
@@ -34,7 +34,7 @@ func (c *council) hand(seed byte) hand {
 	return hand{signer, key}
 }
 
-func (c *council) signed(by hand, namespace, text string) string {
+func (c *approvers) signed(by hand, namespace, text string) string {
 	c.Helper()
 	signature, err := sshsig.Sign(by.signer, namespace, []byte(text))
 	c.Must(err)
@@ -42,7 +42,7 @@ func (c *council) signed(by hand, namespace, text string) string {
 }
 
 // person adds a person of the console.
-func (c *council) person(p proposal.Person, role operator.Role) {
+func (c *approvers) person(p proposal.Person, role operator.Role) {
 	c.Helper()
 	c.Do(func(tx *store.Tx) error {
 		return tx.People().Insert(ctx, store.Person{ID: p.ID, Name: p.Name, Roles: []string{string(role)}})
@@ -54,7 +54,7 @@ func (c *council) person(p proposal.Person, role operator.Role) {
 func TestAPersonApprovesOnTheHost(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCouncil(t, db)
+		c := newApprovers(t, db)
 		c.person(c.ann, operator.Approver)
 		c.person(c.bob, operator.Approver)
 		people, err := operator.NewService(operator.Config{DB: db, IDs: c.IDs, URL: "http://localhost:8081"})
@@ -108,7 +108,7 @@ func TestAPersonApprovesOnTheHost(t *testing.T) {
 }
 
 // isVoidWithoutTheKey checks that an approval counts no more once the configuration names its key no longer.
-func (c *council) isVoidWithoutTheKey(host *proposal.Service, people *operator.Service, bobs hand) {
+func (c *approvers) isVoidWithoutTheKey(host *proposal.Service, people *operator.Service, bobs hand) {
 	c.Helper()
 	w := c.withdraw()
 	p := c.propose(store.Proposal{Verb: "withdrawal.approve", Object: w.ID.String()})
@@ -128,7 +128,7 @@ func (c *council) isVoidWithoutTheKey(host *proposal.Service, people *operator.S
 func TestAProposalIsStoppedOnTheHost(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCouncil(t, db)
+		c := newApprovers(t, db)
 		people, err := operator.NewService(operator.Config{DB: db, IDs: c.IDs, URL: "http://localhost:8081"})
 		c.Must(err)
 		host := service.HostProposals(db, c.IDs, people, config.Console{})

@@ -13,14 +13,14 @@ import (
 )
 
 // tightens sets a limit of COIN as one person does.
-func (c *council) tightens(account bursar.ID, kind bursar.LimitKind, units uint64) {
+func (c *approvers) tightens(account bursar.ID, kind bursar.LimitKind, units uint64) {
 	c.Helper()
 	c.Must(c.service.Limits.Change(ctx, withdrawal.LimitChange{Rule: bursar.LimitRule{AccountID: account, Currency: "COIN",
 		Kind: kind, Amount: bursar.Units(units)}}))
 }
 
 // limit returns the limit that binds the shop, and how many rules there are.
-func (c *council) limit(kind bursar.LimitKind) (rule bursar.LimitRule, n int) {
+func (c *approvers) limit(kind bursar.LimitKind) (rule bursar.LimitRule, n int) {
 	c.Helper()
 	c.View(func(tx *store.Tx) error {
 		rules, err := tx.LimitRules().Of(ctx, c.shop)
@@ -35,7 +35,7 @@ func (c *council) limit(kind bursar.LimitKind) (rule bursar.LimitRule, n int) {
 func TestTwoPersonsLoosenALimit(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCouncil(t, db)
+		c := newApprovers(t, db)
 		c.tightens(c.shop, bursar.LimitMaximum, 700)
 		raise := store.Proposal{Verb: "limits.loosen", Object: c.shop.String(), Currency: "COIN", Detail: "maximum",
 			Amount: bursar.Units(900)}
@@ -81,7 +81,7 @@ func TestTwoPersonsLoosenALimit(t *testing.T) {
 // Nothing is proposed that one person may do, that changes nothing, or that is no limit.
 func TestWhatIsNoProposalOfALimit(t *testing.T) {
 	t.Parallel()
-	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	c := newApprovers(t, storetest.Open(t, storetest.Reused(t)))
 	c.tightens(c.shop, bursar.LimitMaximum, 700)
 	for what, p := range map[string]store.Proposal{
 		"a tighter one":     {Object: c.shop.String(), Currency: "COIN", Detail: "maximum", Amount: bursar.Units(600)},
@@ -107,7 +107,7 @@ func TestWhatIsNoProposalOfALimit(t *testing.T) {
 // counts as all that the configuration lets through.
 func TestWhoMustApproveALimit(t *testing.T) {
 	t.Parallel()
-	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	c := newApprovers(t, storetest.Open(t, storetest.Reused(t)))
 	var asked []bursar.Amount
 	c.service.Proposals.Need = func(_ bursar.CurrencyCode, amount bursar.Amount) int {
 		asked = append(asked, amount)

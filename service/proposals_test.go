@@ -18,7 +18,7 @@ import (
 func TestTwoPersonsApproveAWithdrawal(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCouncil(t, db)
+		c := newApprovers(t, db)
 		w := c.withdraw()
 		p := c.propose(store.Proposal{Verb: "withdrawal.approve", Object: w.ID.String()})
 		if p.Amount != w.Amount || p.Destination != w.Address.String() || p.AccountID != c.shop {
@@ -58,7 +58,7 @@ func TestTwoPersonsApproveAWithdrawal(t *testing.T) {
 func TestTwoPersonsPayOperatorFunds(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCouncil(t, db)
+		c := newApprovers(t, db)
 		c.Must(c.service.Treasury.Open(ctx))
 		order := store.Proposal{Verb: "treasury.withdraw", Currency: "COIN", Amount: bursar.Units(5000),
 			Destination: c.node.Named("cold")}
@@ -85,7 +85,7 @@ func TestTwoPersonsPayOperatorFunds(t *testing.T) {
 // A label is proposed as the address that it has now: what it is given to later is not what was approved.
 func TestALabelIsProposedAsItsAddress(t *testing.T) {
 	t.Parallel()
-	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	c := newApprovers(t, storetest.Open(t, storetest.Reused(t)))
 	c.Must(c.service.Treasury.Open(ctx))
 	cold, err := c.node.ParseAddress(c.node.Named("cold"))
 	c.Must(err)
@@ -105,7 +105,7 @@ func TestALabelIsProposedAsItsAddress(t *testing.T) {
 func TestTwoPersonsEndAHalt(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCouncil(t, db)
+		c := newApprovers(t, db)
 		account := store.HaltAccount(c.shop)
 		c.Do(func(tx *store.Tx) error {
 			return errors.Join(
@@ -134,7 +134,7 @@ func TestTwoPersonsEndAHalt(t *testing.T) {
 func TestALaterHaltOutlivesTheProposal(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCouncil(t, db)
+		c := newApprovers(t, db)
 		for verb, scope := range map[string]store.HaltScope{"resume.all": store.HaltAll,
 			"account.unfreeze": store.HaltAccount(c.shop)} {
 			halt := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a leak", Actor: "ann"}
@@ -166,7 +166,7 @@ func TestTheSameHaltAgainOutlivesTheProposal(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		clock := clocktest.New()
-		c := newCouncil(t, db.As(clock.Now, store.Conduct{}))
+		c := newApprovers(t, db.As(clock.Now, store.Conduct{}))
 		for verb, scope := range map[string]store.HaltScope{"resume.all": store.HaltAll,
 			"account.unfreeze": store.HaltAccount(c.shop), "resume": store.HaltCurrency("COIN")} {
 			halt := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a leak", Actor: "ann"}
@@ -194,7 +194,7 @@ func TestTheSameHaltAgainOutlivesTheProposal(t *testing.T) {
 func TestAnotherPersonsHaltOutlivesTheProposal(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		c := newCouncil(t, db)
+		c := newApprovers(t, db)
 		for verb, scope := range map[string]store.HaltScope{"resume.all": store.HaltAll,
 			"account.unfreeze": store.HaltAccount(c.shop), "resume": store.HaltCurrency("COIN")} {
 			put := func(who, why string) {
@@ -224,7 +224,7 @@ func TestAnotherPersonsHaltOutlivesTheProposal(t *testing.T) {
 // An ID is one object in whichever spelling it comes: it is proposed once.
 func TestAnObjectIsProposedInOneSpelling(t *testing.T) {
 	t.Parallel()
-	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	c := newApprovers(t, storetest.Open(t, storetest.Reused(t)))
 	w := c.withdraw()
 	for verb, id := range map[string]string{"withdrawal.approve": w.ID.String(), "account.unfreeze": c.shop.String()} {
 		if p := c.propose(store.Proposal{Verb: verb, Object: strings.ToUpper(id)}); p.Object != id {
@@ -240,7 +240,7 @@ func TestAnObjectIsProposedInOneSpelling(t *testing.T) {
 // A refund is proposed in the currency of its deposit: an amount in the decimals of another one is another amount.
 func TestARefundIsInTheCurrencyOfItsDeposit(t *testing.T) {
 	t.Parallel()
-	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	c := newApprovers(t, storetest.Open(t, storetest.Reused(t)))
 	d := bursar.Deposit{ID: c.IDs.Next(), Purpose: bursar.ForAccount, AccountID: c.shop, Currency: "COIN",
 		Chain: bursar.Bitcoin, TxID: "a", Amount: bursar.Units(5000), SeenAt: c.DB.Now()}
 	c.Do(func(tx *store.Tx) error {
@@ -262,7 +262,7 @@ func TestARefundIsInTheCurrencyOfItsDeposit(t *testing.T) {
 // What is no proposal of a verb is refused before anything is recorded.
 func TestWhatCannotBeProposed(t *testing.T) {
 	t.Parallel()
-	c := newCouncil(t, storetest.Open(t, storetest.Reused(t)))
+	c := newApprovers(t, storetest.Open(t, storetest.Reused(t)))
 	nobody := bursar.ID{0: 77}.String()
 	for _, p := range []store.Proposal{
 		{Verb: "withdrawal.approve", Object: "x"},

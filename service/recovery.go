@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -136,7 +137,15 @@ func (s *Service) unclear(
 			item.Paid = append(item.Paid, book.Describe(p))
 		}
 	}
-	item.Candidates, err = book.Candidates(ctx, tx, payments)
+	if item.Candidates, err = book.Journaled(ctx, tx, x); err != nil {
+		return item, err
+	}
+	byAddress, err := book.Candidates(ctx, tx, payments)
+	for _, w := range byAddress {
+		if !slices.ContainsFunc(item.Candidates, func(j bursar.Withdrawal) bool { return j.ID == w.ID }) {
+			item.Candidates = append(item.Candidates, w)
+		}
+	}
 	return item, err
 }
 

@@ -56,7 +56,7 @@ func newJudge(ctx context.Context, keeper memory.Keeper) (*judge, error) {
 }
 
 // errKnown ends a transaction of the memory in which nothing is to be written.
-var errKnown = errors.New("it was counted before")
+var errKnown = errors.New("the transaction was counted before")
 
 // remember is the last check. When it returns nil, what the transaction uses and counts is durable, and the same bytes
 // are signed from then on without being counted again. An error that is no *RefusalError is one of the memory.

@@ -98,7 +98,7 @@ func parseAccount(text string, network Network) (*hdkeychain.ExtendedKey, error)
 		return nil, err
 	}
 	if !account.IsForNet(params) || account.Depth() != accountDepth {
-		return nil, fmt.Errorf("it is not an account key of %s", network)
+		return nil, fmt.Errorf("the key is not an account key of %s", network)
 	}
 	return account, nil
 }

@@ -2,7 +2,6 @@ package signer
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"time"
 
@@ -46,17 +45,10 @@ func (t tally) sum(key tallyKey, since time.Time) (total bursar.Amount) {
 		if p.at.Before(since) {
 			continue
 		}
-		more, err := total.Add(p.units)
-		if err != nil {
-			return mostUnits
-		}
-		total = more
+		total = total.AddCapped(p.units)
 	}
 	return total
 }
-
-// mostUnits is the highest Amount.
-var mostUnits, _ = bursar.AmountFromBig(new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1)))
 
 // counts returns what a transaction counts: what it pays to others, its highest fee, and whether it moves our own.
 func (c *check) counts(at time.Time) ([]memory.Count, error) {

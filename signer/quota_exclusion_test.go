@@ -121,7 +121,7 @@ func TestWhatCounts(t *testing.T) {
 		}
 	}
 	most := &check{policy: b.signer.policies[nonceChain], request: chain.TxRequest{Kind: chain.KindWithdrawal,
-		Payments: []chain.Payment{{Amount: mostUnits}, {Amount: bursar.Units(1)}}}}
+		Payments: []chain.Payment{{Amount: bursar.LargestAmount()}, {Amount: bursar.Units(1)}}}}
 	if _, err := most.counts(b.clock.Now()); err == nil {
 		t.Error("a sum beyond 128 bits is counted, want an error")
 	}

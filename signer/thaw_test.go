@@ -215,16 +215,16 @@ func TestAThawThatWaitsSurvivesRestarts(t *testing.T) {
 	t.Parallel()
 	d := newThawFixture(t)
 	d.clock.Advance(30 * time.Minute)
-	d.anew()
+	d.newProcess()
 	d.wantFrozen(29*time.Minute, true)
-	d.anew()
+	d.newProcess()
 	d.wantThawed(2 * time.Minute)
-	d.anew()
+	d.newProcess()
 	d.wantThawed(0)
 }
 
-// anew opens the state as a new process does.
-func (d *policyFixture) anew() {
+// newProcess opens the state as a new process does.
+func (d *policyFixture) newProcess() {
 	d.t.Helper()
 	d.must(d.file.Close())
 	d.again()
@@ -269,11 +269,11 @@ func TestTheClockDoesNotShortenTheWait(t *testing.T) {
 func TestAProcessCountsTheHourByItself(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	if got, want := steady(began, began.Add(2*time.Hour), time.Minute), began.Add(time.Minute); !got.Equal(want) {
+	if got, want := atMost(began, began.Add(2*time.Hour), time.Minute), began.Add(time.Minute); !got.Equal(want) {
 		t.Errorf("a minute later, by a clock two hours ahead, it counts %v, want %v", got, want)
 	}
 	behind := began.Add(-time.Hour)
-	if got := steady(began, behind, time.Minute); !got.Equal(behind) {
+	if got := atMost(began, behind, time.Minute); !got.Equal(behind) {
 		t.Errorf("by a clock that was set back it counts %v, want %v", got, behind)
 	}
 }
@@ -413,6 +413,6 @@ func (d *policyFixture) killedAt(n int, do func() error) (killed bool) {
 		d.t.Fatalf("killed at step %d: got %v, want %v", n, err, errKilled)
 	}
 	d.file.OnStep(nil)
-	d.anew()
+	d.newProcess()
 	return err != nil
 }

@@ -103,7 +103,7 @@ func ReadWatchOnly(r io.Reader) (*WatchOnly, error) {
 	}
 	var file watchOnlyFile
 	if err := json.Unmarshal(text, &file); err != nil || file.Version != watchOnlyVersion {
-		return nil, fmt.Errorf("%w: it is not a watch-only file of version %d", ErrBadPublicKeys, watchOnlyVersion)
+		return nil, fmt.Errorf("%w: the file is not a watch-only file of version %d", ErrBadPublicKeys, watchOnlyVersion)
 	}
 	var compact bytes.Buffer
 	var content watchOnlyContent
@@ -115,7 +115,7 @@ func ReadWatchOnly(r io.Reader) (*WatchOnly, error) {
 	}
 	logKey := content.Keys.LogKey
 	if len(logKey) != ed25519.PublicKeySize || !ed25519.Verify(logKey, watchOnlyText(compact.Bytes()), file.Signature) {
-		return nil, fmt.Errorf("%w: it was changed after it was signed", ErrBadPublicKeys)
+		return nil, fmt.Errorf("%w: the file was changed after it was signed", ErrBadPublicKeys)
 	}
 	keys, err := FromKeyExport(content.Keys)
 	if err != nil {

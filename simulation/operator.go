@@ -88,8 +88,21 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend
 	if err != nil {
 		return nil, err
 	}
+	journaled, err := book.Journaled(h.ctx, tx, x)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range journaled { // also where its destination is another in the database by now
+		at := slices.IndexFunc(shown.Payments, func(p chain.Payment) bool { return p.Amount == w.Amount })
+		if paid = append(paid, w.ID); at >= 0 {
+			shown.Payments = slices.Delete(shown.Payments, at, at+1)
+		}
+	}
 	candidates, err := book.Candidates(h.ctx, tx, shown.Payments)
 	for _, w := range candidates {
+		if slices.Contains(paid, w.ID) {
+			continue
+		}
 		currency, known := h.Registry.Get(w.Currency)
 		order := chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}
 		if i := slices.Index(shown.Payments, order); known == nil && i >= 0 {
@@ -138,7 +151,7 @@ func (h *history) explainAll() {
 		id := c.Capabilities().ID
 		book, err := h.process(0).Service.Book(id)
 		h.fail(err)
-		h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
+		err = h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 			if _, err := tx.Chains().Lock(h.ctx, id); err != nil {
 				return err
 			}
@@ -148,13 +161,17 @@ func (h *history) explainAll() {
 				if err != nil {
 					return err
 				}
-				a := recovery.Answer{Item: x.Number, Withdrawals: paid, Rest: store.UsedUpAsLoss, Actor: "operator"}
+				a := recovery.Answer{Item: x.Number, Withdrawals: paid, Rest: store.UsedUpAsLoss, Actor: "operator",
+					Note: "as the journal says"}
 				if err := book.Resolve(h.ctx, tx, a); err != nil {
 					return err
 				}
 				h.log("  external spend %s paid %v, and what is left is a loss", x.TxID, paid)
 			}
 			return err
-		}))
+		})
+		if h.edited == nil || !errors.Is(err, store.ErrAltered) { // otherwise it waits until the operator has mended the row
+			h.fail(err)
+		}
 	}
 }

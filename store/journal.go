@@ -20,6 +20,9 @@ type ForgottenPayment struct {
 	Sure       bool   // nobody else can have signed another one that pays the same
 	Error      string // why it could not be signed again yet
 	Altered    bool   // somebody without the key of the books wrote or changed it: it must not be signed
+	// KnownAs is the outgoing transaction that it became, because a block had it before it could be put back; zero if it
+	// became none.
+	KnownAs bursar.ID
 }
 
 // sealForgottenPayment returns the code that goes with a forgotten outgoing transaction. Every replica has the key.
@@ -30,6 +33,9 @@ func (k sealKey) sealForgottenPayment(f ForgottenPayment) []byte {
 	sum.bytes(f.OutgoingID[:])
 	sum.bytes(f.Content)
 	sum.text(strconv.FormatBool(f.Sure))
+	if !f.KnownAs.IsZero() {
+		sum.bytes(f.KnownAs[:])
+	}
 	return sum.Sum([]byte(k.id))
 }
 
@@ -46,7 +52,7 @@ func (tx ForgottenPayments) Note(ctx context.Context, f ForgottenPayment) error 
 	}.insertInto("forgotten_payments")
 	_, err := tx.exec(ctx, "note a forgotten outgoing transaction", query+` ON CONFLICT (chain, number) DO UPDATE SET
 		outgoing_id = excluded.outgoing_id, content = excluded.content, noted_at = excluded.noted_at, sure = excluded.sure,
-		seal = excluded.seal, put_back_at = 0`, args...)
+		seal = excluded.seal, put_back_at = 0, known_as = NULL`, args...)
 	return err
 }
 
@@ -82,6 +88,7 @@ var forgottenPaymentColumns = columnsOf([]column[forgottenPayment]{
 	{"content", func(f *forgottenPayment) any { return &f.Content }},
 	{"sure", func(f *forgottenPayment) any { return &f.Sure }},
 	{"error", func(f *forgottenPayment) any { return &f.Error }},
+	{"known_as", func(f *forgottenPayment) any { return &f.KnownAs }},
 	{"seal", func(f *forgottenPayment) any { return &f.seal }},
 })
 
@@ -99,19 +106,28 @@ func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (foun
 	return found, err
 }
 
-// Left reports whether a forgotten outgoing transaction was dealt with.
-func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
+// Left reports whether a forgotten outgoing transaction was dealt with, and as which other one it is known, if it is.
+func (tx ForgottenPayments) Left(
+	ctx context.Context, chain bursar.ChainID, number int64,
+) (left bool, knownAs bursar.ID, err error) {
 	found, err := rows(ctx, tx.Tx, "look up a forgotten outgoing transaction", tx.forgotten,
 		forgottenPaymentColumns.query+`FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`,
 		string(chain), number)
-	return len(found) == 1 && !found[0].Altered, err
+	if err != nil || len(found) != 1 || found[0].Altered {
+		return false, knownAs, err
+	}
+	return true, found[0].KnownAs, nil
 }
 
-// PutBack notes that a forgotten outgoing transaction is known again.
+// PutBack notes that a forgotten outgoing transaction is known again, as f.KnownAs if that is not its own ID.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f ForgottenPayment) error {
+	var as *bursar.ID
+	if !f.KnownAs.IsZero() {
+		as = &f.KnownAs
+	}
 	return tx.change(ctx, "note an outgoing transaction as known again",
-		`UPDATE forgotten_payments SET put_back_at = $3, error = ''
-		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now))
+		`UPDATE forgotten_payments SET put_back_at = $3, error = '', known_as = $4, seal = $5
+		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now), as, tx.seal.sealForgottenPayment(f))
 }
 
 // CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.

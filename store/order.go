@@ -26,13 +26,13 @@ func (tx OrderKeys) Insert(ctx context.Context, k bursar.OrderKey) error {
 		{"created_at", micros(k.CreatedAt)},
 		{"usable_from", micros(k.UsableFrom)},
 	}.insertInto("order_keys")
-	_, err := tx.exec(ctx, "insert the key of orders", query, args...)
+	_, err := tx.exec(ctx, "insert an order key", query, args...)
 	return err
 }
 
 // Revoke revokes a key of an account, or returns bursar.ErrNotFound if there is none that is not revoked.
 func (tx OrderKeys) Revoke(ctx context.Context, account bursar.ID, id string) error {
-	return tx.changeOr(ctx, "revoke the key of orders", bursar.ErrNotFound,
+	return tx.changeOr(ctx, "revoke an order key", bursar.ErrNotFound,
 		`UPDATE order_keys SET revoked_at = $3 WHERE account_id = $1 AND key_id = $2 AND revoked_at = 0`, account, id,
 		micros(tx.now))
 }

@@ -423,7 +423,7 @@ CREATE TABLE "forgotten_payments" (
   sure        BOOLEAN NOT NULL,          -- nobody else can have signed another one that pays the same
   error       TEXT NOT NULL DEFAULT '',  -- why it could not be signed again yet
   noted_at    BIGINT NOT NULL,
-  put_back_at BIGINT NOT NULL DEFAULT 0, seal BYTEA,
+  put_back_at BIGINT NOT NULL DEFAULT 0, seal BYTEA, known_as BYTEA,
   PRIMARY KEY (chain, number)
 );
 

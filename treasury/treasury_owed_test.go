@@ -13,7 +13,7 @@ import (
 // Withdrawals never leave custody below liabilities: a customer below zero does not lower what others are owed, and
 // free operator funds cover the difference.
 func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
-	each(t, func(p *purse) {
+	each(t, func(p *fixture) {
 		at := p.DB.Now()
 		d := bursar.Deposit{ID: bursar.ID{20}, AccountID: bursar.ID{21}, Currency: "COIN", Amount: bursar.Units(50_000_000)}
 		w := bursar.Withdrawal{ID: bursar.ID{22}, AccountID: bursar.ID{21}, Currency: "COIN",
@@ -37,7 +37,7 @@ func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
 
 // The fees of pending transactions, which are paid in the native asset, do not lower a token's free funds.
 func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
-	each(t, func(p *purse) {
+	each(t, func(p *fixture) {
 		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForOperatorFunds, Currency: "TOKEN",
 			Amount: bursar.Units(70_000_000)}
 		p.Do(func(tx *store.Tx) error {
@@ -69,7 +69,7 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 
 // The treasury shows where operator funds come from, what was withdrawn and what is pending.
 func TestTheTreasuryShowsItsSources(t *testing.T) {
-	each(t, func(p *purse) {
+	each(t, func(p *fixture) {
 		w, err := p.take("1.5", p.cold.String()) // by the address instead of its label
 		if p.Must(err); w.Address != p.cold {
 			t.Errorf("paid is %s, want %s", w.Address, p.cold)

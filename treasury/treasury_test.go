@@ -23,9 +23,9 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// purse is a treasury over a simulated chain, with 5 COIN of a customer, 2 of capital, 0.1 of fees and 0.3 of network
+// fixture is a treasury over a simulated chain, with 5 COIN of a customer, 2 of capital, 0.1 of fees and 0.3 of network
 // fees paid.
-type purse struct {
+type fixture struct {
 	*testing.T
 	bursartest.Database
 	treasury *treasury.Service
@@ -33,16 +33,16 @@ type purse struct {
 	cold     bursar.Address
 }
 
-func each(t *testing.T, test func(p *purse)) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) { test(newPurse(t, db)) })
+func each(t *testing.T, test func(p *fixture)) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) { test(newFixture(t, db)) })
 }
 
-func newPurse(t *testing.T, db *store.DB) *purse {
+func newFixture(t *testing.T, db *store.DB) *fixture {
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
 	native := bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1),
 		WithdrawalMinimum: bursar.Units(1)}
 	registry, err := bursar.NewRegistry([]bursar.Currency{native})
-	p := &purse{T: t, Database: bursartest.Over(t, db), cold: bursar.Address{Base: node.Named("cold")}}
+	p := &fixture{T: t, Database: bursartest.Over(t, db), cold: bursar.Address{Base: node.Named("cold")}}
 	p.Must(err)
 	p.orders = withdrawal.NewService(withdrawal.Config{DB: db,
 		Chains:   map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
@@ -78,12 +78,12 @@ func newPurse(t *testing.T, db *store.DB) *purse {
 	return p
 }
 
-func (p *purse) take(amount, to string) (bursar.Withdrawal, error) {
+func (p *fixture) take(amount, to string) (bursar.Withdrawal, error) {
 	return p.treasury.Withdraw(ctx, treasury.Request{Currency: "COIN", Amount: amount, To: to, Reason: "rent",
 		Actor: "ann"})
 }
 
-func (p *purse) free() bursar.Amount {
+func (p *fixture) free() bursar.Amount {
 	p.Helper()
 	list, err := p.treasury.Show(ctx)
 	p.Must(err)
@@ -98,7 +98,7 @@ func refused(err error, code bursar.ErrorCode) bool {
 // Operator funds are withdrawn to a listed destination, booked, and recorded with who requested it and why; not a unit
 // more.
 func TestTheOperatorWithdrawsOperatorFunds(t *testing.T) {
-	each(t, func(p *purse) {
+	each(t, func(p *fixture) {
 		if got := p.free(); got != bursar.Units(180_000_000) {
 			t.Fatalf("%s units are free, want %v", got, bursar.Units(180_000_000))
 		}
@@ -129,7 +129,7 @@ func TestTheOperatorWithdrawsOperatorFunds(t *testing.T) {
 
 // A withdrawal is refused to an unlisted destination, without a reason, or while the list is switched off.
 func TestOnlyListedDestinations(t *testing.T) {
-	each(t, func(p *purse) {
+	each(t, func(p *fixture) {
 		if _, err := p.take("1", "somewhere"); err == nil {
 			t.Error("an address that is not listed was paid, want a refusal")
 		}
@@ -150,7 +150,7 @@ func TestOnlyListedDestinations(t *testing.T) {
 
 // Concurrent withdrawals together never exceed the free funds.
 func TestConcurrentWithdrawalsDoNotExceedTheFreeFunds(t *testing.T) {
-	each(t, func(p *purse) {
+	each(t, func(p *fixture) {
 		results := make(chan error, 8)
 		for range cap(results) {
 			go func() {
@@ -176,7 +176,7 @@ func TestConcurrentWithdrawalsDoNotExceedTheFreeFunds(t *testing.T) {
 // The fees that are set aside for pending transactions are not free, and what a failed withdrawal returned is used
 // first.
 func TestPendingFeesAreSetAside(t *testing.T) {
-	each(t, func(p *purse) {
+	each(t, func(p *fixture) {
 		p.Do(func(tx *store.Tx) error {
 			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x",
 				Request: []byte("{}")}
@@ -205,7 +205,7 @@ func TestPendingFeesAreSetAside(t *testing.T) {
 // Funds that a failed withdrawal returned are available only if they were not lost in the meantime: customers come
 // first.
 func TestReturnedFundsMayBeLost(t *testing.T) {
-	each(t, func(p *purse) {
+	each(t, func(p *fixture) {
 		w, err := p.take("1.5", "cold")
 		p.Must(err)
 		_, err = p.orders.Cancel(ctx, w.ID)
@@ -235,7 +235,7 @@ func TestReturnedFundsMayBeLost(t *testing.T) {
 // A withdrawal locks the chain before the treasury's account, as the follower and the sender do; otherwise they would
 // deadlock.
 func TestTheChainIsLockedBeforeTheAccount(t *testing.T) {
-	p := newPurse(t, storetest.Open(t, storetest.Postgres(t)))
+	p := newFixture(t, storetest.Open(t, storetest.Postgres(t)))
 	raw, err := sql.Open("pgx", storetest.URL(p.DB))
 	p.Must(err)
 	defer raw.Close()

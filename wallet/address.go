@@ -14,8 +14,8 @@ import (
 var errNoKey = bursar.Refuse(bursar.CodeUnavailable,
 	"no address of this currency is ready at this moment; try again, and with the same Idempotency-Key if it was sent")
 
-// errEnded is the error while an epoch of the seed has begun of which this process does not have the keys: another
-// process has, or this one is about to. No address of the epoch before is given out any more.
+// errEnded is the error while this process does not have the keys of the newest epoch of the seed: another process has
+// them, or this one is about to get them. No address of an earlier epoch is given out any more.
 var errEnded = bursar.Refuse(bursar.CodeUnavailable,
 	"no address can be given out here at this moment; try again, and with the same Idempotency-Key if it was sent")
 
@@ -114,7 +114,7 @@ func (s *Service) derive(code bursar.CurrencyCode, index uint32) (bursar.Address
 	return c.Address(pub, tag)
 }
 
-// deriveSeveral makes the addresses at n indexes from one on, as derive makes each.
+// deriveSeveral makes the addresses at n consecutive indexes, each as derive makes it.
 func (s *Service) deriveSeveral(
 	keys manyKeys, code bursar.CurrencyCode, from uint32, n int,
 ) (list []bursar.Address, err error) {

@@ -14,7 +14,8 @@ const aheadBy = 512
 // holds the database's lock finds them ready. An address that is derived and never used costs nothing but time.
 type ahead struct {
 	derive func(code bursar.CurrencyCode, index uint32) (bursar.Address, error)
-	// several derives n addresses from an index on, for less than each alone takes; nil: it cannot be done.
+	// several derives n addresses at consecutive indexes, in less time than n single derivations; nil: the keys cannot do
+	// it.
 	several func(code bursar.CurrencyCode, from uint32, n int) ([]bursar.Address, error)
 
 	mu     sync.Mutex
@@ -76,8 +77,8 @@ func (a *ahead) fill(code bursar.CurrencyCode, from uint32) {
 	a.filled[code], a.busy[code] = max(start+uint32(len(fresh)), a.filled[code]), false
 }
 
-// from derives the addresses from an index up to another one, together where that can be done. It ends before one that
-// cannot be derived: the caller that needs it gets the error.
+// from derives the addresses from an index up to another one, together where that can be done. It stops before an
+// address that cannot be derived: the caller that needs that one gets the error.
 func (a *ahead) from(code bursar.CurrencyCode, start, end uint32) (list []bursar.Address) {
 	if start >= end {
 		return nil
@@ -97,7 +98,7 @@ func (a *ahead) from(code bursar.CurrencyCode, start, end uint32) (list []bursar
 	return list
 }
 
-// severalGuarded is several, as guarded is derive. Fewer addresses than were asked for are an error.
+// severalGuarded is to several what guarded is to derive. Fewer addresses than were asked for are an error.
 func (a *ahead) severalGuarded(code bursar.CurrencyCode, from uint32, n int) (list []bursar.Address, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

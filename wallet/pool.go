@@ -55,15 +55,16 @@ func (p *Pool) size() int {
 
 // Run fills the pool whenever less than half of its size is left. It returns when ctx ends.
 func (p *Pool) Run(ctx context.Context) error {
-	said := ""
+	lastLogged := ""
 	for {
 		wake := p.Wake
 		err := p.Step(ctx)
-		if err != nil && ctx.Err() == nil && err.Error() != said { // a list that has ended stays so until there is another
+		// Log an error once: a list of keys that has ended stays so until there is another.
+		if err != nil && ctx.Err() == nil && err.Error() != lastLogged {
 			p.Log.Error("address pool not filled: wallets of its chains will be refused once it is empty", "error", err)
 		}
-		if said = ""; err != nil {
-			said = err.Error()
+		if lastLogged = ""; err != nil {
+			lastLogged = err.Error()
 			wake = nil // after a failure, wait: do not retry with every wallet request
 		}
 		timer := time.NewTimer(poolPace)

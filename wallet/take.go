@@ -24,7 +24,7 @@ type familyTaken struct {
 	soon   *store.Soon[uint32]
 }
 
-// take takes the numbers and indexes of a batch, and reads the rest, in one round trip.
+// take takes the numbers and indexes of a batch, and reads what else the batch needs, in one round trip.
 func (s *Service) take(ctx context.Context, tx *store.Tx, orders []New) (t taken, err error) {
 	if t.families, err = s.familiesOf(orders); err != nil {
 		return t, err
@@ -61,7 +61,7 @@ func (s *Service) take(ctx context.Context, tx *store.Tx, orders []New) (t taken
 	return t, err
 }
 
-// familiesOf returns the families of the wallets that are ordered, and which are of each.
+// familiesOf groups the requested wallets by the family of their keys.
 func (s *Service) familiesOf(orders []New) (families []familyTaken, err error) {
 	at := map[bursar.Family]int{}
 	for i, n := range orders {

@@ -22,8 +22,9 @@ type Keys interface {
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 }
 
-// manyKeys is what Keys may offer beside: the public keys at n indexes from one on, in either form of chain.PublicKey,
-// together for a fraction of what each alone takes. Where it returns an error, each can be had alone.
+// manyKeys is what Keys may implement in addition: it returns the public keys at n consecutive indexes, in either form
+// of chain.PublicKey, in a fraction of the time that n calls of Public take. After an error the keys can still be
+// derived one by one.
 type manyKeys interface {
 	Publics(first chain.KeyRef, n int) ([]chain.PublicKey, error)
 }
@@ -221,7 +222,7 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, wallets []bursar.Wal
 	return nil
 }
 
-// enableURLs enables the requests' webhooks that had answered 410 Gone again.
+// enableURLs enables those webhooks of the requests again that had answered 410 Gone.
 func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
 	receivers := make([]store.Receiver, len(orders))
 	for i, n := range orders {

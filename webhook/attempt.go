@@ -54,8 +54,8 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 	}
 }
 
-// missed reports whether an attempt did not reach the receiver. One to an address that may not be dialled says nothing
-// of it.
+// missed reports whether an attempt did not reach the receiver. An attempt to an address that may not be dialled does
+// not count: it shows nothing about the receiver.
 func missed(a answer) bool {
 	switch a.outcome {
 	case OutcomeConnection, OutcomeDNS, OutcomeTLS, OutcomeTimeout:

@@ -36,7 +36,7 @@ type capacity struct {
 	shut time.Duration // for how long nothing is sent; 0: something is, as soon as there is capacity
 }
 
-// costOfReaching is how many skipped attempts one attempt counts for that is made in vain.
+// costOfReaching is how many skipped attempts one attempt that does not reach the receiver counts for.
 const costOfReaching = 5
 
 // choose looks for up to limit events by their time and, where so many are due that those of others may not be found,
@@ -113,7 +113,8 @@ func (c *choice) deny(free *capacity, hopeless bool) {
 	}
 }
 
-// patience returns how long to wait before those that were denied are looked at again; 0: not all of these are known.
+// patience returns how long to wait before the events that were denied are looked at again; 0: not all of them are
+// known.
 func (c *choice) patience() time.Duration {
 	if c.turned {
 		return 0

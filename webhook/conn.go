@@ -24,7 +24,7 @@ type conn struct {
 	since  time.Time
 }
 
-// bind has what is done with the connection end with a context. unbind ends that, and reports whether the context had
+// bind ends what is done with the connection when a context ends. unbind ends that, and reports whether the context had
 // no effect on the connection.
 func (c *conn) bind(ctx context.Context) (unbind func() bool) {
 	deadline, _ := ctx.Deadline()
@@ -37,8 +37,8 @@ const mostInformational = 5
 
 var errInformational = errors.New("too many responses before the one that counts")
 
-// exchange writes a request and reads the begin of its response: also where the receiver did not take all of the
-// request, since it may have said why.
+// exchange writes a request and reads the start of its response, even if the receiver did not take all of the request:
+// it may have said why.
 func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 	unwritten := r.Write(c.writer)
 	if unwritten == nil {
@@ -98,7 +98,7 @@ var longAgo = time.Unix(1, 0)
 
 var errLongHeader = errors.New("the header of the response is too long")
 
-// limited reads from a connection, of a response's header no more than it may have.
+// limited reads from a connection, and no more of a response's header than is allowed.
 type limited struct{ *conn }
 
 // Read reads from the connection.

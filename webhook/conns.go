@@ -15,7 +15,7 @@ import (
 
 // conns are connections of HTTP/1.1 over which one request is made at a time, by the goroutine that makes the attempt.
 // http.Transport has two goroutines for each connection, between which every request and every response is handed over:
-// that took as much processor time as all the rest of a delivery. What is promised of a request is as with
+// that took as much processor time as all the rest of a delivery. The guarantees for a request are those of
 // http.Transport: it is sent once, a connection is used again only while nothing has come over it and its receiver has
 // not closed it, and nothing is dialled but by dial. It is safe for concurrent use.
 type conns struct {
@@ -36,7 +36,7 @@ func newConns(dial func(ctx context.Context, network, address string) (net.Conn,
 	return &conns{dial: dial, limits: l, idle: map[string][]*conn{}}
 }
 
-// do sends a request and reads the begin of its response, whose body the caller closes.
+// do sends a request and reads the start of its response, whose body the caller closes.
 func (p *conns) do(r *http.Request) (*http.Response, error) {
 	c, err := p.take(r)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // that no number of them takes longer than a transaction may.
 const disabledAtOnce = 1000
 
-// disable disables all that waits for a receiver that answered 410 Gone, in transactions of their own, beside whatever
-// else is done. What is left, because the process ends or the database fails, is disabled when it is due.
+// disable disables all that waits for a receiver that answered 410 Gone, in transactions of their own, while other work
+// continues. What is left, because the process ends or the database fails, is disabled when it is due.
 func (d *Deliverer) disable(r store.Receiver) {
 	if _, busy := d.disabling.LoadOrStore(r, true); busy {
 		return

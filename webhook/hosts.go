@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// hosts remembers the hosts of URLs, which every event of every look is asked for. The zero value remembers none.
+// hosts caches the hosts of URLs, which every look needs for each of its events. The zero value remembers none.
 type hosts struct {
 	mu sync.Mutex
 	by map[string]string
@@ -15,7 +15,7 @@ type hosts struct {
 // longestHostsList is how many URLs are remembered.
 const longestHostsList = 1 << 14
 
-// of is hostOf, remembered.
+// of is hostOf with a cache.
 func (h *hosts) of(raw string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -79,7 +79,8 @@ func (p *conns) reap() {
 
 func (p *conns) closeIdle() { p.closeBefore(time.Now()) }
 
-// closeBefore closes what is idle since a time or longer. Nothing is closed under the lock: TLS says goodbye.
+// closeBefore closes what is idle since a time or longer. Nothing is closed under the lock: to close TLS sends a
+// message.
 func (p *conns) closeBefore(at time.Time) {
 	for _, c := range p.takeBefore(at) {
 		_ = c.Close()

@@ -159,7 +159,7 @@ func (d *Deliverer) jobsOf(ctx context.Context, tx *store.Tx, due []store.Delive
 	if err := d.disableDue(ctx, tx, due, dead); err != nil {
 		return nil, err
 	}
-	of, err := tx.Accounts().Each(ctx, accounts)
+	byID, err := tx.Accounts().Each(ctx, accounts)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (d *Deliverer) jobsOf(ctx context.Context, tx *store.Tx, due []store.Delive
 			continue
 		}
 		j := *seen[r]
-		j.Delivery, j.account, j.leased = delivery, of[delivery.AccountID], leased
+		j.Delivery, j.account, j.leased = delivery, byID[delivery.AccountID], leased
 		jobs = append(jobs, &j)
 	}
 	return jobs, nil

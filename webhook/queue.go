@@ -84,7 +84,7 @@ func (l *destinationQueue) capacity(now time.Time, within time.Duration) int {
 type end struct {
 	success bool
 	missed  bool      // there was no connection, or it was closed
-	at      time.Time // of its begin, by the database's clock
+	at      time.Time // of its start, by the database's clock
 }
 
 // ended updates the receiver's health after an attempt and reports whether nothing is sent from the queue for a while,

@@ -63,7 +63,7 @@ func (q *destinationQueues) capacityOf(key queueKey, now time.Time) *capacity {
 var endOfTime = time.Unix(1<<40, 0)
 
 // put adds an event to its destination queue. One that would not have been leased now, because the queue was shut or
-// closed meanwhile or its receiver is only probed, is given back: it is due as before.
+// closed since, or its receiver is only probed, is given back: it is due as before.
 func (q *destinationQueues) put(j *job, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -245,7 +245,7 @@ func (q *destinationQueues) trim(now time.Time, want int) {
 	}
 }
 
-// giveBack drops the events of a queue but so many: they are due as before.
+// giveBack drops the events of a queue beyond a number: they are due as before.
 func (q *destinationQueues) giveBack(l *destinationQueue, keep int) {
 	if len(l.waiting) <= keep {
 		return

@@ -25,9 +25,9 @@ type result struct {
 	skipped bool
 }
 
-// While many attempts are made, what they come to is gathered for a moment, until a transaction is worth its commit: a
-// commit costs the database as much as twenty attempts in it. Nobody waits for that, and it is no longer than a commit
-// takes.
+// While many attempts are made, their results are gathered for a moment, until a transaction is worth its commit: a
+// commit costs the database as much as twenty attempts in it. Nothing waits for the results, and gathering takes no
+// longer than a commit.
 const (
 	manyAtOnce = 16                    // attempts that one transaction recorded, after which the next ones are gathered
 	gatherFor  = 10 * time.Millisecond // at most
@@ -75,7 +75,7 @@ func (d *Deliverer) record(r result) {
 	}
 	d.begin(func() {
 		for {
-			runtime.Gosched() // who is about to record something comes along
+			runtime.Gosched() // let goroutines that are about to record something add it first
 			list := d.results.take()
 			if len(list) == 0 {
 				return
@@ -96,8 +96,9 @@ func gathering(recorded int) time.Duration {
 	return gatherFor
 }
 
-// write writes results in one transaction. Where that fails, it writes each half for itself, so that of many a bad one
-// fails alone. One that could not be written, or whose commit may stand, is left to its lease.
+// write writes results in one transaction. Where that fails, it writes each half for itself, so that a single bad one
+// does not make the others fail. One that could not be written, or whose commit may have succeeded, is left to its
+// lease.
 func (d *Deliverer) write(list []result) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()

@@ -80,7 +80,7 @@ func (d *Deliverer) idle(ctx context.Context, taken lease, n int, looked time.Du
 		space = max(space, min(lookShare*looked, deniedWait))
 		if taken.patience == 0 {
 			wait = min(wait, deniedWait)
-		} else { // what is due next may have to wait as well, and would bring a look with every commit
+		} else { // what is due next may have to wait as well, and would cause a look with every commit
 			wait = min(max(wait, min(deniedWait, d.times.poll)), taken.patience)
 		}
 	}
@@ -137,6 +137,6 @@ func (d *Deliverer) work(sending context.Context, j *job) {
 	for j != nil {
 		d.attempt(sending, j)
 		j = d.queues.next(d.clock())
-		d.pump(sending) // the queue may have got wider
+		d.pump(sending) // the queue may allow more attempts now
 	}
 }

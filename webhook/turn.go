@@ -89,16 +89,16 @@ func (c *choice) nextReceivers(ctx context.Context, accounts []bursar.ID, last b
 
 // share takes what is due for some receivers, and returns how much that was and which of them may have more that can be
 // taken.
-func (c *choice) share(ctx context.Context, of []store.Receiver, limit int) (took int, hungry []store.Receiver,
+func (c *choice) share(ctx context.Context, receivers []store.Receiver, limit int) (took int, hungry []store.Receiver,
 	err error) {
 	open := map[bursar.ID]int{} // receivers of each account that something may be sent to
-	for _, r := range of {
+	for _, r := range receivers {
 		if c.capacityOf(r).send > 0 {
 			open[r.Account]++
 		}
 	}
-	shares := make([]store.Share, len(of))
-	for i, r := range of {
+	shares := make([]store.Share, len(receivers))
+	for i, r := range receivers {
 		free := c.capacityOf(r)
 		most := free.send
 		if most == 0 && !free.skipUntil.IsZero() {

@@ -72,7 +72,7 @@ func DepositEvent(
 func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency,
 	at ConfirmationContext, now time.Time) (bursar.Event, error) {
 	view := NewDeposit(d, c, at)
-	view.Webhook = "" // the receiver knows its own URL; the configured one is not its business
+	view.Webhook = "" // the receiver knows its own URL, and must not learn another one from the configuration
 	e := bursar.Event{ID: id, AccountID: d.AccountID, Kind: kind, Subject: d.ID, URL: d.Webhook, CreatedAt: now}
 	about := "wallet"
 	switch d.Purpose {

@@ -64,7 +64,7 @@ func (v *Invoice) addPayer(d *bursar.InvoiceDetail, s bursar.InvoiceState) {
 	if since := d.Recorded.AttentionAt; s.Attention && !since.IsZero() {
 		v.AttentionSince = &since
 	} else if s.Attention {
-		v.AttentionSince = &d.Expires // it turned by the clock, which is not recorded yet
+		v.AttentionSince = &d.Expires // it expired by the clock, which is not recorded yet
 	}
 	for _, p := range d.Proposals {
 		v.RefundAddresses = append(v.RefundAddresses, RefundAddress{

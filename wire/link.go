@@ -12,7 +12,7 @@ type Link struct {
 	Token         bursar.ID             `json:"token"` // opens the link's page
 	Currencies    []bursar.CurrencyCode `json:"currencies"`
 	PriceCurrency bursar.CurrencyCode   `json:"priceCurrency"` // of Amount
-	Amount        *string               `json:"amount"`        // null: each payer says how much
+	Amount        *string               `json:"amount"`        // null: each payer chooses the amount
 	Fields        []string              `json:"fields"`
 	MaxUses       *int64                `json:"maxUses"` // null: no bound
 	Expires       int64                 `json:"expires"` // seconds that each charge lasts

@@ -95,7 +95,8 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, done ...Done) (bursa
 	})
 }
 
-// cancel is Cancel of a withdrawal that is locked, and its chain with it: no sender builds or signs meanwhile.
+// cancel is Cancel for a withdrawal that is locked together with its chain, so that no sender builds or signs at the
+// same time.
 func (s *Service) cancel(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 	if !w.Status.MayBecome(bursar.WithdrawalCancelled) {
 		return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
@@ -167,8 +168,8 @@ func lockToDecide(ctx context.Context, tx *store.Tx, id bursar.ID) (w bursar.Wit
 	return w, store.AsRefusal(err)
 }
 
-// lockChain locks the chain that a withdrawal is paid on, so that no step of an outgoing transaction runs beside the
-// decision.
+// lockChain locks the chain that a withdrawal is paid on, so that no step of an outgoing transaction runs at the same
+// time as the decision.
 func lockChain(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 	chain, err := tx.Withdrawals().Chain(ctx, id)
 	if err != nil {

@@ -204,21 +204,20 @@ func (s *Service) orders(tx *store.Tx, requests []prepared, which []int, rules b
 func (s *Service) record(
 	ctx context.Context, tx *store.Tx, accounts map[bursar.ID]bursar.Account, requests []prepared, accepted []order,
 ) error {
-	n := len(accepted)
-	list := make([]store.NewWithdrawal, 0, n)
-	transfers, deposits := make([]deposit.Transfer, 0, n), make([]bursar.Deposit, 0, n)
-	paid := make([]bursar.Withdrawal, 0, n)
+	list := make([]store.NewWithdrawal, 0, len(accepted))
+	transfers, deposits := make([]deposit.Transfer, 0, len(accepted)), make([]bursar.Deposit, 0, len(accepted))
+	paid := make([]bursar.Withdrawal, 0, len(accepted))
 	causes := map[bursar.ID]context.Context{} // of each subject of an event
 	for _, o := range accepted {
 		p := requests[o.index]
 		list = append(list, store.NewWithdrawal{Withdrawal: o.withdrawal, Chain: p.currency.Chain})
-		of := bursar.WithRequest(ctx, p.request)
-		causes[o.withdrawal.ID], causes[o.deposit.ID] = of, of
-		s.logRequested(of, tx, p)
+		requestCtx := bursar.WithRequest(ctx, p.request)
+		causes[o.withdrawal.ID], causes[o.deposit.ID] = requestCtx, requestCtx
+		s.logRequested(requestCtx, tx, p)
 		if o.inside != nil {
 			transfers, deposits = append(transfers, *o.inside), append(deposits, o.deposit)
 			paid = append(paid, o.withdrawal)
-			s.logSettled(of, tx, o.withdrawal, o.deposit)
+			s.logSettled(requestCtx, tx, o.withdrawal, o.deposit)
 		}
 	}
 	if err := tx.Withdrawals().InsertAll(ctx, list); err != nil {
@@ -228,11 +227,11 @@ func (s *Service) record(
 	if err != nil {
 		return err
 	}
-	own, err := tx.Events().OfWithdrawals(ctx, paid, accounts, s.registry, s.ids)
+	settled, err := tx.Events().OfWithdrawals(ctx, paid, accounts, s.registry, s.ids)
 	if err != nil {
 		return err
 	}
-	events = append(events, own...)
+	events = append(events, settled...)
 	due, err := tx.Events().RecordAll(ctx, events)
 	if err != nil {
 		return err

@@ -129,8 +129,8 @@ func (s *Limits) foresee(ctx context.Context, tx *store.Tx, c LimitChange) (was,
 	return was, is, rules.Loosen(after, r), nil
 }
 
-// limited says what operators' limit of somebody is: "0.50000000 BTC, of the account", or "not set"; beside an
-// account's own one also that of every account where that one is lower and counts.
+// limited describes an operators' limit: "0.50000000 BTC, of the account", or "not set". Where the limit for every
+// account is lower than the account's own one and therefore counts, it describes both.
 func limited(rules bursar.LimitRules, of bursar.LimitRule, c bursar.Currency) string {
 	rule, found := rules.Find(of.AccountID, of.Currency, of.Kind)
 	if !found {

@@ -15,8 +15,8 @@ type windowed struct {
 }
 
 // windows knows what accounts requested within the periods of their limits. It is read once for each account and
-// currency of a batch, while the account is locked: no other transaction adds to it meanwhile, and what the batch
-// itself records is added by took.
+// currency of a batch, while the account is locked: no other transaction adds to it at the same time, and took adds
+// what the batch itself records.
 type windows struct {
 	limits    bursar.LimitRules
 	requested map[windowed][]store.Requested

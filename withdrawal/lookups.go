@@ -15,7 +15,7 @@ type destinationOf struct {
 
 // reached is what is known of a request's destination before its money is held.
 type reached struct {
-	wallet *bursar.Wallet         // of this service; nil: the address is nobody's here
+	wallet *bursar.Wallet         // of this service; nil: no wallet of this service has the address
 	list   bursar.DestinationList // of the account that pays
 	signs  bool                   // it has or had keys: its withdrawals are orders that it signed
 }

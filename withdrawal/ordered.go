@@ -44,14 +44,14 @@ func (s *Service) verified(ctx context.Context, o Request) (*ordered, error) {
 			orderkey.Header)
 	}
 	if len(o.Order.Text) > maxOrder {
-		return nil, invalidOrder("it has more than %d bytes", maxOrder)
+		return nil, invalidOrder("the order has more than %d bytes", maxOrder)
 	}
 	read, err := approval.ParseOrder(o.Order.Text)
 	if err != nil {
-		return nil, invalidOrder("%v; it must arrive byte for byte as it was signed", err)
+		return nil, invalidOrder("%v; the order must arrive byte for byte as it was signed", err)
 	}
 	if read.Account != o.Account {
-		return nil, invalidOrder("its account is not this one, which is %s", o.Account)
+		return nil, invalidOrder("the order is for another account than that of the key, which is %s", o.Account)
 	}
 	signature, err := s.signedBy(ctx, o, read)
 	if err != nil {
@@ -108,8 +108,8 @@ func (s *Service) signedBy(ctx context.Context, o Request, read approval.Order) 
 	return signature.String(), nil
 }
 
-// says refuses an order that says another payment than the request, or is not for now.
-func (s *Service) says(ctx context.Context, o *ordered, c bursar.Currency, w bursar.Withdrawal) error {
+// checkTerms refuses an order for another payment than the request, or one that is not valid now.
+func (s *Service) checkTerms(ctx context.Context, o *ordered, c bursar.Currency, w bursar.Withdrawal) error {
 	var policy store.PolicyText
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		policy, err = tx.Settings().Policy(ctx)
@@ -126,22 +126,23 @@ func (s *Service) says(ctx context.Context, o *ordered, c bursar.Currency, w bur
 	case policy.Instance == "":
 		return bursar.Refuse(bursar.CodeUnavailable, "the signer does not take orders yet; try again")
 	case o.Instance != policy.Instance:
-		return invalidOrder("its instance is %s, and the signer's is %s", o.Instance, policy.Instance)
+		return invalidOrder("the order's instance is %s, and the signer's is %s", o.Instance, policy.Instance)
 	case o.Chain != c.Chain:
-		return invalidOrder("its chain is %s, and that of %s is %s", o.Chain, c.Code, c.Chain)
+		return invalidOrder("the order's chain is %s, and that of %s is %s", o.Chain, c.Code, c.Chain)
 	case o.Contract != c.Contract:
-		return invalidOrder("its asset is %s, and that of %s is %s", approval.AssetText(o.Contract), c.Code,
+		return invalidOrder("the order's asset is %s, and that of %s is %s", approval.AssetText(o.Contract), c.Code,
 			approval.AssetText(c.Contract))
 	case o.To != w.Address:
-		return invalidOrder("it pays %s, and the address is %s in its one spelling; a memo is the tag", o.To, w.Address)
+		return invalidOrder("the order pays %s, and the address is %s in its canonical form; a memo is the tag", o.To,
+			w.Address)
 	case o.Units != w.Amount:
-		return invalidOrder("it pays %s units, and the amount is %s units of 10^-%d %s", o.Units, w.Amount, c.Decimals,
+		return invalidOrder("the order pays %s units, and the amount is %s units of 10^-%d %s", o.Units, w.Amount, c.Decimals,
 			c.Code)
 	case now.Add(bursar.ClockTolerance).Before(o.Created):
-		return invalidOrder("it was created at %s, which is over %s from now", approval.Moment(o.Created),
+		return invalidOrder("the order was created at %s, which is over %s from now", approval.Moment(o.Created),
 			bursar.ClockTolerance)
 	case o.Expires.Sub(o.Created) > longestOrder:
-		return invalidOrder("it is payable for longer than %d days", longestOrder/(24*time.Hour))
+		return invalidOrder("the order is payable for longer than %d days", longestOrder/(24*time.Hour))
 	}
 	return nil
 }
@@ -197,8 +198,8 @@ func (s *Service) replayed(ctx context.Context, o Request, order *ordered) (w bu
 	return w, true, s.db.Do(ctx, func(tx *store.Tx) error { return o.Done(ctx, tx, w) })
 }
 
-// onceEach answers the requests of a batch whose orders were taken meanwhile. Of two with one ID in the same batch the
-// later one comes again.
+// onceEach answers the requests of a batch whose orders became withdrawals after they were looked up. Of two orders
+// with the same ID in one batch, the later one is tried again.
 func onceEach(ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
 	answered []bool) error {
 	seen := map[[2]bursar.ID]bool{}
@@ -240,7 +241,7 @@ func inTime(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 		return err
 	}
 	return bursar.RefuseField(bursar.CodeOrderExpired, "order",
-		"its order expired at %s: reject the withdrawal, and have the client sign another order",
+		"the withdrawal's order expired at %s: reject the withdrawal, and have the client sign another order",
 		approval.Moment(o.ExpiresAt))
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What a client does about withdrawals beside requesting them: it cancels its own, and asks what one would cost.
+// What a client does about withdrawals besides requesting them: it cancels its own, and asks what one would cost.
 
 // Cancellation is a client's request to cancel a withdrawal of its account.
 type Cancellation struct {

@@ -15,7 +15,7 @@ import (
 )
 
 // Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction that changes
-// the outgoing transaction: each change beside its reversal, with its entry and its event. It never decides what a
+// the outgoing transaction: each change next to its reversal, with its entry and its event. It never decides what a
 // chain proves.
 type Payouts struct {
 	Chain    bursar.ChainID
@@ -208,7 +208,7 @@ func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Wit
 			w.ID, w.AccountID, p.Registry.Text(w.Currency, owed))})
 }
 
-// credits is what records that a refund of a charge was taken back, or stands again.
+// credits records that the refund of a charge's payment was reversed, or that it counts again.
 func (p Payouts) credits() deposit.Credits {
 	return deposit.Credits{Registry: p.Registry, IDs: p.IDs, Log: p.Log}
 }

@@ -54,7 +54,7 @@ func (s *Service) referred(ctx context.Context, o Request) (w bursar.Withdrawal,
 	if !on {
 		return w, true, ErrOtherReference
 	}
-	if asked.Address, err = c.ParseAddress(o.Address); err != nil || !alike(w, asked) {
+	if asked.Address, err = c.ParseAddress(o.Address); err != nil || !sameRequest(w, asked) {
 		return w, true, ErrOtherReference
 	}
 	if o.Done == nil {
@@ -63,13 +63,13 @@ func (s *Service) referred(ctx context.Context, o Request) (w bursar.Withdrawal,
 	return w, true, s.db.Do(ctx, func(tx *store.Tx) error { return o.Done(ctx, tx, w) })
 }
 
-// alike reports whether two withdrawals ask for the same.
-func alike(a, b bursar.Withdrawal) bool {
+// sameRequest reports whether two withdrawals ask for the same.
+func sameRequest(a, b bursar.Withdrawal) bool {
 	return a.Currency == b.Currency && a.Amount == b.Amount && a.Address == b.Address && a.Metadata == b.Metadata
 }
 
-// onceByReference answers the requests of a batch whose references were used meanwhile; the accounts are locked. Of two
-// with one reference in the same batch the later one comes again.
+// onceByReference answers the requests of a batch whose references were used after they were looked up; the accounts
+// are locked. Of two requests with the same reference in one batch, the later one is tried again.
 func onceByReference(ctx context.Context, tx *store.Tx, requests []prepared,
 	results []store.Result[bursar.Withdrawal], answered []bool) error {
 	seen := map[store.Referred]int{}
@@ -95,7 +95,7 @@ func onceByReference(ctx context.Context, tx *store.Tx, requests []prepared,
 		p := requests[i]
 		switch {
 		case w.ID == p.withdrawal.ID: // the answer to its commit was lost: hold finds it
-		case !alike(w, p.withdrawal):
+		case !sameRequest(w, p.withdrawal):
 			results[i].Err = ErrOtherReference
 		default:
 			results[i].Value, answered[i] = w, true

@@ -1,6 +1,6 @@
 // Package withdrawal owns every change of a withdrawal's status: it checks customers' requests, holds their money, lets
 // operators approve, reject or cancel them, and books the results of those that an outgoing transaction pays (Payouts),
-// each change beside its reversal. It sends nothing: package outgoing pays what is queued.
+// each change next to its reversal. It sends nothing: package outgoing pays what is queued.
 //
 // Its invariants: a request is refused before any debit or its whole cost is held; amount and fee are held in the
 // transaction that records the withdrawal; a withdrawal ends as exactly one of settled and refunded.
@@ -204,7 +204,7 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 		err = errUnsigned
 	}
 	if err == nil && order != nil {
-		err = s.says(ctx, order, currency, p.withdrawal)
+		err = s.checkTerms(ctx, order, currency, p.withdrawal)
 	}
 	if err != nil {
 		return prepared{}, err

@@ -35,7 +35,7 @@ func (p Payouts) SettleShort(
 	return liftUnsettling(ctx, tx, w)
 }
 
-// unsettleShort reverses what SettleShort booked beside the payment, and reports whether there was anything.
+// unsettleShort reverses what SettleShort booked in addition to the payment, and reports whether there was anything.
 func (p Payouts) unsettleShort(
 	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall, round int,
 ) (bool, error) {
@@ -49,7 +49,8 @@ func (p Payouts) unsettleShort(
 	return true, tx.Ledger().Post(ctx, ledger.PayoutShortUndone(w, back, short.Elsewhere, round, tx.Now()))
 }
 
-// givenBack returns the part of a withdrawal that is refunded beside its settlement; zero where all of it was refunded.
+// givenBack returns the part of a withdrawal that is refunded together with its settlement; zero where all of it was
+// refunded.
 func givenBack(w bursar.Withdrawal, short chain.Shortfall) bursar.Amount {
 	if short.Delivered.IsZero() {
 		return bursar.Amount{}

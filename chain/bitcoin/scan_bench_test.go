@@ -12,10 +12,10 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// crowd is a million watched addresses.
-type crowd struct{ bases map[string]struct{} }
+// millionWatched is a million watched addresses.
+type millionWatched struct{ bases map[string]struct{} }
 
-func newCrowd(c *Chain) crowd {
+func newMillionWatched(c *Chain) millionWatched {
 	random := rand.New(rand.NewPCG(11, 13))
 	bases := make(map[string]struct{}, 1_000_000)
 	encoder := newBaseEncoder(c.network.HRP)
@@ -26,17 +26,17 @@ func newCrowd(c *Chain) crowd {
 		}
 		bases[encoder.encode(hash)] = struct{}{}
 	}
-	return crowd{bases}
+	return millionWatched{bases}
 }
 
-func (crowd) Sync(context.Context) error { return nil }
-func (crowd) Sent(string) bool           { return false }
-func (w crowd) Pays(base string) bool {
+func (millionWatched) Sync(context.Context) error { return nil }
+func (millionWatched) Sent(string) bool           { return false }
+func (w millionWatched) Pays(base string) bool {
 	_, ok := w.bases[base]
 	return ok
 }
 
-func (w crowd) PaysAny(texts []byte, size int, found func(i int)) {
+func (w millionWatched) PaysAny(texts []byte, size int, found func(i int)) {
 	for i := range len(texts) / size {
 		if _, ok := w.bases[string(texts[i*size:(i+1)*size])]; ok {
 			found(i)
@@ -44,14 +44,14 @@ func (w crowd) PaysAny(texts []byte, size int, found func(i int)) {
 	}
 }
 
-func (crowd) SentAny([]byte, int, func(int)) {}
+func (millionWatched) SentAny([]byte, int, func(int)) {}
 
 // BenchmarkScan reads a full block of 4,000 transactions, from the node's hexadecimal to its transfers.
 func BenchmarkScan(b *testing.B) {
 	c := open(b, newFake())
 	full := randomBlock(5, 4000)
 	text, hash := []byte(hexOf(full)), full.BlockHash().String()
-	watch := newCrowd(c)
+	watch := newMillionWatched(c)
 	b.SetBytes(int64(len(text) / 2))
 	b.ReportAllocs()
 	raw, read := make([]byte, len(text)/2), &block{}

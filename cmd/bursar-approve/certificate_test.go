@@ -15,7 +15,7 @@ import (
 // A listener that asks for certificates is read with one, and with none that somebody else's authority signed.
 func TestACertificateIsShown(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	authority, other := tlstest.New(t), tlstest.New(t)
 	authority.Issue("server")
 	authority.Issue("ann")

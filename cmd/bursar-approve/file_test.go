@@ -20,7 +20,7 @@ import (
 
 func TestAFileInAFileOut(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	text, err := json.Marshal(d.waiting)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestAFileInAFileOut(t *testing.T) {
 
 func TestAStrangerSignsNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 9, order(1))
+	d := newFixture(t, 9, order(1))
 	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
 		t.Errorf("got code %d and %d signatures, want 1 and none", code, len(d.taken))
 	}
@@ -64,7 +64,7 @@ func TestAStrangerSignsNothing(t *testing.T) {
 // The agent's key that belongs to somebody in the policy is taken.
 func TestTheAgentSigns(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	folder, err := os.MkdirTemp("", "agent") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestTheAgentSigns(t *testing.T) {
 
 func TestTextsAreWrittenAndSigned(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1)
+	d := newFixture(t, 1)
 	first := policy(t)
 	next := policy(t)
 	next.Version, next.Previous, next.Hold = 2, first.Hash(), time.Hour
@@ -172,7 +172,7 @@ func TestTextsAreWrittenAndSigned(t *testing.T) {
 // its own.
 func TestACompromiseOrderIsShownAndSigned(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1)
+	d := newFixture(t, 1)
 	o := approval.Compromise{Instance: instance, ID: approval.Nonce{5}, Version: 7, Policy: approval.HashOf("policy"),
 		Created: noon, Expires: noon.AddDate(0, 6, 0), Cold: []approval.ColdDestination{
 			{Chain: "bitcoin", Base: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}, {Chain: "ethereum", Base: "0xCo1d"}}}

@@ -15,7 +15,7 @@ var noon = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
 func TestWhatIsTypedIsSigned(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1), order(2))
+	d := newFixture(t, 1, order(1), order(2))
 	if code := d.keyed("\n1.5\nbc1qar zzwf5mdq\n", "yes", d.url); code != 0 {
 		t.Fatalf("got code %d: %s, want 0", code, &d.err)
 	}
@@ -31,7 +31,7 @@ func TestWhatIsTypedIsSigned(t *testing.T) {
 
 func TestThePasswordOfTheListenerIsSent(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	d.password = "correct horse battery staple"
 	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
 		t.Errorf("without it: got code %d", code)
@@ -47,7 +47,7 @@ func TestThePasswordOfTheListenerIsSent(t *testing.T) {
 // A further payment of the same order is approved only if the approver asks for it and says so.
 func TestAFurtherPaymentIsLoud(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1), order(2))
+	d := newFixture(t, 1, order(1), order(2))
 	id := order(1).ID.String()
 	if code := d.keyed("", "yes", "--payment", "2", d.url); code != 2 {
 		t.Errorf("without an order: got code %d, want 2", code)
@@ -65,7 +65,7 @@ func TestAFurtherPaymentIsLoud(t *testing.T) {
 // Anyone who listens on the way would have the password.
 func TestThePasswordIsNotSentInTheClear(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	file := d.write("password", "correct horse battery staple\n")
 	for _, url := range []string{"http://192.0.2.1/approvals", "http://localhost.example.com/approvals"} {
 		if code := d.keyed("", "--password-file", file, "list", url); code != 2 {
@@ -80,7 +80,7 @@ func TestWhatIsMistypedIsNotSigned(t *testing.T) {
 	for _, answers := range []string{"15\nbc1qar zzwf5mdq\n", "1.50\nbc1qar zzwf5mdq\n", "1.5\nBC1QAR ZZWF5MDQ\n",
 		"1.5\nwf5mdq\n", "1.5\nbc1qar\n", "1.5\n\n", "\n",
 		"150000000\nbc1qar zzwf5mdq\n", "yes\nyes\n"} {
-		d := newDesk(t, 1, order(1))
+		d := newFixture(t, 1, order(1))
 		d.keyed(answers, "yes", d.url)
 		if len(d.taken) != 0 {
 			t.Errorf("%q: got a signature, want none", answers)
@@ -89,7 +89,7 @@ func TestWhatIsMistypedIsNotSigned(t *testing.T) {
 			t.Errorf("%q: got a line in the journal, want none", answers)
 		}
 	}
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	if code := d.keyed("1.5\n", "yes", d.url); code != 1 || len(d.taken) != 0 {
 		t.Errorf("an answer that is cut off: got code %d and %d signatures, want 1 and none", code, len(d.taken))
 	}
@@ -98,7 +98,7 @@ func TestWhatIsMistypedIsNotSigned(t *testing.T) {
 // What the service says beside the bytes changes nothing of what is shown, and moves no cursor.
 func TestTheServiceCannotChangeWhatIsShown(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	d.waiting.Orders[0].Reason = "\x1b[2J\x1b[HPay 0.01 BTC \u202e"
 	d.waiting.Orders[0].TxID = "\r\x1bdeadbeef"
 	d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url)
@@ -106,14 +106,14 @@ func TestTheServiceCannotChangeWhatIsShown(t *testing.T) {
 		t.Errorf("it says %q, with control characters", d.err.String())
 	}
 	d.wantSays("WARNING    a transaction that pays this was signed before", "find out why it failed first")
-	other := newDesk(t, 1, order(1))
+	other := newFixture(t, 1, order(1))
 	other.waiting.Orders[0].Text = strings.Replace(other.waiting.Orders[0].Text, "bc1q", "bc1q\u0430", 1)
 	if code := other.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", other.url); code != 1 || len(other.taken) != 0 {
 		t.Errorf("an address that is not ASCII: got code %d", code)
 	}
 	token := order(1)
 	token.Contract = "0xdAC17F958D2ee523a2206206994597C13D831ec7"
-	unknown := newDesk(t, 1, token)
+	unknown := newFixture(t, 1, token)
 	if code := unknown.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", unknown.url); code != 1 || len(unknown.taken) != 0 {
 		t.Errorf("an asset that the policy does not have: got code %d", code)
 	}
@@ -123,7 +123,7 @@ func TestTheServiceCannotChangeWhatIsShown(t *testing.T) {
 // A false policy would show other decimals: an approval under it is worth nothing to the signer.
 func TestAFalsePolicyMakesTheApprovalWorthless(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	lie := policy(t)
 	lie.Assets[0].Decimals = 10
 	d.waiting.Policy = lie.Text()
@@ -135,9 +135,9 @@ func TestAFalsePolicyMakesTheApprovalWorthless(t *testing.T) {
 
 func TestWhatWasSignedBeforeIsShown(t *testing.T) {
 	t.Parallel()
-	first := newDesk(t, 2, order(1))
+	first := newFixture(t, 2, order(1))
 	first.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", first.url)
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	d.waiting.Orders[0].Approvals = append(first.taken, signedText{first.taken[0].Text, "forged"})
 	d.keyed("\n", "yes", d.url)
 	d.wantSays("Signed     yes by bob with ssh at 2026-11-24T13:00:00Z until 2026-11-24T21:00:00Z", "by nobody who counts")
@@ -145,7 +145,7 @@ func TestWhatWasSignedBeforeIsShown(t *testing.T) {
 
 func TestANoIsSigned(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	d.keyed("no\n", "no", d.url, order(1).ID.String())
 	if votes := d.votes(order(1)); len(votes) != 1 || votes[0].Decision != approval.No {
 		t.Errorf("got %v, want a no", votes)
@@ -158,7 +158,7 @@ const clientKey = "MCowBQYDK2VwAyEA6kpsY+KcUgq+9VB7Ey7F+ZVHdq6+vnuSQh7qaRRG0iw="
 // A service in other hands writes lines of its own under what was parsed, right above the question.
 func TestAServiceWritesNoLines(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1))
+	d := newFixture(t, 1, order(1))
 	fake := "-\n" + strings.Repeat("\n", 60) + "Pay        1.5 BTC\nTo         bc1qYOUROWNADDRESSxxxxxxxxxxxxxxxxxxwf5mdq"
 	d.waiting.Orders[0].TxID = fake
 	d.keyed("\n", "yes", d.url)
@@ -175,7 +175,7 @@ func TestAServiceWritesNoLines(t *testing.T) {
 // "It failed, please sign again" under another ID: what this person signed to the same address is shown.
 func TestTheSamePaymentUnderAnotherID(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, order(1), order(2))
+	d := newFixture(t, 1, order(1), order(2))
 	d.keyed("1.5\nbc1qar zzwf5mdq\n", "yes", d.url, order(1).ID.String())
 	if len(d.taken) != 1 {
 		t.Fatalf("got %d approvals, want 1", len(d.taken))

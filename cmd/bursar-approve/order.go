@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
+	"golang.org/x/crypto/ssh"
+
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/approval"
+	"github.com/bursar/bursar/roster"
 	"github.com/bursar/bursar/sshsig"
 )
 
@@ -87,6 +91,17 @@ func (cmd *noCommand) Run(ctx context.Context, s *session) error {
 	return s.decide(ctx, cmd.Source, cmd.Orders, cmd.How, approval.No, 1)
 }
 
+// deciding is what the decisions of one call have in common.
+type deciding struct {
+	list     listed
+	signer   ssh.Signer
+	who      roster.Person
+	from     string // URL or file of the list; a signed approval goes back there, or to a file
+	how      How
+	decision approval.Decision
+	payment  int64
+}
+
 // decide shows orders and signs a decision about each.
 func (s *session) decide(
 	ctx context.Context, from string, ids []string, how How, decision approval.Decision, payment int64,
@@ -108,46 +123,51 @@ func (s *session) decide(
 	if err != nil {
 		return err
 	}
+	d := deciding{l, signer, who, from, how, decision, payment}
 	for _, one := range chosen {
-		now := s.now().UTC().Truncate(time.Second)
-		text := approval.Approval{Instance: one.order.Instance, Decision: decision, Payment: payment,
-			Role: how.Role, Version: l.policy.Version, Policy: l.policy.Hash(), Created: now, Expires: now.Add(how.For),
-			Nonce: approval.NewNonce(), Order: one.order}.Text()
-		if err := s.history(l.policy, one); err != nil {
-			return err
-		}
-		a, amount, err := s.show(l.policy, text)
-		if err != nil {
-			return err
-		}
-		if !who.Has(how.Role, now) || decision == approval.Yes && who.Name == a.Order.Requester {
-			return fmt.Errorf("%s is not of role %s, or ordered it: the signer would not count it", who.Name, how.Role)
-		}
-		if agreed, err := s.confirm(a, amount); err != nil || !agreed {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if err := s.note(a, amount); err != nil {
-			return err
-		}
-		if key, err := sshsig.NewKey(signer.PublicKey()); err == nil && key.Hardware() {
-			s.say("Touch your security key.")
-		}
-		signature, err := sshsig.Sign(signer, approval.NamespaceApproval, []byte(text))
-		if err != nil {
-			return err
-		}
-		file := how.Out
-		if file == "" {
-			file = "approval-" + one.order.ID.String() + ".txt"
-		}
-		if err := s.deliver(ctx, from, file, text, signature); err != nil {
+		if err := s.decideOne(ctx, d, one); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// decideOne shows an order, has the person confirm it, and signs and delivers the decision. What the person does not
+// confirm is not signed, and is no error.
+func (s *session) decideOne(ctx context.Context, d deciding, one asked) error {
+	now := s.now().UTC().Truncate(time.Second)
+	text := d.text(one, now)
+	if err := s.history(d.list.policy, one); err != nil {
+		return err
+	}
+	a, amount, err := s.show(d.list.policy, text)
+	if err != nil {
+		return err
+	}
+	if !d.who.Has(d.how.Role, now) || d.decision == approval.Yes && d.who.Name == a.Order.Requester {
+		return fmt.Errorf("%s is not of role %s, or ordered it: the signer would not count it", d.who.Name, d.how.Role)
+	}
+	if agreed, err := s.confirm(a, amount); err != nil || !agreed {
+		return err
+	}
+	if err := s.note(a, amount); err != nil {
+		return err
+	}
+	if key, err := sshsig.NewKey(d.signer.PublicKey()); err == nil && key.Hardware() {
+		s.say("Touch your security key.")
+	}
+	signature, err := sshsig.Sign(d.signer, approval.NamespaceApproval, []byte(text))
+	if err != nil {
+		return err
+	}
+	return s.deliver(ctx, d.from, cmp.Or(d.how.Out, "approval-"+one.order.ID.String()+".txt"), text, signature)
+}
+
+// text returns the approval of an order that the person would sign at a time.
+func (d deciding) text(one asked, now time.Time) string {
+	return approval.Approval{Instance: one.order.Instance, Decision: d.decision, Payment: d.payment,
+		Role: d.how.Role, Version: d.list.policy.Version, Policy: d.list.policy.Hash(), Created: now,
+		Expires: now.Add(d.how.For), Nonce: approval.NewNonce(), Order: one.order}.Text()
 }
 
 // choose returns the orders with some IDs; all of them for none.

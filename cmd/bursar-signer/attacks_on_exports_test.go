@@ -43,7 +43,7 @@ func TestAnExportIsNoWayOut(t *testing.T) {
 	}
 	c.write("changed", strings.Replace(c.read("newest"), `"high_water":1`, `"high_water":2`, 1))
 	if _, says, code := c.run("import", "changed", "--reason", "an attack"); code != 1 || !strings.Contains(says,
-		"it was changed") {
+		"the file was changed") {
 		t.Errorf("a changed export: it exits with %d: %s, want 1", code, says)
 	}
 	c.says("2 transactions were not known here, 0 were", "import", "newest", "--reason", "a new machine")

@@ -150,7 +150,7 @@ func TestKeys(t *testing.T) {
 	d.fails(exitFailed, "there is no account "+nobody, "key", "rotate-webhook", nobody)
 	d.fails(exitFailed, "the scopes are read, wallets and withdraw, each once", "key", "create", id.String(),
 		"--scopes", "all")
-	d.fails(exitFailed, "the key is revoked or has ended", "key", "rotate", reader.KeyID.String())
+	d.fails(exitFailed, "the key is revoked or has expired", "key", "rotate", reader.KeyID.String())
 }
 
 func TestRotateWebhook(t *testing.T) {

@@ -111,6 +111,7 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 		"serve":                   "runs until it is stopped",
 		"signer run":              "runs until it is stopped",
 		"api":                     "prints the API's JSON",
+		"approve":                 "prints what another program does",
 		"cold show":               "prints a text to compare by eye",
 		"cold read":               "prints the path that it was given",
 		"seed hand-over":          "speaks to its own parent",
@@ -144,6 +145,34 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 	}
 	if len(without) > 0 {
 		t.Errorf("there are no commands %v", without)
+	}
+}
+
+// A key and a webhook secret are rotated on trial: nothing is changed, and no secret is shown that nobody has.
+func TestRotationsAreRehearsed(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t)
+	d.ok("account", "create", "--name", "shop")
+	before := d.ok("key", "list", "shop", "--json")
+	key := parse[[]listedKey](d, "key", "list", "shop", "--json")[0].KeyID.String()
+	for _, args := range [][]string{{"key", "rotate", key}, {"key", "rotate-webhook", "shop"}} {
+		for _, flags := range [][]string{{"--dry-run"}, {"--dry-run", "--json"}} {
+			out := d.ok(append(args, flags...)...)
+			if !strings.Contains(out, "nothing was changed") || strings.Contains(out, "whsec_") ||
+				strings.Contains(out, "bk_") || strings.Contains(out, "bs_") {
+				t.Errorf("bursar %s %s prints %q, want that nothing was changed, and no secret", args, flags, out)
+			}
+		}
+	}
+	if now := d.ok("key", "list", "shop", "--json"); now != before {
+		t.Errorf("the keys are\n%s\nwant as before\n%s", now, before)
+	}
+	if acts := d.ok("audit", "acts", "list"); strings.Contains(acts, "rotate") {
+		t.Errorf("the acts are\n%s\nwant none of what was only rehearsed", acts)
+	}
+	d.fails(exitFailed, "there is no key", "key", "rotate", treasury.Account.String(), "--dry-run")
+	if out := d.ok("key", "rotate-webhook", "shop", "--json"); !strings.Contains(out, "whsec_") {
+		t.Errorf("a rotation prints %q, want the new secret", out)
 	}
 }
 

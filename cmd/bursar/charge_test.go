@@ -56,6 +56,7 @@ func TestAChargeByCommand(t *testing.T) {
 		t.Errorf("the text is %+v, want the address and what is due", plain)
 	}
 	d.fails(exitFailed, `no charge with the reference "order 8"`, at("charge", "qr", "order 8")...)
+	shownByKey(d, base, one.ChargeID, one.Charge.Address)
 	d.fails(exitFailed, "this charge has no page", at("charge", "open", "order 7")...)
 	d.fails(exitFailed, "has no payments", at("charge", "resolve", "order 7", "accept")...)
 	d.fails(exitUsage, "nothing is asked for", at("charge", "create", "BTC", "--webhook", "https://shop.example/hook")...)
@@ -65,6 +66,49 @@ func TestAChargeByCommand(t *testing.T) {
 	}
 	if out := d.ok(at("charge", "cancel", "order 7")...); !strings.Contains(out, "is cancelled") {
 		t.Errorf("cancel prints %q, want that it is cancelled", out)
+	}
+}
+
+// shownByKey looks at an open charge with the reference "order 7" as somebody who has a key and no configuration.
+func shownByKey(d *harness, base, id, address string) {
+	d.Helper()
+	for _, which := range []string{id, "order 7"} {
+		out := d.ok("charge", "show", which, "--api", base)
+		for _, want := range []string{id, "open", "0.01000000 BTC", address, "order 7"} {
+			if !strings.Contains(out, want) {
+				d.Errorf("charge show %q prints\n%s\nwant %q in it", which, out, want)
+			}
+		}
+	}
+	got := read[struct{ ChargeID, Status string }](d, "charge", "show", "order 7", "--api", base, "--json")
+	if got.ChargeID != id || got.Status != "open" {
+		d.Errorf("charge show --json prints %+v, want %s, which is open", got, id)
+	}
+	for _, test := range []struct {
+		args []string
+		want int
+	}{
+		{nil, 1},
+		{[]string{"--status", "open", "--reference", "order 7", "--currency", "BTC", "--from", "2026-01-01"}, 1},
+		{[]string{"--status", "paid"}, 0},
+		{[]string{"--attention"}, 0},
+		{[]string{"--to", "2026-01-01"}, 0},
+	} {
+		args := append([]string{"charge", "list", "--api", base}, test.args...)
+		listed := read[[]struct{ ChargeID string }](d, append(args, "--json")...)
+		if len(listed) != test.want || test.want == 1 && listed[0].ChargeID != id {
+			d.Errorf("%s lists %+v, want %d charges", args, listed, test.want)
+		}
+		if out := d.ok(args...); strings.Contains(out, id) != (test.want == 1) {
+			d.Errorf("%s prints\n%s\nwant %d charges", args, out, test.want)
+		}
+	}
+	d.fails(exitUsage, "leave out --account", "charge", "list", "--api", base, "--account", id)
+	d.fails(exitUsage, "neither a day", "charge", "list", "--api", base, "--from", "yesterday")
+	d.fails(exitUsage, "--limit must be", "charge", "list", "--api", base, "--limit", "0")
+	d.fails(exitUsage, "is not the ID of a charge", "charge", "show", "order 7")
+	for _, args := range [][]string{{"charge", "list"}, {"charge", "show", id}} {
+		d.fails(exitUsage, "name the service of BURSAR_API_KEY with --api", append(args, "--config", "none.yaml")...)
 	}
 }
 

@@ -53,6 +53,7 @@ func (cmd *completeCommand) Run(c *call) error {
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
+	words = spelled(words)
 	var line commands
 	parser, err := newParser(&call{Call: c.Call}, &line, func(int) {}, words[:max(0, len(words)-1)]...)
 	if err != nil {

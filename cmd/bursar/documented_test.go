@@ -51,7 +51,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 		for _, code := range codeText.FindAllString(string(content), -1) {
 			for _, m := range inCode.FindAllStringSubmatch(code, -1) {
 				seen++
-				if wrong := mistyped(known, strings.Fields(m[1])); wrong != "" {
+				if wrong := mistyped(known, spelled(strings.Fields(m[1]))); wrong != "" {
 					t.Errorf("%s: `bursar %s`: there is no %s, want none", path, m[1], wrong)
 				}
 			}

@@ -24,6 +24,7 @@ func (helpCommand) Help() string {
 
 // Run explains a topic.
 func (cmd *helpCommand) Run(ctx context.Context, c *call) error {
+	cmd.Topic = spelled(cmd.Topic)
 	var line commands
 	parser, err := newParser(&call{Call: c.Call}, &line, func(int) {}, cmd.Topic...)
 	if err != nil {

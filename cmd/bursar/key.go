@@ -162,7 +162,7 @@ func (cmd *keyRevokeCommand) Run(ctx context.Context, c *call) error {
 type keyRotateCommand struct {
 	Key     bursar.ID     `arg:"" placeholder:"KEY" help:"ID of the key."`
 	Overlap time.Duration `default:"24h" help:"How long the old key stays valid; 0s ends it immediately."`
-	confirmed
+	final
 }
 
 // Help returns an example.
@@ -187,7 +187,7 @@ func (cmd *keyRotateCommand) Run(ctx context.Context, c *call) error {
 type keyRotateWebhookCommand struct {
 	Account bursar.ID     `arg:"" type:"account" placeholder:"ACCOUNT" help:"ID or name of the account."`
 	Overlap time.Duration `default:"24h" help:"How long webhooks are signed with the old secret too; 0s ends that immediately."`
-	confirmed
+	final
 }
 
 // Help returns an example.

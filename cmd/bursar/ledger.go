@@ -20,13 +20,13 @@ type ledgerCommands struct {
 type ledgerExportCommand struct {
 	Account bursar.ID `xor:"whose" type:"account" placeholder:"ACCOUNT" help:"Export the statement of this account, with running balances."`
 	All     bool      `xor:"whose" help:"Export the whole journal: every posting with the accounts that it debits and credits."`
-	Since   string    `placeholder:"TIME" help:"Start of the period, such as 2026-01-01 (UTC) or 2026-01-01T00:00:00+01:00. Default: the first entry."`
-	Until   string    `placeholder:"TIME" help:"End of the period, exclusive. Default: now."`
+	Since   string    `aliases:"from" placeholder:"TIME" help:"Start of the period, such as 2026-01-01 (UTC) or 2026-01-01T00:00:00+01:00. Default: the first entry."`
+	Until   string    `aliases:"to" placeholder:"TIME" help:"End of the period, exclusive. Default: now."`
 	Archive []string  `placeholder:"FILE" help:"An archive of the books that has older entries of the account; name all of them, each with a flag of its own."`
 	CSV     bool      `name:"csv" xor:"format" help:"Write CSV, which is the default."`
 	JSON    bool      `name:"json" xor:"format" help:"Write a JSON array."`
 	Format  string    `xor:"format" placeholder:"NAME" help:"csv or json; with --all beancount, hledger or ledger; with --account and --value camt.053 or qbo-csv."`
-	Value   string    `placeholder:"CODE" help:"Add what each amount was worth in this fiat currency when it was posted, such as EUR."`
+	Value   string    `aliases:"price" placeholder:"CODE" help:"Add what each amount was worth in this fiat currency when it was posted, such as EUR."`
 }
 
 // Help returns an example.
@@ -75,6 +75,9 @@ func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
 	}
 	if cmd.All && len(cmd.Archive) > 0 {
 		return wrong("--archive is for the statement of an account; the files themselves have the journal, in lines of JSON")
+	}
+	if cmd.Format == "camt053" {
+		cmd.Format = formatCamt
 	}
 	if err := cmd.formatted(); err != nil {
 		return err

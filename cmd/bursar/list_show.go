@@ -85,46 +85,6 @@ func (cmd *walletShowCommand) Run(ctx context.Context, c *call) error {
 	return c.one(ctx, "/wallets/{id}", "wallet", cmd.ID, cmd.JSON)
 }
 
-type chargeListCommand struct {
-	Account   bursar.ID           `type:"account" placeholder:"ACCOUNT" help:"Only those of this account: its ID or name."`
-	Status    string              `placeholder:"STATUS" help:"Only those that are open, confirming, paid, expired or cancelled."`
-	Label     string              `placeholder:"LABEL" help:"Only those with this label, such as partial, over or late."`
-	Attention bool                `help:"Only those that need a person."`
-	Currency  bursar.CurrencyCode `placeholder:"CODE" help:"Only those of this currency."`
-	Reference string              `placeholder:"TEXT" help:"Only those with this reference."`
-	rows
-}
-
-// Help returns an example.
-func (chargeListCommand) Help() string { return "Example:\n\n    bursar charge list --attention" }
-
-// Run lists charges.
-func (cmd *chargeListCommand) Run(ctx context.Context, c *call) error {
-	attention := ""
-	if cmd.Attention {
-		attention = "yes"
-	}
-	values := cmd.values(cmd.Account, "status", cmd.Status, "label", cmd.Label, "currency", string(cmd.Currency),
-		"reference", cmd.Reference, "attention", attention)
-	return c.many(ctx, "/charges", values, cmd.JSON)
-}
-
-type chargeShowCommand struct {
-	ID   bursar.ID `arg:"" placeholder:"CHARGE" help:"ID of the charge."`
-	JSON bool      `name:"json" help:"Print one JSON object."`
-}
-
-// Help returns an example.
-func (chargeShowCommand) Help() string {
-	return "Use `bursar find` to search by reference or address.\n\nExample:\n\n    " +
-		"bursar charge show 0193a6a0-0000-7000-8000-000000000000"
-}
-
-// Run shows a charge.
-func (cmd *chargeShowCommand) Run(ctx context.Context, c *call) error {
-	return c.one(ctx, "/charges/{id}", "charge", cmd.ID, cmd.JSON)
-}
-
 type withdrawalShowCommand struct {
 	ID   bursar.ID `arg:"" placeholder:"WITHDRAWAL" help:"ID of the withdrawal."`
 	JSON bool      `name:"json" help:"Print one JSON object."`

@@ -27,7 +27,7 @@ const forwardTime = 30 * time.Second
 type listenCommand struct {
 	remote
 	ForwardTo string        `placeholder:"URL" help:"Send each event there by POST, as a webhook is sent."`
-	Event     []string      `placeholder:"NAME" help:"Only these events, such as paid, deposit or withdrawal."`
+	Event     []string      `aliases:"events" placeholder:"NAME" help:"Only these events, such as paid, deposit or withdrawal."`
 	Since     time.Duration `xor:"from" placeholder:"TIME" help:"Start with the events of the last TIME, such as 1h."`
 	After     string        `xor:"from" placeholder:"ID" help:"Begin behind this event, or at this position; oldest: at the oldest. Default: with what comes from now on."`
 	Print     bool          `name:"print-secret" help:"Print the secret of the webhooks that are forwarded, and end."`

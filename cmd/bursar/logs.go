@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -115,7 +113,7 @@ func (cmd *logsTailCommand) source(ctx context.Context, c *call) (read logPage, 
 			return nil, nil, wrong("--request %.60q is not the ID of a request", cmd.Request)
 		}
 	}
-	if cmd.API != "" || cmd.Profile != "" {
+	if cmd.named() {
 		if !cmd.Account.IsZero() {
 			return nil, nil, wrong("a service shows the requests of the key's own account: leave out --account")
 		}
@@ -129,11 +127,8 @@ func (cmd *logsTailCommand) source(ctx context.Context, c *call) (read logPage, 
 		f.Path = "/api/v1/" + strings.Trim(strings.TrimPrefix(cmd.Path, "/api/v1/"), "/")
 	}
 	db, cfg, err := c.database(ctx)
-	if errors.Is(err, fs.ErrNotExist) && c.Getenv("BURSAR_API_KEY") != "" {
-		err = fmt.Errorf("%w; or name the service of BURSAR_API_KEY with --api", err)
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, orAsk(c, err)
 	}
 	if cfg.RequestLog == 0 {
 		c.Note("request_log is off: nothing is logged.")

@@ -64,6 +64,7 @@ type commands struct {
 	Charge       chargeCommands       `cmd:"" help:"Make, list, show, resolve and refund charges."`
 	Withdrawal   withdrawalCommands   `cmd:"" help:"List, approve, reject and cancel withdrawals."`
 	Proposal     proposalCommands     `cmd:"" help:"List, show, approve and reject what was proposed in the console."`
+	Approve      approveCommand       `cmd:"" help:"Look at what waits for approval and sign it, with the program bursar-approve."`
 	Approval     approvalCommands     `cmd:"" help:"List payments that wait for approvals, and add approvals."`
 	Outgoing     outgoingCommands     `cmd:"" help:"Show, resolve and abandon outgoing transactions."`
 	Alarm        alarmCommands        `cmd:"" help:"List and close alarms."`
@@ -118,6 +119,7 @@ func newParser(c *call, line *commands, exit func(int), words ...string) (*kong.
 func run(ctx context.Context, c *call, args []string) int {
 	var line commands
 	helped := false
+	args = spelled(args)
 	parser, err := newParser(c, &line, func(int) { helped = true }, args...)
 	if err != nil {
 		return c.fail(err)
@@ -130,7 +132,11 @@ func run(ctx context.Context, c *call, args []string) int {
 		return c.fail(usage(err))
 	}
 	c.Config = line.Config
-	if err := c.execute(ctx, parsed, args); err != nil {
+	err = c.execute(ctx, parsed, args)
+	if program := exited(0); errors.As(err, &program) {
+		return int(program)
+	}
+	if err != nil {
 		return c.fail(err)
 	}
 	return 0

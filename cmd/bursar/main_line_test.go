@@ -63,7 +63,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"charge qr", "charge open", "charge resolve", "charge refund", "charge cancel",
 		"withdrawal list", "withdrawal show", "withdrawal approve", "withdrawal reject",
 		"withdrawal cancel", "proposal list", "proposal show", "proposal approve", "proposal reject",
-		"approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon",
+		"approve", "approval list", "approval add", "outgoing show", "outgoing resolve", "outgoing abandon",
 		"alarm list", "alarm close", "notice list", "notice test",
 		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
 		"ledger export", "ledger month", "ledger verify", "screening list", "screening release",

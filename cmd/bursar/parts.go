@@ -24,19 +24,12 @@ var commandFields = sync.OnceValue(func() map[string]string {
 
 // commandOf returns the command that words begin with, behind --config; empty where that is not certain.
 func commandOf(words []string) string {
-	for len(words) > 0 {
-		switch word := words[0]; {
-		case word == "--config" && len(words) > 1 && !strings.HasPrefix(words[1], "-"):
-			words = words[2:]
-		case strings.HasPrefix(word, "--config="):
-			words = words[1:]
-		case len(words) == 1 && (word == "--version" || word == "-V"):
-			return "version"
-		case commandFields()[word] != "":
-			return word
-		default:
-			return ""
-		}
+	words = behindConfig(words)
+	switch {
+	case len(words) == 1 && (words[0] == "--version" || words[0] == "-V"):
+		return "version"
+	case len(words) > 0 && commandFields()[words[0]] != "":
+		return words[0]
 	}
 	return ""
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/oversight"
@@ -123,14 +123,14 @@ var progressMarks = map[oversight.Progress]string{
 // steps prints where an object is on its way. A step that is under way says what it waits for.
 func (c *call) steps(steps []oversight.Step) error {
 	for _, s := range steps {
-		text := cmp.Or(s.Text, s.TxID)
-		if s.Text != "" && s.TxID != "" {
-			text += " " + s.TxID
-		}
+		line := progressMarks[s.State] + " " + s.Title
 		if !s.At.IsZero() {
-			text = moment(s.At) + "  " + text
+			line += "  " + moment(s.At)
 		}
-		if err := c.Say("%s %s  %s", progressMarks[s.State], s.Title, cell(text)); err != nil {
+		if text := strings.TrimSpace(s.Text + " " + s.TxID); text != "" {
+			line += "  " + cell(text)
+		}
+		if err := c.Say("%s", line); err != nil {
 			return err
 		}
 	}

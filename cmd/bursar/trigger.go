@@ -103,6 +103,7 @@ func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Event == "list" {
 		return c.Done(actFacts{"events": names}, "%s", described(names))
 	}
+	cmd.Event = ofCharge(cmd.Event)
 	cause, known := all[cmd.Event]
 	if !known {
 		return wrong("event %.40q cannot be triggered; these can: %s", cmd.Event, strings.Join(names, ", "))
@@ -132,7 +133,7 @@ func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
 	}
 	e, err := t.wait(ctx, cmd.Event, id)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s of %s did not come within %s%s", cmd.Event, id, cmd.Within, missing[cmd.Event])
+		return fmt.Errorf("%s of %s did not come within %s", cmd.Event, id, cmd.Within)
 	}
 	if err != nil {
 		return err
@@ -141,9 +142,16 @@ func (cmd *triggerCommand) Run(ctx context.Context, c *call) error {
 		"%s: event %s about %s", e.Event, e.EventID, id)
 }
 
-// missing says why an event may not come although it was caused.
-var missing = map[string]string{
-	"withdrawal": ": an account receives it after `bursar account set ACCOUNT --notify-withdrawals --webhook URL`",
+// ofCharge returns an event's own name: one of a charge may be asked for as charge.paid, and over is overpaid.
+func ofCharge(name string) string {
+	short, is := strings.CutPrefix(name, "charge.")
+	switch {
+	case short == "over":
+		return "overpaid"
+	case is && (short == "withdrawal" || strings.HasPrefix(short, "deposit")): // no charge has these
+		return name
+	}
+	return short
 }
 
 // begin notes where the feed ends, and takes the sandbox's receiver where no other is named.
@@ -255,7 +263,26 @@ func (t *trigger) withdraw(ctx context.Context) (string, error) {
 	if _, err := t.wait(ctx, "deposit", funds.WalletID); err != nil {
 		return "", err
 	}
+	if err := t.notified(ctx); err != nil {
+		return "", err
+	}
 	return t.withdrawal(ctx, outside.Address, half)
+}
+
+// notified has the sandbox's account send events of withdrawals, which accounts do only on request.
+func (t *trigger) notified(ctx context.Context) error {
+	own, err := t.service.Account(ctx)
+	if err != nil {
+		return err
+	}
+	var answer struct{ Changed bool }
+	err = t.control.post(ctx, "account/notify", map[string]any{"accountID": own.AccountID, "webhook": t.cmd.Webhook},
+		&answer)
+	if err == nil && answer.Changed {
+		t.call.Note("From now on the account sends events of its withdrawals: `bursar account set --no-notify-withdrawals` " +
+			"ends that.")
+	}
+	return err
 }
 
 // halfOf returns half of an amount, so that fees find room in the rest.

@@ -93,6 +93,26 @@ func TestATriggersRequestIsChanged(t *testing.T) {
 	}
 }
 
+// An event of a charge is known by its full name too, and over is short for overpaid.
+func TestATriggersEventHasOtherNames(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"paid": "paid", "charge.paid": "paid", "over": "overpaid",
+		"charge.over": "overpaid", "charge.reversed": "reversed", "withdrawal": "withdrawal",
+		"charge.withdrawal": "charge.withdrawal", "charge.deposit_reversed": "charge.deposit_reversed"} {
+		if got := ofCharge(name); got != want {
+			t.Errorf("the event %s is taken for %q, want %q", name, got, want)
+		}
+	}
+	d := newHarness(t)
+	api, control, values := asked(t)
+	d.env = append(d.env, "BURSAR_API_KEY=bk_sandbox", "BURSAR_API="+api, "BURSAR_CONTROL="+control)
+	d.fails(exitFailed, "enough", "trigger", "charge.paid")
+	if len(*values) != 1 || (*values)[0].Get("amount") != "0.01" {
+		t.Errorf("asked for is %v, want one charge of 0.01", *values)
+	}
+	d.fails(exitUsage, `event "charge.deposit" cannot be triggered`, "trigger", "charge.deposit")
+}
+
 func TestSameServer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

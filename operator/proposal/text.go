@@ -14,7 +14,7 @@ import (
 const Namespace = "proposal@bursar"
 
 // Text returns the canonical text of a proposal: what approvers approve, whole, one "name: value" on a line, ASCII.
-// What people wrote stands quoted, so that it can never look like another line.
+// What people wrote is quoted, so that it can never look like another line.
 func Text(p store.Proposal) string {
 	var b strings.Builder
 	line := func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) }

@@ -15,7 +15,7 @@ import (
 )
 
 // govern has a signer's policy noted in which Ada approves with the passkey that she made in the browser.
-func (o *office) govern(t *testing.T, ada bursar.ID) (p roster.Policy) {
+func (o *consoleFixture) govern(t *testing.T, ada bursar.ID) (p roster.Policy) {
 	t.Helper()
 	site, err := passkey.ParseOrigin(o.url)
 	o.Must(err)
@@ -36,13 +36,13 @@ func (o *office) govern(t *testing.T, ada bursar.ID) (p roster.Policy) {
 	return p
 }
 
-func (o *office) notes(t *testing.T, p store.PolicyText) {
+func (o *consoleFixture) notes(t *testing.T, p store.PolicyText) {
 	t.Helper()
 	o.Do(func(tx *store.Tx) error { return tx.Settings().NotePolicy(t.Context(), p) })
 }
 
 // person returns who was invited under a name.
-func (o *office) person(t *testing.T, name string) (id bursar.ID) {
+func (o *consoleFixture) person(t *testing.T, name string) (id bursar.ID) {
 	t.Helper()
 	o.View(func(tx *store.Tx) error {
 		list, err := tx.People().List(t.Context())
@@ -58,7 +58,7 @@ func (o *office) person(t *testing.T, name string) (id bursar.ID) {
 
 // approvesForSigner approves the withdrawal on the page of approvals, and checks what Chromium and its authenticator
 // made as a signer does, which knows the policy alone.
-func (p *payer) approvesForSigner(t *testing.T, o *office, token webauthn.AuthenticatorID) {
+func (p *payer) approvesForSigner(t *testing.T, o *consoleFixture, token webauthn.AuthenticatorID) {
 	t.Helper()
 	policy := o.govern(t, o.person(t, "Ada"))
 	defer o.notes(t, store.PolicyText{})

@@ -19,7 +19,7 @@ import (
 // to approve a withdrawal, the other approves it by passkey, and it goes on. Every page is looked at on the way.
 func (p *payer) acts(t *testing.T) {
 	t.Helper()
-	o, before := newOffice(t), p.url
+	o, before := newConsoleFixture(t), p.url
 	p.url = o.url
 	defer func() { p.url = before }()
 	call(p, webauthn.Enable, webauthn.EnableParams{})
@@ -89,7 +89,7 @@ func (p *payer) signsInFirst(link string) {
 
 // proposes proposes to approve the withdrawal, without scripts, from the withdrawal's page. It returns the path of the
 // proposal.
-func (p *payer) proposes(o *office) string {
+func (p *payer) proposes(o *consoleFixture) string {
 	p.Helper()
 	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	p.consolePage("/console/withdrawals/" + o.payout.ID.String())
@@ -150,7 +150,7 @@ func (p *payer) signsOut() {
 }
 
 // approves approves the proposal by passkey: neither the session alone nor a passkey whose user was not verified does.
-func (p *payer) approves(o *office, token webauthn.AuthenticatorID, at string) {
+func (p *payer) approves(o *consoleFixture, token webauthn.AuthenticatorID, at string) {
 	p.Helper()
 	p.consolePage(at)
 	p.look("the proposal to approve")

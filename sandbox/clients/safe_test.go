@@ -21,8 +21,8 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// vaults are an anvil with a cold account and a Safe of which two of three owners are enough.
-type vaults struct {
+// coldFixture is an anvil with a cold account and a Safe of which two of three owners are enough.
+type coldFixture struct {
 	*testing.T
 	node   *evmtest.Anvil
 	chain  *evm.Chain
@@ -34,13 +34,13 @@ type vaults struct {
 
 const anvilChain = 31337
 
-func newVaults(t *testing.T) *vaults {
+func newColdFixture(t *testing.T) *coldFixture {
 	t.Helper()
 	folder, err := Folder()
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &vaults{T: t, node: evmtest.StartAnvil(t, anvilChain), folder: folder}
+	v := &coldFixture{T: t, node: evmtest.StartAnvil(t, anvilChain), folder: folder}
 	cfg := evm.Ethereum()
 	cfg.ChainID = anvilChain
 	cfg.Tokens = []evm.Token{{Contract: v.node.Token(t), Decimals: 6}}
@@ -64,14 +64,14 @@ func newVaults(t *testing.T) *vaults {
 	return v
 }
 
-func (v *vaults) must(err error) {
+func (v *coldFixture) must(err error) {
 	v.Helper()
 	if err != nil {
 		v.Fatal(err)
 	}
 }
 
-func (v *vaults) pay(base, contract string, amount uint64) {
+func (v *coldFixture) pay(base, contract string, amount uint64) {
 	v.Helper()
 	if contract == "" { // a Safe's proxy takes more than the gas of a plain payment
 		v.node.Ask(v.T, nil, "anvil_setBalance", base, "0x"+new(big.Int).SetUint64(amount).Text(16))
@@ -82,7 +82,7 @@ func (v *vaults) pay(base, contract string, amount uint64) {
 }
 
 // code returns the bytecode of a contract of Safe 1.4.1, as its authors compiled it.
-func (v *vaults) code(path, field string) []byte {
+func (v *coldFixture) code(path, field string) []byte {
 	v.Helper()
 	data, err := os.ReadFile(filepath.Join(v.folder, "node_modules", "@safe-global", "safe-contracts", "build",
 		"artifacts", "contracts", path))
@@ -97,7 +97,7 @@ func (v *vaults) code(path, field string) []byte {
 }
 
 // deploy makes a Safe: a proxy of the contract, set up with two of the owners.
-func (v *vaults) deploy(owners []string) string {
+func (v *coldFixture) deploy(owners []string) string {
 	v.Helper()
 	const singleton = "0x5afe5afe5afe5afe5afe5afe5afe5afe5afe5afe"
 	v.node.SetCode(v.T, singleton, v.code("Safe.sol/Safe.json", "deployedBytecode"))
@@ -127,7 +127,7 @@ type refill struct {
 }
 
 // refill builds, signs and sends a refill from a wallet.
-func (v *vaults) refill(w bursar.ColdWallet, contract string, amount uint64, signers ...int) refill {
+func (v *coldFixture) refill(w bursar.ColdWallet, contract string, amount uint64, signers ...int) refill {
 	v.Helper()
 	r := signer.Refill{Wallet: w, MaxFee: bursar.Units(2e17), Payment: chain.Payment{Amount: bursar.Units(amount),
 		Address: bursar.Address{Base: v.bases[0]}, Contract: contract}}
@@ -153,7 +153,7 @@ func (v *vaults) refill(w bursar.ColdWallet, contract string, amount uint64, sig
 		signed: signed, paid: r.Payment}
 }
 
-func (v *vaults) held(contract string) bursar.Amount {
+func (v *coldFixture) held(contract string) bursar.Amount {
 	if contract == "" {
 		return v.node.Balance(v.T, v.bases[0])
 	}
@@ -168,7 +168,7 @@ func TestSafesAndColdAccountsRefill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs anvil, Node.js and the client libraries")
 	}
-	v := newVaults(t)
+	v := newColdFixture(t)
 	account := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "device", Kind: bursar.ColdAddress, Addresses: v.bases[1:2]}
 	safe := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "safe", Kind: bursar.ColdSafe, Addresses: []string{v.safe},
 		Executor: v.bases[3]}
@@ -213,7 +213,7 @@ func TestRefillsOfASafeThatCannotBegin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs anvil and the client libraries")
 	}
-	v := newVaults(t)
+	v := newColdFixture(t)
 	poor := v.node.Outsider(t)
 	for name, a := range map[string]struct {
 		safe, executor string
@@ -245,7 +245,7 @@ func TestARefillInThePoolIsRevoked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs anvil and the client libraries")
 	}
-	v := newVaults(t)
+	v := newColdFixture(t)
 	for _, w := range []bursar.ColdWallet{
 		{Chain: bursar.Ethereum, Name: "device", Kind: bursar.ColdAddress, Addresses: v.bases[1:2]},
 		{Chain: bursar.Ethereum, Name: "safe", Kind: bursar.ColdSafe, Addresses: []string{v.safe}, Executor: v.bases[3]},
@@ -285,7 +285,7 @@ func TestOtherWaysOutOfASafeAndAnAccount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs anvil and the client libraries")
 	}
-	v := newVaults(t)
+	v := newColdFixture(t)
 	account := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "device", Kind: bursar.ColdAddress,
 		Addresses: v.bases[1:2]}
 	safe := bursar.ColdWallet{Chain: bursar.Ethereum, Name: "safe", Kind: bursar.ColdSafe, Addresses: []string{v.safe},

@@ -48,11 +48,15 @@ type Config struct {
 	Hot      map[bursar.ChainID]string // the service's hot wallet address on each chain
 	// NewAccount creates another account; with orders it signs its withdrawals.
 	NewAccount func(ctx context.Context, name string, orders bool) (Account, error)
-	API        string // URL of the service's API, without a path
-	APIKey     string // of the account whose charges are paid if a request names no key
-	Log        *slog.Logger
-	Now        func() time.Time          // the service's clock
-	Advance    func(time.Duration) error // moves it; nil: it cannot be moved
+	// Notify has an account send events of its withdrawals, to a URL unless the account has one. It reports whether it
+	// did not before.
+	Notify    func(ctx context.Context, id bursar.ID, webhook string) (changed bool, err error)
+	AccountID string // of the account that is meant where none is named
+	API       string // URL of the service's API, without a path
+	APIKey    string // of the account whose charges are paid if a request names no key
+	Log       *slog.Logger
+	Now       func() time.Time          // the service's clock
+	Advance   func(time.Duration) error // moves it; nil: it cannot be moved
 }
 
 // Server is the remote control.
@@ -142,6 +146,7 @@ func (s *Server) handler() http.Handler {
 	post("/fault", s.fault)
 	post("/address", s.address)
 	post("/account", s.account)
+	post("/account/notify", s.notify)
 	post("/test/charge/pay", s.payCharge)
 	post("/test/clock", s.advance)
 	get("/test/clock", s.clock)

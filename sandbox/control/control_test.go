@@ -22,6 +22,9 @@ type remote struct {
 	url string
 }
 
+// accountOfTests is the sandbox's account.
+const accountOfTests = "0193a6a0-0000-7000-8000-000000000001"
+
 func newRemote(t *testing.T) remote {
 	t.Helper()
 	registry, err := bursar.NewRegistry(bursar.Standard())
@@ -35,7 +38,14 @@ func newRemote(t *testing.T) remote {
 				return Account{}, errors.New("a name is needed")
 			}
 			return Account{AccountID: "1", APIKey: "key"}, nil
-		}}
+		},
+		Notify: func(_ context.Context, id bursar.ID, webhook string) (bool, error) {
+			if id.String() != accountOfTests || !strings.HasPrefix(webhook, "http://") {
+				return false, errors.New("the account or its webhook is another")
+			}
+			return true, nil
+		},
+		AccountID: accountOfTests}
 	for _, id := range []bursar.ChainID{bursar.Bitcoin, bursar.Ethereum} {
 		c, err := chains.Start(t.Context(), id, chains.Options{Manual: true, Log: log, Mined: func() {}})
 		if err != nil {
@@ -196,6 +206,9 @@ func TestWebhooksAndAccounts(t *testing.T) {
 	if key := r.get("/account", `{"name":"shop"}`, "apiKey"); key != "key" {
 		t.Errorf("key %q, want %q", key, "key")
 	}
+	if id := r.get("/account/notify", `{}`, "accountID"); id != accountOfTests {
+		t.Errorf("events of withdrawals are sent for %q, want for %q", id, accountOfTests)
+	}
 	if mode := r.get("/blocks", `{"mode":"auto"}`, "mode"); mode != "auto" {
 		t.Errorf("mode %q, want %q", mode, "auto")
 	}
@@ -259,6 +272,9 @@ func TestRefusals(t *testing.T) {
 		{"/blocks", `{"mode":"fast"}`, 400, "mode"},
 		{"/address", `{}`, 400, "currency"},
 		{"/account", `{"name":""}`, 400, "name"},
+		{"/account/notify", `{"accountID":"1"}`, 400, "accountID"},
+		{"/account/notify", `{"accountID":"0193a6a0-0000-7000-8000-000000000002"}`, 400, "is another"},
+		{"/account/notify", `{"webhook":""}`, 400, "is another"},
 		{"/webhooks/answer", `{"status":42}`, 400, "42"},
 		{"/screening", `{"address":"*","verdict":"reject"}`, 400, "--screening"},
 		{"/balance", "", 400, "currency"},

@@ -148,3 +148,23 @@ func (s *Server) account(r *http.Request, body []byte) (any, error) {
 	}
 	return account, nil
 }
+
+// notify has an account send events of its withdrawals.
+func (s *Server) notify(r *http.Request, body []byte) (any, error) {
+	request := struct {
+		AccountID string `json:"accountID"`
+		Webhook   string `json:"webhook"`
+	}{s.AccountID, s.Receiver.URL()}
+	if err := read(body, &request); err != nil {
+		return nil, err
+	}
+	id, err := bursar.ParseID(request.AccountID)
+	if err != nil {
+		return nil, wrong("accountID: %s", err)
+	}
+	changed, err := s.Notify(r.Context(), id, request.Webhook)
+	if err != nil {
+		return nil, wrong("%s", err)
+	}
+	return map[string]any{"accountID": request.AccountID, "changed": changed}, nil
+}

@@ -61,8 +61,8 @@ func (cmd *signerApplyCommand) Run(ctx context.Context, c *Call) error {
 		case approval.KindFreeze:
 			return c.applyFreeze(ctx, host.StateFile(cfg), file, text, signatures)
 		}
-		return fmt.Errorf("it begins with %.40q: apply takes a policy, a destination, a client's key, a freeze or a thaw",
-			kind)
+		return fmt.Errorf("the text begins with %.40q: apply takes a policy, a destination, a client's key, a freeze or "+
+			"a thaw", kind)
 	})
 }
 

@@ -245,7 +245,7 @@ func TestWhatIsKnownWaitsForItsCounter(t *testing.T) {
 	if err := appendTo(t, f); !errors.Is(err, ErrCounter) {
 		t.Fatalf("the counter fails: %v, want %v", err, ErrCounter)
 	}
-	known := func(Tx) error { return errors.New("it was counted before") } // as the signer ends what it knows
+	known := func(Tx) error { return errors.New("the transaction was counted before") } // as the signer ends what it knows
 	if err := f.Do(t.Context(), known); !errors.Is(err, ErrCounter) {
 		t.Errorf("the same bytes, while the counter fails: %v, want %v", err, ErrCounter)
 	}

@@ -167,14 +167,14 @@ func readExport(
 	for first := true; ; first = false {
 		line, err := in.ReadSlice('\n')
 		if err != nil {
-			return sum, fmt.Errorf("%w: it is cut off, or a line is too long: %w", ErrInterchange, err)
+			return sum, fmt.Errorf("%w: the file is cut off, or a line is too long: %w", ErrInterchange, err)
 		}
 		var last ending
 		if !first && json.Unmarshal(line, &last) == nil && last.SHA256 != "" {
 			sum = [sha256.Size]byte(hashed.Sum(nil))
 			signature, err := hex.DecodeString(last.Signature)
 			if err != nil || last.SHA256 != hex.EncodeToString(sum[:]) {
-				return sum, fmt.Errorf("%w: it was changed", ErrInterchange)
+				return sum, fmt.Errorf("%w: the file was changed", ErrInterchange)
 			}
 			if err := verify(ExportText(sum), signature); err != nil {
 				return sum, fmt.Errorf("%w: %w", ErrInterchange, err)

@@ -63,7 +63,7 @@ const asideSuffix = ".thawing"
 
 // marked returns what a marker file says. One without readable content freezes too.
 func marked(path string) (f Freeze, is bool, err error) {
-	for _, one := range []string{path, path + asideSuffix, path} { // it may be put back meanwhile
+	for _, one := range []string{path, path + asideSuffix, path} { // it may be put back at the same time
 		if f, is, err = markedBy(one); is || err != nil {
 			return f, is, err
 		}
@@ -126,7 +126,7 @@ func unmark(path, mark string) error {
 		return fmt.Errorf("thaw: %w", err)
 	}
 	if markOf(aside) != mark {
-		err := errors.New("thaw: the signer was frozen again meanwhile")
+		err := errors.New("thaw: the signer was frozen again in the meantime")
 		return errors.Join(err, os.Rename(aside, path))
 	}
 	if err := os.Remove(aside); err != nil {

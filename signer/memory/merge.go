@@ -76,7 +76,7 @@ type mergedFlow struct {
 
 func (m *merger) begin(ctx context.Context, e Exported) error {
 	if e.Fingerprint != m.fingerprint {
-		return fmt.Errorf("%w: it is of the seed with fingerprint %.20s", ErrInterchange, e.Fingerprint)
+		return fmt.Errorf("%w: the file is of the seed with fingerprint %.20s", ErrInterchange, e.Fingerprint)
 	}
 	m.done.From = e
 	if _, err := m.tx.exec(ctx, `UPDATE state SET high_water = max(high_water, ?), cold_since = max(cold_since, ?)`,

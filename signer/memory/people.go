@@ -187,20 +187,3 @@ CREATE TABLE grants (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX grants_of_rule ON grants(rule, at, worth);
 `
-
-// addUp adds amounts; beyond 128 bits it gives the highest amount.
-func addUp(total, more bursar.Amount) bursar.Amount {
-	sum, err := total.Add(more)
-	if err != nil {
-		return most
-	}
-	return sum
-}
-
-var most = func() bursar.Amount {
-	a, err := bursar.ParseUnits("340282366920938463463374607431768211455")
-	if err != nil {
-		panic(err)
-	}
-	return a
-}()

@@ -24,7 +24,7 @@ func (m ramTx) GrantIn(_ context.Context, order Digest, flow int64) (Grant, bool
 func (m ramTx) WorthSince(_ context.Context, by RuleUse, from time.Time) (total bursar.Amount, _ error) {
 	for _, g := range m.people.grants {
 		if by.Counts(g.Rule, g.Account) && !g.At.Before(from) {
-			total = addUp(total, g.Worth)
+			total = total.AddCapped(g.Worth)
 		}
 	}
 	return total, nil
@@ -66,7 +66,7 @@ func (m ramTx) SetRuleFee(_ context.Context, f RuleFee) error {
 func (m ramTx) RuleFeesSince(_ context.Context, by RuleUse, from time.Time) (total bursar.Amount, _ error) {
 	for _, f := range m.people.fees {
 		if by.Counts(f.Rule, f.Account) && !f.At.Before(from) {
-			total = addUp(total, f.Worth)
+			total = total.AddCapped(f.Worth)
 		}
 	}
 	return total, nil

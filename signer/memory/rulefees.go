@@ -102,7 +102,7 @@ func (tx *sqlTx) worthSince(
 		func(r rows) error {
 			var one bursar.Amount
 			err := r.Scan(&one)
-			total = addUp(total, one)
+			total = total.AddCapped(one)
 			return err
 		})
 	return total, err

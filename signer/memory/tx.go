@@ -114,7 +114,7 @@ func (tx *sqlTx) State(ctx context.Context) (s State, err error) {
 	found, err := tx.one(ctx, `SELECT instance, fingerprint, high_water, cold_since FROM state`, nil, &s.Instance,
 		&s.Fingerprint, &high, &cold)
 	if err == nil && !found {
-		err = fmt.Errorf("%w: it has no state", ErrOtherSigner)
+		err = fmt.Errorf("%w: the row of table state is missing", ErrOtherSigner)
 	}
 	s.HighWater, s.ColdSince = timeOf(high), timeOf(cold)
 	return s, err

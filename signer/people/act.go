@@ -91,7 +91,7 @@ func spelled(d approval.Destination, chains roster.Chains) error {
 func notRemoved(ctx context.Context, tx memory.Tx, d approval.Destination) error {
 	at, err := tx.Removed(ctx, d.Chain, d.To.Base)
 	if err == nil && !at.IsZero() && !d.Created.After(at.Truncate(time.Second)) {
-		err = fmt.Errorf("%w: it was made at %s, and the address was removed at %s: make another", ErrTime,
+		err = fmt.Errorf("%w: the text was made at %s, and the address was removed at %s: make another", ErrTime,
 			approval.Moment(d.Created), approval.Moment(at))
 	}
 	return err

@@ -31,17 +31,9 @@ type sums struct {
 func shareOf(fee bursar.Amount, payments int) bursar.Amount {
 	share, rest := fee.Div(uint64(max(payments, 1)))
 	if rest > 0 {
-		share = addUp(share, bursar.Units(1))
+		share = share.AddCapped(bursar.Units(1))
 	}
 	return share
-}
-
-func addUp(a, b bursar.Amount) bursar.Amount {
-	total, err := a.Add(b)
-	if err != nil {
-		return mostWorth
-	}
-	return total
 }
 
 // begin reads what the flow counts so far, and says what each payment costs.
@@ -73,7 +65,7 @@ func (j *judging) again(ctx context.Context, digest memory.Digest) (bool, error)
 
 func (j *judging) add(of ofRule, more sums) {
 	now := j.sums[of]
-	j.sums[of] = sums{addUp(now.worth, more.worth), now.payments + more.payments, addUp(now.cost, more.cost)}
+	j.sums[of] = sums{now.worth.AddCapped(more.worth), now.payments + more.payments, now.cost.AddCapped(more.cost)}
 }
 
 // replacements refuses a transaction that costs more than one before it, where a rule that allowed its orders has no
@@ -87,7 +79,7 @@ func (j *judging) replacements(ctx context.Context) (err error) {
 		q.Used = func(measure roster.Measure, _ string, from time.Time) bursar.Amount {
 			used, failed := j.used(ctx, measure, of, from, bursar.Amount{})
 			err = errors.Join(err, failed)
-			if measure == roster.MeasurePayments || used == mostWorth {
+			if measure == roster.MeasurePayments || used == bursar.LargestAmount() {
 				return used
 			}
 			return used.SubOrZero(more)
@@ -135,7 +127,7 @@ func (j *judging) used(
 	ctx context.Context, measure roster.Measure, of ofRule, from time.Time, more bursar.Amount,
 ) (total bursar.Amount, err error) {
 	if from.Before(j.State.ColdSince) {
-		return mostWorth, nil
+		return bursar.LargestAmount(), nil
 	}
 	by := memory.RuleUse{Rule: of.rule}
 	if measure == roster.MeasureAccount {
@@ -149,9 +141,9 @@ func (j *judging) used(
 			switch {
 			case !by.Counts(other.rule, other.account):
 			case measure == roster.MeasurePayments:
-				total = addUp(total, bursar.Units(s.payments))
+				total = total.AddCapped(bursar.Units(s.payments))
 			default:
-				total = addUp(total, s.worth)
+				total = total.AddCapped(s.worth)
 			}
 		}
 	}
@@ -159,14 +151,14 @@ func (j *judging) used(
 		return total, nil
 	}
 	fees, err := j.fees(ctx, by, of, from, more)
-	return addUp(total, fees), err
+	return total.AddCapped(fees), err
 }
 
 // fees returns the part of used that is what transactions can cost; its parameters are those of used.
 func (j *judging) fees(
 	ctx context.Context, by memory.RuleUse, of ofRule, from time.Time, more bursar.Amount,
 ) (total bursar.Amount, err error) {
-	if total, err = j.stored(ctx, roster.MeasureFees, by, from); err != nil || total == mostWorth {
+	if total, err = j.stored(ctx, roster.MeasureFees, by, from); err != nil || total == bursar.LargestAmount() {
 		return total, err
 	}
 	parts := map[ofRule]bursar.Amount{of: more}
@@ -180,19 +172,19 @@ func (j *judging) fees(
 		}
 	}
 	for part, s := range j.sums {
-		parts[part] = addUp(parts[part], s.cost)
+		parts[part] = parts[part].AddCapped(s.cost)
 	}
 	for part, cost := range parts {
 		before := j.counted(part)
 		switch {
 		case !by.Counts(part.rule, part.account):
 		case before.Worth.Less(cost):
-			total = addUp(total, cost)
+			total = total.AddCapped(cost)
 		case !before.At.Before(from):
-			total = addUp(total, before.Worth)
+			total = total.AddCapped(before.Worth)
 		}
 	}
-	if total == mostWorth {
+	if total == bursar.LargestAmount() {
 		return total, nil
 	}
 	return total.SubOrZero(more), nil

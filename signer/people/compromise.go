@@ -15,7 +15,7 @@ import (
 )
 
 // ErrCold is returned for a compromise order that names a wallet which is no cold wallet of the signer's configuration.
-var ErrCold = errors.New("it names no cold wallet of this signer's configuration")
+var ErrCold = errors.New("the order names no cold wallet of this signer's configuration")
 
 // ErrInForce is returned where a compromise order is in force already.
 var ErrInForce = errors.New("a compromise order is in force")

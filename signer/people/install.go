@@ -139,8 +139,8 @@ func isNext(ctx context.Context, tx memory.Tx, state memory.State, next roster.P
 	}
 	if lost.Version > 0 {
 		if next.Version <= lost.Version {
-			return fmt.Errorf("%w: it is version %d, and version %d, %s, was in force: apply that very text, or sign a later "+
-				"version", ErrUsed, next.Version, lost.Version, lost.Hash)
+			return fmt.Errorf("%w: the policy is version %d, and version %d, %s, was in force: apply that very text, or sign a "+
+				"later version", ErrUsed, next.Version, lost.Version, lost.Hash)
 		}
 		return nil
 	}
@@ -149,8 +149,8 @@ func isNext(ctx context.Context, tx memory.Tx, state memory.State, next roster.P
 		return err // the first here may follow versions of a state that was lost before this was noted
 	}
 	if newest := list[0]; next.Version != newest.Version+1 || next.Previous != approval.HashOf(newest.Text) {
-		return fmt.Errorf("%w: it is version %d after %s, and the newest is version %d with %s", ErrUsed, next.Version,
-			next.Previous, newest.Version, approval.HashOf(newest.Text))
+		return fmt.Errorf("%w: the policy is version %d after %s, and the newest is version %d with %s", ErrUsed,
+			next.Version, next.Previous, newest.Version, approval.HashOf(newest.Text))
 	}
 	return nil
 }

@@ -258,8 +258,6 @@ func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, eviden
 	return nil
 }
 
-var mostWorth, _ = bursar.ParseUnits("340282366920938463463374607431768211455")
-
 // Write remembers what was allowed, in the transaction that remembers the signature, once its flow is known.
 func (g Grants) Write(ctx context.Context, tx memory.Tx, flow int64, now time.Time) error {
 	for _, one := range g.List {

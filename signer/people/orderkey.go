@@ -127,7 +127,7 @@ func add(ctx context.Context, tx memory.Tx, k approval.OrderKey, list []memory.O
 		return fmt.Errorf("%w: its ID is %s, and the text says %s", orderkey.ErrKey, public.ID(), k.ID)
 	}
 	if slices.ContainsFunc(list, func(one memory.OrderKey) bool { return one.ID == k.ID && !one.Lost() }) {
-		return fmt.Errorf("account %s has or had the key %s already: one that was revoked does not come back", k.Account,
+		return fmt.Errorf("account %s has or had the key %s already: a revoked key cannot be added again", k.Account,
 			k.ID)
 	}
 	return tx.AddOrderKey(ctx, memory.OrderKey{Account: k.Account, ID: k.ID, Public: k.Key, Name: k.Name, From: from})

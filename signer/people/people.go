@@ -22,7 +22,7 @@ import (
 var (
 	ErrNoPolicy = errors.New("no policy is in force")
 	ErrOther    = errors.New("the text is for another signer, or for an earlier state of this one")
-	ErrTime     = errors.New("its time has passed, or is yet to come")
+	ErrTime     = errors.New("not valid now")
 	ErrUsed     = errors.New("used before")
 	ErrLost     = errors.New("the policy that was in force is lost")
 	ErrTwo      = errors.New("one version of the policy has two texts: two signers have this seed, or a file was changed")
@@ -45,7 +45,7 @@ func timeOf(state memory.State, now time.Time) (time.Time, error) {
 // lasts refuses what is not valid at a time.
 func lasts(created, expires, now time.Time) error {
 	if !now.Before(expires) || now.Add(bursar.ClockTolerance).Before(created) {
-		return fmt.Errorf("%w: it is valid from %s to %s", ErrTime, created.Format(time.RFC3339),
+		return fmt.Errorf("%w: the text is valid from %s to %s", ErrTime, created.Format(time.RFC3339),
 			expires.Format(time.RFC3339))
 	}
 	return nil

@@ -42,7 +42,7 @@ func (t *Tree) Prove(number int64, signed, key string) (string, error) {
 func Verify(text, key string) (e memory.Entry, err error) {
 	head, signed, found := strings.Cut(text, "\n\n")
 	if !found {
-		return e, fmt.Errorf("%w: it has no checkpoint", ErrMalformed)
+		return e, fmt.Errorf("%w: the proof has no checkpoint", ErrMalformed)
 	}
 	c, err := open(signed, key)
 	if err != nil {
@@ -63,7 +63,7 @@ func readEntry(head string) (e memory.Entry, proof tlog.RecordProof, err error) 
 	lines := strings.Split(strings.TrimSuffix(head, "\n"), "\n")
 	fields := []string{"number: ", "at: ", "kind: ", "detail: "}
 	if len(lines) < len(fields)+1 || lines[0] != kind {
-		return e, nil, fmt.Errorf("%w: it begins with %.40q", ErrMalformed, lines[0])
+		return e, nil, fmt.Errorf("%w: the proof begins with %.40q", ErrMalformed, lines[0])
 	}
 	values := make([]string, len(fields))
 	for i, name := range fields {

@@ -115,7 +115,7 @@ func (t *Tree) Size() int64 { return t.size }
 // root returns the root of the tree as it was at a size.
 func (t *Tree) root(size int64) (tlog.Hash, error) {
 	if size < 1 || size > t.Size() {
-		return tlog.Hash{}, fmt.Errorf("%w: it has %d entries, and the checkpoint %d", ErrChanged, t.Size(), size)
+		return tlog.Hash{}, fmt.Errorf("%w: the log has %d entries, and the checkpoint %d", ErrChanged, t.Size(), size)
 	}
 	return tlog.TreeHash(size, t)
 }

@@ -41,12 +41,12 @@ type Witness struct {
 func (w Witness) Judge(request string, seen Seen, at time.Time) (next Seen, signed string, err error) {
 	head, signed, found := strings.Cut(request, "\n\n")
 	if !found {
-		return next, "", fmt.Errorf("%w: it has no checkpoint", ErrMalformed)
+		return next, "", fmt.Errorf("%w: the request has no checkpoint", ErrMalformed)
 	}
 	lines := strings.Split(head, "\n")
 	old, err := strconv.ParseInt(strings.TrimPrefix(lines[0], "old "), 10, 64)
 	if err != nil || lines[0] != fmt.Sprintf("old %d", old) || old < 0 {
-		return next, "", fmt.Errorf("%w: it begins with %.40q", ErrMalformed, lines[0])
+		return next, "", fmt.Errorf("%w: the request begins with %.40q", ErrMalformed, lines[0])
 	}
 	var proof tlog.TreeProof
 	for _, line := range lines[1:] {
@@ -85,9 +85,9 @@ func follows(c checkpoint, seen Seen, proof tlog.TreeProof) error {
 	}
 	switch {
 	case c.name != seen.Log:
-		return fmt.Errorf("%w: it is of %q, and this witness saw %q", ErrOther, c.name, seen.Log)
+		return fmt.Errorf("%w: the checkpoint is of %q, and this witness saw %q", ErrOther, c.name, seen.Log)
 	case c.size < seen.Size:
-		return fmt.Errorf("%w: it has %d entries, and had %d", ErrForked, c.size, seen.Size)
+		return fmt.Errorf("%w: the log has %d entries, and had %d", ErrForked, c.size, seen.Size)
 	case c.size == seen.Size && c.root != root:
 		return fmt.Errorf("%w: at %d entries", ErrForked, c.size)
 	case c.size == seen.Size:

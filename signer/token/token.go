@@ -95,10 +95,10 @@ func Open(ctx context.Context, program []string, env []string, sealed string) ([
 	c.WaitDelay = time.Second
 	err = c.Run()
 	if answer.over {
-		err = errors.Join(err, fmt.Errorf("it printed more than %d bytes", maxAnswer))
+		err = errors.Join(err, fmt.Errorf("the program printed more than %d bytes", maxAnswer))
 	}
 	if err == nil && answer.Len() == 0 {
-		err = errors.New("it printed nothing")
+		err = errors.New("the program printed nothing")
 	}
 	if err != nil {
 		clear(answer.Bytes())

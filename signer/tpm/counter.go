@@ -205,7 +205,7 @@ func (c Counter) value(t transport.TPM) (uint64, error) {
 		return 0, err
 	}
 	if len(got.Data.Buffer) != counterSize {
-		return 0, fmt.Errorf("%w: it holds %d bytes", ErrNoCounter, len(got.Data.Buffer))
+		return 0, fmt.Errorf("%w: the counter holds %d bytes", ErrNoCounter, len(got.Data.Buffer))
 	}
 	return binary.BigEndian.Uint64(got.Data.Buffer), nil
 }

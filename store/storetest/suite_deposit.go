@@ -52,20 +52,26 @@ func arrivals(t *testing.T, db *store.DB) {
 	if id, written := arrive(9, "b", 3, 4); !written || id != (bursar.ID{1}) {
 		t.Fatalf("its return gave %v, %v", id, written)
 	}
+	wantFinalFrom(t, db, 9, bursar.Units(4), w.ID)
+}
+
+// wantFinalFrom wants one deposit, of an amount to a wallet, that is due once a block is final, and not before.
+func wantFinalFrom(t *testing.T, db *store.DB, block uint64, amount bursar.Amount, wallet bursar.ID) {
+	t.Helper()
 	do(t, db, func(tx *store.Tx) error {
 		query := store.FinalDeposits{
 			Chain:      bursar.Bitcoin,
 			Currencies: []bursar.CurrencyCode{"LTC", "BTC"},
-			Final:      8,
+			Final:      block - 1,
 			Latest:     20,
 			Recorded:   20,
 			Limit:      10,
 		}
 		early, _ := tx.Deposits().Final(ctx, query)
-		query.Final = 9
+		query.Final = block
 		due, err := tx.Deposits().Final(ctx, query)
-		if len(early) != 0 || len(due) != 1 || due[0].Amount != bursar.Units(4) || due[0].Webhook != "https://own.example" ||
-			due[0].WalletID != w.ID {
+		if len(early) != 0 || len(due) != 1 || due[0].Amount != amount || due[0].Webhook != "https://own.example" ||
+			due[0].WalletID != wallet {
 			t.Errorf("final too early %d, due %+v", len(early), due)
 		}
 		return err

@@ -7,19 +7,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// fees holds that a rule is one for its account, currency and kind, and comes back as it was set.
-func fees(t *testing.T, db *store.DB) {
-	one, two := newAccount(t, db, 1), newAccount(t, db, 2)
-	large, err := bursar.ParseUnits("340282366920938463463374607431768211455")
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := []bursar.FeeRule{
-		{AccountID: one, Kind: bursar.FeeOfDeposit, Fee: bursar.Fee{Millionths: 999_999}},
-		{AccountID: one, Currency: "BTC", Kind: bursar.FeeOfDeposit, Fee: bursar.Fee{Fixed: large}},
-		{AccountID: one, Currency: "BTC", Kind: bursar.FeeOfWithdrawal, Fee: bursar.Fee{Network: true}},
-		{AccountID: two, Currency: "BTC", Kind: bursar.FeeOfDeposit},
-	}
+// setFees sets each rule twice, first with another fee, and notes in it when it was set.
+func setFees(t *testing.T, db *store.DB, set []bursar.FeeRule) {
+	t.Helper()
 	do(t, db, func(tx *store.Tx) error {
 		for i, r := range set {
 			before := r
@@ -34,6 +24,18 @@ func fees(t *testing.T, db *store.DB) {
 		}
 		return nil
 	})
+}
+
+// fees holds that a rule is one for its account, currency and kind, and comes back as it was set.
+func fees(t *testing.T, db *store.DB) {
+	one, two := newAccount(t, db, 1), newAccount(t, db, 2)
+	set := []bursar.FeeRule{
+		{AccountID: one, Kind: bursar.FeeOfDeposit, Fee: bursar.Fee{Millionths: 999_999}},
+		{AccountID: one, Currency: "BTC", Kind: bursar.FeeOfDeposit, Fee: bursar.Fee{Fixed: bursar.LargestAmount()}},
+		{AccountID: one, Currency: "BTC", Kind: bursar.FeeOfWithdrawal, Fee: bursar.Fee{Network: true}},
+		{AccountID: two, Currency: "BTC", Kind: bursar.FeeOfDeposit},
+	}
+	setFees(t, db, set)
 	read := func(accounts ...bursar.ID) (rules bursar.FeeRules) {
 		t.Helper()
 		do(t, db, func(tx *store.Tx) (err error) {

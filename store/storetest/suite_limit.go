@@ -13,12 +13,9 @@ import (
 // those of every account.
 func limits(t *testing.T, db *store.DB) {
 	one, two := newAccount(t, db, 1), newAccount(t, db, 2)
-	large, err := bursar.ParseUnits("340282366920938463463374607431768211455")
-	if err != nil {
-		t.Fatal(err)
-	}
 	set := bursar.LimitRules{
-		{AccountID: one, Currency: "BTC", Kind: bursar.LimitApproval, Amount: large, Actor: "Ann", Reason: "r"},
+		{AccountID: one, Currency: "BTC", Kind: bursar.LimitApproval, Amount: bursar.LargestAmount(), Actor: "Ann",
+			Reason: "r"},
 		{AccountID: one, Currency: "BTC", Kind: bursar.LimitMaximum, Amount: bursar.Units(1), Actor: "Ann"},
 		{AccountID: two, Currency: "BTC", Kind: bursar.LimitMaximum, Amount: bursar.Units(2)},
 		{Currency: "BTC", Kind: bursar.LimitMaximum, Amount: bursar.Units(3)},

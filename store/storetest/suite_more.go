@@ -126,17 +126,9 @@ func redelivered(t *testing.T, db *store.DB, account bursar.ID) {
 	})
 }
 
-func idempotency(t *testing.T, db *store.DB) {
-	account, other := newAccount(t, db, 1), newAccount(t, db, 2)
-	name := store.KeyName{Account: account, Name: "k"}
-	keep := func(answer string) error {
-		return db.Do(ctx, func(tx *store.Tx) error {
-			own := store.KeyName{Account: account, Name: "k/" + answer}
-			tx.IdempotencyKeys().Keep(own, []byte("h"), store.Answer{Status: 200})
-			tx.IdempotencyKeys().Keep(name, []byte("h"), store.Answer{Status: 200, Body: []byte(answer)})
-			return nil
-		})
-	}
+// keepAtOnce has eight transactions keep an answer of theirs under the same key, and returns the answer that was kept.
+func keepAtOnce(t *testing.T, keep func(answer string) error) (winner string) {
+	t.Helper()
 	var group sync.WaitGroup
 	var first atomic.Value
 	var kept, taken atomic.Int64
@@ -157,6 +149,22 @@ func idempotency(t *testing.T, db *store.DB) {
 	if kept.Load() != 1 || taken.Load() != 7 {
 		t.Fatalf("%d transactions kept their answer and %d found the key taken, want 1 and 7", kept.Load(), taken.Load())
 	}
+	winner, _ = first.Load().(string)
+	return winner
+}
+
+func idempotency(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db, 1), newAccount(t, db, 2)
+	name := store.KeyName{Account: account, Name: "k"}
+	keep := func(answer string) error {
+		return db.Do(ctx, func(tx *store.Tx) error {
+			own := store.KeyName{Account: account, Name: "k/" + answer}
+			tx.IdempotencyKeys().Keep(own, []byte("h"), store.Answer{Status: 200})
+			tx.IdempotencyKeys().Keep(name, []byte("h"), store.Answer{Status: 200, Body: []byte(answer)})
+			return nil
+		})
+	}
+	winner := keepAtOnce(t, keep)
 	find := func(names ...store.KeyName) (found map[store.KeyName]store.KeptAnswer) {
 		err := db.Read(ctx, func(tx *store.Tx) (err error) {
 			found, err = tx.IdempotencyKeys().Find(ctx, names)
@@ -167,7 +175,6 @@ func idempotency(t *testing.T, db *store.DB) {
 		}
 		return found
 	}
-	winner, _ := first.Load().(string)
 	names := []store.KeyName{name, {Account: other, Name: "k"}, {Account: account, Name: "k/" + winner}}
 	for i := range 8 { // nothing of the other transactions is there
 		names = append(names, store.KeyName{Account: account, Name: fmt.Sprint("k/answer ", i)})

@@ -16,9 +16,10 @@ import (
 // errLate is what a transaction ends with that found its work done by another.
 var errLate = errors.New("too late")
 
-// takenOrCancelled has withdrawals taken up and cancelled at the same time: each is one of the two.
-func takenOrCancelled(t *testing.T, db *store.DB) {
-	account, ids := newAccount(t, db, 1), make([]bursar.ID, 40)
+// queuedWithdrawals inserts a number of withdrawals of an account that wait to be paid, and returns their IDs.
+func queuedWithdrawals(t *testing.T, db *store.DB, account bursar.ID, number int) []bursar.ID {
+	t.Helper()
+	ids := make([]bursar.ID, number)
 	do(t, db, func(tx *store.Tx) error {
 		for i := range ids {
 			ids[i] = bursar.ID{1, byte(i)}
@@ -36,6 +37,12 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 		}
 		return nil
 	})
+	return ids
+}
+
+// takenOrCancelled has withdrawals taken up and cancelled at the same time: each is one of the two.
+func takenOrCancelled(t *testing.T, db *store.DB) {
+	ids := queuedWithdrawals(t, db, newAccount(t, db, 1), 40)
 	var group sync.WaitGroup
 	var taken, cancelled atomic.Int64
 	take := func() (n int) {

@@ -63,13 +63,18 @@ func entryRates(t *testing.T, db *store.DB) {
 	waits(true)
 	note(rate("80000", "EUR"))
 	note(rate("90000", "EUR")) // nothing is left
-	want := map[int64]string{2: "60000.5", 6: "60000.5"}
+	wantRates(t, db, now, map[int64]string{2: "60000.5", 6: "60000.5"})
+}
+
+// wantRates compares the rates in euros of the entries 1 to 7, by their numbers, all noted from one source at one time.
+func wantRates(t *testing.T, db *store.DB, at time.Time, want map[int64]string) {
+	t.Helper()
 	do(t, db, func(tx *store.Tx) error {
 		got, err := tx.EntryRates().Of(t.Context(), "EUR", []int64{1, 2, 3, 4, 5, 6, 7})
 		rates := map[int64]string{}
 		for key, r := range got {
 			rates[key.Entry] = r.Rate.String()
-			if key.Asset != "BTC" || r.Source != "a" || !r.At.Equal(now) || r.Unit != "EUR" {
+			if key.Asset != "BTC" || r.Source != "a" || !r.At.Equal(at) || r.Unit != "EUR" {
 				t.Errorf("a rate is %+v of %+v, want what was noted", r, key)
 			}
 		}

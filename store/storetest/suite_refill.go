@@ -51,19 +51,7 @@ func refills(t *testing.T, db *store.DB) {
 		}
 		return errors.Join(err, err2, err3)
 	})
-	var found []store.Refill
-	do(t, db, func(tx *store.Tx) (err error) {
-		found, err = tx.Refills().List(ctx, 10)
-		return err
-	})
-	if len(found) != 3 {
-		t.Fatalf("got %d refills, want 3", len(found))
-	}
-	for _, r := range found {
-		if r.Bundle != "" || len(r.Raw) > 0 || r.Wallet == "" || r.Amount != one.Amount {
-			t.Errorf("listed is %+v, want a refill without its bundle and bytes", r)
-		}
-	}
+	wantListed(t, db, 3, one.Amount)
 	do(t, db, func(tx *store.Tx) (err error) {
 		got, err := tx.Refills().Get(ctx, one.ID)
 		if got.Status != store.RefillSent || got.TxID != "id" || string(got.Raw) != "\x01" || got.Amount != one.Amount ||
@@ -72,4 +60,22 @@ func refills(t *testing.T, db *store.DB) {
 		}
 		return err
 	})
+}
+
+// wantListed wants a number of refills in the list, each of an amount and without what only its own page shows.
+func wantListed(t *testing.T, db *store.DB, number int, amount bursar.Amount) {
+	t.Helper()
+	var found []store.Refill
+	do(t, db, func(tx *store.Tx) (err error) {
+		found, err = tx.Refills().List(ctx, 10)
+		return err
+	})
+	if len(found) != number {
+		t.Fatalf("got %d refills, want %d", len(found), number)
+	}
+	for _, r := range found {
+		if r.Bundle != "" || len(r.Raw) > 0 || r.Wallet == "" || r.Amount != amount {
+			t.Errorf("listed is %+v, want a refill without its bundle and bytes", r)
+		}
+	}
 }

@@ -43,11 +43,11 @@ func strays(t *testing.T, db *store.DB, n byte) []bursar.Deposit {
 	return list
 }
 
-func resolutions(t *testing.T, db *store.DB) {
-	found := strays(t, db, 3)
-	first := bursar.Resolution{
+// queuedRefund returns the resolution to refund a deposit, as an operator requests it.
+func queuedRefund(db *store.DB, found bursar.Deposit) bursar.Resolution {
+	return bursar.Resolution{
 		ID:        bursar.ID{9, 1},
-		DepositID: found[0].ID,
+		DepositID: found.ID,
 		Chain:     bursar.Bitcoin,
 		Currency:  "BTC",
 		Kind:      bursar.ResolutionRefund,
@@ -60,6 +60,11 @@ func resolutions(t *testing.T, db *store.DB) {
 		Fee:         bursar.Units(10),
 		ResolvedAt:  db.Now(),
 	}
+}
+
+func resolutions(t *testing.T, db *store.DB) {
+	found := strays(t, db, 3)
+	first := queuedRefund(db, found[0])
 	second := first
 	second.ID, second.Kind, second.Status = bursar.ID{9, 2}, bursar.ResolutionKeep, bursar.ResolutionDone
 	do(t, db, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, first) })

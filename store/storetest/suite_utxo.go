@@ -61,22 +61,26 @@ func reservations(t *testing.T, db *store.DB) {
 	})
 }
 
+// spendableBy returns the outpoints that an outgoing transaction may spend while block 100 is final and 103 the newest.
+func spendableBy(t *testing.T, db *store.DB, by bursar.ID) (names []string) {
+	t.Helper()
+	do(t, db, func(tx *store.Tx) error {
+		list, err := tx.UTXOs().Spendable(ctx, bursar.Bitcoin, 100, 103, by, 10)
+		for _, c := range list {
+			names = append(names, c.Outpoint)
+		}
+		return err
+	})
+	return names
+}
+
 func utxos(t *testing.T, db *store.DB) {
 	p, other := newOutgoing(t, db, 1), bursar.ID{99}
 	put := func(c store.UTXO) {
 		c.Base, c.Amount = "b", bursar.Units(10)
 		do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, c) })
 	}
-	spendable := func(by bursar.ID) (names []string) {
-		do(t, db, func(tx *store.Tx) error {
-			list, err := tx.UTXOs().Spendable(ctx, bursar.Bitcoin, 100, 103, by, 10)
-			for _, c := range list {
-				names = append(names, c.Outpoint)
-			}
-			return err
-		})
-		return names
-	}
+	spendable := func(by bursar.ID) []string { return spendableBy(t, db, by) }
 	put(store.UTXO{Outpoint: "final", Height: 100})
 	put(store.UTXO{Outpoint: "fresh", Height: 101})
 	put(store.UTXO{Outpoint: "immature", Height: 90, CountsFrom: 189})

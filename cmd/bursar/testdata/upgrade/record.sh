@@ -11,7 +11,7 @@
 #
 # Where a migration came after the recording and before the tag, record again under its number, for both databases, and put the
 # new files and the number in the place of the last two in earlierVersions (cmd/bursar/migrate_upgrade_test.go): what no
-# release left behind need not be kept. With a PostgreSQL that is made for it and thrown away:
+# release left behind need not be kept. With a PostgreSQL that is made for it and thrown away, which root may not run:
 #
 #   initdb -D /tmp/recorded -A trust -U recorder && pg_ctl -D /tmp/recorded -o '-p 54391 -k /tmp/recorded' -w start
 #   createdb -h 127.0.0.1 -p 54391 -U recorder recorded

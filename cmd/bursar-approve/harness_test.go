@@ -54,8 +54,8 @@ func order(n byte) approval.Order {
 		Created: noon, Expires: noon.Add(72 * time.Hour)}
 }
 
-// desk is an approver with a key file, and a service with payments that wait.
-type desk struct {
+// fixture is an approver with a key file, and a service with payments that wait.
+type fixture struct {
 	t        *testing.T
 	folder   string
 	waiting  listed
@@ -65,9 +65,9 @@ type desk struct {
 	out, err bytes.Buffer
 }
 
-func newDesk(t *testing.T, seed byte, orders ...approval.Order) *desk {
+func newFixture(t *testing.T, seed byte, orders ...approval.Order) *fixture {
 	t.Helper()
-	d := &desk{t: t, folder: t.TempDir(), waiting: listed{Instance: instance, Policy: policy(t).Text()}}
+	d := &fixture{t: t, folder: t.TempDir(), waiting: listed{Instance: instance, Policy: policy(t).Text()}}
 	for _, o := range orders {
 		d.waiting.Orders = append(d.waiting.Orders, asked{Text: o.Text(), Status: "queued"})
 	}
@@ -99,9 +99,9 @@ func newDesk(t *testing.T, seed byte, orders ...approval.Order) *desk {
 	return d
 }
 
-func (d *desk) path(name string) string { return filepath.Join(d.folder, name) }
+func (d *fixture) path(name string) string { return filepath.Join(d.folder, name) }
 
-func (d *desk) write(name, text string) string {
+func (d *fixture) write(name, text string) string {
 	d.t.Helper()
 	if err := os.WriteFile(d.path(name), []byte(text), 0o600); err != nil {
 		d.t.Fatal(err)
@@ -110,7 +110,7 @@ func (d *desk) write(name, text string) string {
 }
 
 // run runs the program with answers and returns its exit code.
-func (d *desk) run(answers string, env map[string]string, args ...string) int {
+func (d *fixture) run(answers string, env map[string]string, args ...string) int {
 	d.out.Reset()
 	d.err.Reset()
 	s := &session{stdin: bufio.NewReader(strings.NewReader(answers)), out: &d.out, err: &d.err,
@@ -118,12 +118,12 @@ func (d *desk) run(answers string, env map[string]string, args ...string) int {
 	return run(d.t.Context(), s, args)
 }
 
-func (d *desk) keyed(answers string, args ...string) int {
+func (d *fixture) keyed(answers string, args ...string) int {
 	return d.run(answers, nil, append([]string{"--key", d.path("key"), "--journal", d.path("journal")}, args...)...)
 }
 
 // votes returns what the signer would count.
-func (d *desk) votes(o approval.Order) (votes []roster.VerifiedApproval) {
+func (d *fixture) votes(o approval.Order) (votes []roster.VerifiedApproval) {
 	d.t.Helper()
 	for _, s := range d.taken {
 		v, _ := policy(d.t).Approvals(o, []roster.Signed{{Text: s.Text, Signature: s.Signature}}, noon.Add(2*time.Hour))
@@ -132,7 +132,7 @@ func (d *desk) votes(o approval.Order) (votes []roster.VerifiedApproval) {
 	return votes
 }
 
-func (d *desk) wantSays(texts ...string) {
+func (d *fixture) wantSays(texts ...string) {
 	d.t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(d.err.String(), text) {

@@ -17,8 +17,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// office is a running service over a simulated chain, whose console nobody has opened yet.
-type office struct {
+// consoleFixture is a running service over a simulated chain, whose console nobody has opened yet.
+type consoleFixture struct {
 	*testing.T
 	bursartest.Database
 	service *service.Service
@@ -27,10 +27,10 @@ type office struct {
 	payout  bursar.Withdrawal // waits for approval
 }
 
-func newOffice(t *testing.T) *office {
+func newConsoleFixture(t *testing.T) *consoleFixture {
 	t.Helper()
 	db := storetest.OpenAt(t, storetest.SQLite(t), clocktest.Running(started).Now)
-	o := &office{T: t, Database: bursartest.Over(t, db)}
+	o := &consoleFixture{T: t, Database: bursartest.Over(t, db)}
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	o.Must(err)
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8,
@@ -56,7 +56,7 @@ func newOffice(t *testing.T) *office {
 }
 
 // runs runs the service until the test ends.
-func (o *office) runs() {
+func (o *consoleFixture) runs() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- o.service.Run(ctx) }()
@@ -69,7 +69,7 @@ func (o *office) runs() {
 }
 
 // invite makes a person, and returns the link.
-func (o *office) invite(name string, roles ...operator.Role) string {
+func (o *consoleFixture) invite(name string, roles ...operator.Role) string {
 	o.T.Helper()
 	by := operator.Act{Person: operator.Person{Name: "root@host"}}
 	invited, err := o.people.Invite(o.T.Context(), by, name, roles, nil)
@@ -78,7 +78,7 @@ func (o *office) invite(name string, roles ...operator.Role) string {
 }
 
 // status returns that of the withdrawal.
-func (o *office) status() (status bursar.WithdrawalStatus) {
+func (o *consoleFixture) status() (status bursar.WithdrawalStatus) {
 	o.T.Helper()
 	o.View(func(tx *store.Tx) error {
 		w, err := tx.Withdrawals().Get(context.Background(), o.payout.AccountID, o.payout.ID)

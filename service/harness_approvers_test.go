@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// council is a service that does not run, with an account that has 10 COIN, and two persons who may do everything.
-type council struct {
+// approvers are two persons who may do everything, at a service that does not run, with an account that has 10 COIN.
+type approvers struct {
 	*testing.T
 	bursartest.Database
 	service  *service.Service
@@ -24,8 +24,8 @@ type council struct {
 	ann, bob proposal.Person
 }
 
-func newCouncil(t *testing.T, db *store.DB) *council {
-	c := &council{T: t, Database: bursartest.Over(t, db), shop: bursar.ID{0: 0xa9},
+func newApprovers(t *testing.T, db *store.DB) *approvers {
+	c := &approvers{T: t, Database: bursartest.Over(t, db), shop: bursar.ID{0: 0xa9},
 		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		ann:  proposal.Person{ID: bursar.ID{0: 1}, Name: "Ann"}, bob: proposal.Person{ID: bursar.ID{0: 2}, Name: "Bob"}}
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
@@ -43,7 +43,7 @@ func newCouncil(t *testing.T, db *store.DB) *council {
 	return c
 }
 
-func (c *council) propose(p store.Proposal) store.Proposal {
+func (c *approvers) propose(p store.Proposal) store.Proposal {
 	c.Helper()
 	p.Reason, p.Token = "it is due", c.IDs.Next()
 	p, err := c.service.Proposals.Propose(ctx, c.ann, p)
@@ -52,7 +52,7 @@ func (c *council) propose(p store.Proposal) store.Proposal {
 }
 
 // agree has Bob approve, and checks what comes of it.
-func (c *council) agree(p store.Proposal, want store.ProposalStatus) store.Proposal {
+func (c *approvers) agree(p store.Proposal, want store.ProposalStatus) store.Proposal {
 	c.Helper()
 	p, err := c.service.Proposals.Approve(ctx, c.bob, proposal.Approval{Proposal: p.ID, Hash: p.Hash})
 	c.Must(err)
@@ -62,7 +62,7 @@ func (c *council) agree(p store.Proposal, want store.ProposalStatus) store.Propo
 	return p
 }
 
-func (c *council) withdraw() bursar.Withdrawal {
+func (c *approvers) withdraw() bursar.Withdrawal {
 	c.Helper()
 	w, err := c.service.Withdrawals.Request(ctx, withdrawal.Request{Account: c.shop, Currency: "COIN", Amount: "1",
 		Address: c.node.Named("buyer")})
@@ -73,7 +73,7 @@ func (c *council) withdraw() bursar.Withdrawal {
 	return w
 }
 
-func (c *council) statusOf(id bursar.ID) (status bursar.WithdrawalStatus) {
+func (c *approvers) statusOf(id bursar.ID) (status bursar.WithdrawalStatus) {
 	c.Helper()
 	c.View(func(tx *store.Tx) error {
 		w, err := tx.Withdrawals().Get(ctx, c.shop, id)

@@ -20,8 +20,8 @@ import (
 	"github.com/bursar/bursar/webhook"
 )
 
-// office is a console with the acts of a service, whose account has withdrawals that wait for approval.
-type office struct {
+// fixture is a console with the acts of a service, whose account has withdrawals that wait for approval.
+type fixture struct {
 	*testing.T
 	*bursartest.OneChain
 	console *Console
@@ -32,8 +32,8 @@ type office struct {
 // everyRole is of somebody who may do everything.
 var everyRole = operator.Roles()
 
-func newOffice(t *testing.T, db *store.DB) *office {
-	o := &office{T: t, people: map[bursar.ID]operator.Person{},
+func newFixture(t *testing.T, db *store.DB) *fixture {
+	o := &fixture{T: t, people: map[bursar.ID]operator.Person{},
 		OneChain: bursartest.NewOneChain(t, db, sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
 	o.Currency.ApprovalAbove = bursar.Units(1000)
 	o.Reconfigure()
@@ -90,7 +90,7 @@ func newOffice(t *testing.T, db *store.DB) *office {
 }
 
 // waiting is a withdrawal that waits for approval.
-func (o *office) waiting() bursar.Withdrawal {
+func (o *fixture) waiting() bursar.Withdrawal {
 	o.T.Helper()
 	o.Credit(o.OneChain.Accounts[0], "COIN", 1_000_000)
 	w, err := o.withdraw(o.OneChain.Accounts[0])
@@ -98,10 +98,10 @@ func (o *office) waiting() bursar.Withdrawal {
 	return w
 }
 
-func (o *office) token() string { return o.IDs.Next().String() }
+func (o *fixture) token() string { return o.IDs.Next().String() }
 
 // sends has the person send the form of an act, with a token of its own unless it has one.
-func (o *office) sends(name string, fields ...string) *httptest.ResponseRecorder {
+func (o *fixture) sends(name string, fields ...string) *httptest.ResponseRecorder {
 	o.T.Helper()
 	form := url.Values{"token": {o.token()}, "reason": {"because"}, "confirm": {"yes"}}
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -110,7 +110,7 @@ func (o *office) sends(name string, fields ...string) *httptest.ResponseRecorder
 	return posted(o.T, o.console, base+"/do/"+name, form.Encode())
 }
 
-func (o *office) status(id bursar.ID) (status bursar.WithdrawalStatus) {
+func (o *fixture) status(id bursar.ID) (status bursar.WithdrawalStatus) {
 	o.T.Helper()
 	o.View(func(tx *store.Tx) error {
 		found, err := tx.Withdrawals().Recorded(context.Background(), []bursar.ID{id})
@@ -121,7 +121,7 @@ func (o *office) status(id bursar.ID) (status bursar.WithdrawalStatus) {
 }
 
 // acts returns what was recorded, newest first.
-func (o *office) acts() (list []store.Act) {
+func (o *fixture) acts() (list []store.Act) {
 	o.T.Helper()
 	o.View(func(tx *store.Tx) (err error) {
 		list, err = tx.Acts().List(context.Background(), store.ActFilter{}, store.Page{Limit: 100})
@@ -130,7 +130,7 @@ func (o *office) acts() (list []store.Act) {
 	return list
 }
 
-func (o *office) answers(what string, w *httptest.ResponseRecorder, status int, texts ...string) {
+func (o *fixture) answers(what string, w *httptest.ResponseRecorder, status int, texts ...string) {
 	o.T.Helper()
 	if w.Code != status {
 		o.T.Errorf("%s: answered %d, want %d: %s", what, w.Code, status, w.Body)
@@ -142,7 +142,7 @@ func (o *office) answers(what string, w *httptest.ResponseRecorder, status int, 
 	}
 }
 
-func eachOffice(t *testing.T, test func(o *office)) {
+func eachFixture(t *testing.T, test func(o *fixture)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) { test(newOffice(t, db)) })
+	storetest.Each(t, func(t *testing.T, db *store.DB) { test(newFixture(t, db)) })
 }
