@@ -14,8 +14,8 @@ type opinion struct {
 	reported []bursar.Deposit
 	denied   []bursar.Deposit
 	lacked   []bursar.Deposit // not there, which is no denial while another endpoint reports it
-	fork     bool   // the endpoint's block is not the recorded one
-	denial   string // for the operator; empty: nothing is denied
+	fork     bool             // the endpoint's block is not the recorded one
+	denial   string           // for the operator; empty: nothing is denied
 }
 
 // opinionOf compares an endpoint's block with the recorded one: the hash, and for each waiting deposit its transaction,

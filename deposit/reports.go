@@ -84,8 +84,8 @@ func (o *Opinions) hasQuorum(b disputed, h tallied) bool {
 	})
 }
 
-// evaluate decides about each deposit. One that every endpoint denies or lacks is refuted: the endpoint from which it was
-// recorded gave a false report, and is no longer configured or no longer reports it. It stays open if one endpoint
+// evaluate decides about each deposit. One that every endpoint denies or lacks is refuted: the endpoint from which it
+// was recorded gave a false report, and is no longer configured or no longer reports it. It stays open if one endpoint
 // reports it and another denies it, and while an endpoint does not answer, which may be the one from which it was
 // recorded.
 func (o *Opinions) evaluate(b disputed, h tallied) (j judgement) {

@@ -88,7 +88,7 @@ func lateEnds(now store.Marks, kept marks.State, family bursar.Family) map[chain
 	last := kept.Indexes[string(family)]
 	for e := range chain.EpochOf(uint32(now.Next[string(family)])) {
 		end := kept.Indexes[endOf(family, e)]
-		if last > int64(e.First()) && last < int64((e + 1).First()) {
+		if last > int64(e.First()) && last < int64((e+1).First()) {
 			end = max(end, last)
 		}
 		if end > max(now.Reserved[endOf(family, e)], int64(e.First())) {
