@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// sweepsTogether is the maximum number of sweeps that one database transaction settles. Their entries are on accounts of
-// the operator, which no request waits for; those of withdrawals are on their customers' accounts, and are not kept
+// sweepsTogether is the maximum number of sweeps that one database transaction settles. Their entries are on accounts
+// of the operator, which no request waits for; those of withdrawals are on their customers' accounts, and are not kept
 // locked for one another.
 const sweepsTogether = 32
 

@@ -95,9 +95,7 @@ func (k Book) PutBack(
 	}
 	if id, recorded := ours[signed.TxID]; recorded {
 		f.KnownAs = id
-		return "its block has been recorded already",
-			errors.Join(k.giveBytes(ctx, tx, id, c, unsigned, signed), k.explainByJournal(ctx, tx, id, c),
-				k.payByJournal(ctx, tx, f, c), tx.ForgottenPayments().PutBack(ctx, f))
+		return "its block has been recorded already", k.recognised(ctx, tx, f, c, unsigned, signed)
 	}
 	payees, err := k.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {

@@ -13,6 +13,22 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
+// recognised gives a transaction that was recognised in a block, before it could be put back, what the journal knows of
+// it: its bytes, and what it pays.
+func (k Book) recognised(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
+	unsigned chain.UnsignedTx, signed chain.SignedTx) error {
+	if err := k.giveBytes(ctx, tx, f.KnownAs, c, unsigned, signed); err != nil {
+		return err
+	}
+	if err := k.explainByJournal(ctx, tx, f.KnownAs, c); err != nil {
+		return err
+	}
+	if err := k.payByJournal(ctx, tx, f, c); err != nil {
+		return err
+	}
+	return tx.ForgottenPayments().PutBack(ctx, f)
+}
+
 // giveBytes stores the bytes of a transaction that was recognised in a block and whose bytes were unknown: if its block
 // is reorged out, it can be sent again. A transaction without reservations of everything that it uses exists beside
 // another one of ours that may have them, and is left unchanged.
