@@ -2,18 +2,20 @@ package deposit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 )
 
 // opinion is what one endpoint's block says about the deposits that are recorded in it. A deposit that the endpoint
-// neither reports nor denies is in none of its fields.
+// neither reports nor denies nor lacks is in none of its fields.
 type opinion struct {
 	reported []bursar.Deposit
 	denied   []bursar.Deposit
-	fork     bool   // the endpoint's block is not the recorded one
-	denial   string // for the operator; empty: nothing is denied
+	lacked   []bursar.Deposit // not there, which is no denial while another endpoint reports it
+	fork     bool             // the endpoint's block is not the recorded one
+	denial   string           // for the operator; empty: nothing is denied
 }
 
 // opinionOf compares an endpoint's block with the recorded one: the hash, and for each waiting deposit its transaction,
@@ -33,6 +35,8 @@ func opinionOf(block chain.Block, recorded disputed, registry *bursar.Registry) 
 		switch {
 		case there[transferOf(d)] || sameSum(block, recorded, d):
 			o.reported = append(o.reported, d)
+		case lacks(block, d):
+			o.lacked = append(o.lacked, d)
 		case !onlyBalances(block, d) && !mayMiss(block, d):
 			o.denied = append(o.denied, d)
 			o.denial = fmt.Sprintf("does not report the transfer of %s in transaction %s (output %d) of block %d, "+
@@ -48,10 +52,14 @@ func identity(t chain.Transfer) chain.Transfer {
 	return chain.Transfer{TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount}
 }
 
+// unproven reports whether a deposit may have been recorded from a difference of balances: what was belongs to nobody,
+// and is of the native asset. Tokens move by events of their contract, and never without one.
+func unproven(d bursar.Deposit) bool { return d.Purpose == bursar.ForUnattributed && d.Contract == "" }
+
 // onlyBalances reports whether a deposit was seen, by this endpoint or by the one from which it was recorded, as a
 // difference of balances: an endpoint that cannot trace a block shows no single transaction for what contracts sent.
 func onlyBalances(block chain.Block, d bursar.Deposit) bool {
-	if d.Purpose == bursar.ForUnattributed {
+	if unproven(d) {
 		return true
 	}
 	for _, t := range block.Transfers {
@@ -60,6 +68,15 @@ func onlyBalances(block chain.Block, d bursar.Deposit) bool {
 		}
 	}
 	return false
+}
+
+// lacks reports whether a block has nothing of a deposit that may have been recorded from a difference of balances. An
+// endpoint that traces a block would show at least a part of it. If every endpoint lacks it, no endpoint ever had it,
+// except the one that reported it once: it would wait for ever.
+func lacks(block chain.Block, d bursar.Deposit) bool {
+	return unproven(d) && !block.Untraced && !slices.ContainsFunc(block.Transfers, func(t chain.Transfer) bool {
+		return t.Address == d.Address && t.Contract == d.Contract
+	})
 }
 
 // mayMiss reports whether the endpoint may not show a deposit although it has the block: without traces, transfers by

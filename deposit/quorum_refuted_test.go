@@ -50,6 +50,78 @@ func TestEverythingForgedIsRefuted(t *testing.T) {
 	})
 }
 
+// A forged payment that fits no wallet is refuted like any other once no endpoint shows it: one of a token, and one of
+// the native asset, which might have been seen as a difference of balances.
+func TestAForgedPaymentThatFitsNoWalletIsRefuted(t *testing.T) {
+	for name, forge := range map[string]func(*followtest.Harness) chain.Payment{
+		"a token to the wallet of another currency": func(f *followtest.Harness) chain.Payment {
+			return chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"), Amount: bursar.Units(900_000)}
+		},
+		"the native asset to the wallet of a token": func(f *followtest.Harness) chain.Payment {
+			return chain.Payment{Address: f.Tokens.Address, Amount: bursar.Units(900_000)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			followtest.RunAs(t, anyAmount(), func(t *testing.T, f *followtest.Harness) {
+				f.Sim.Mine(1)
+				f.Sim.Forge("a", 1, forge(f))
+				f.Sim.Mine(3)
+				f.CatchUp()
+				wantThere := func(want int) {
+					t.Helper()
+					opine(f)
+					if got := len(inBlock(f, 1)); got != want {
+						t.Errorf("%d deposits are in block 1, want %d", got, want)
+					}
+				}
+				wantThere(1)
+				f.Sim.Heal("a")
+				f.Sim.Down("b", true)
+				wantThere(1) // b may be the one that showed it
+				f.Sim.Down("b", false)
+				wantThere(0)
+				f.WantAlarm("deposit_refuted", "never credited")
+			})
+		})
+	}
+}
+
+// A payment that the block shows as a difference of balances, to an address where another endpoint has no more than a
+// part of it, or which another endpoint cannot trace, is not refuted.
+func TestADifferenceOfBalancesIsNotRefutedByAPart(t *testing.T) {
+	for name, change := range map[string]func(*chain.Block, chain.Transfer){
+		"a part of it": func(b *chain.Block, t chain.Transfer) {
+			t.TxID, t.Amount, t.Inferred = "part", bursar.Units(1), false
+			b.Transfers = []chain.Transfer{t}
+		},
+		"no traces": func(b *chain.Block, _ chain.Transfer) { b.Untraced, b.Transfers = true, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			followtest.RunAs(t, anyAmount(), func(t *testing.T, f *followtest.Harness) {
+				f.Pay(60_000)
+				f.Chain = misreport{f.Sim, inferred, nil}
+				f.Follower.Chain = f.Chain
+				f.Sim.Mine(3)
+				f.CatchUp()
+				f.Chain = misreport{f.Sim, func(b *chain.Block) {
+					if len(b.Transfers) > 0 {
+						change(b, b.Transfers[0])
+					}
+				}, nil}
+				opine(f)
+				if got := inBlock(f, 1); len(got) != 1 || got[0].Status != bursar.DepositPending {
+					t.Errorf("the deposits of block 1 are %+v, want one that waits", got)
+				}
+				if got := f.Alarms(); slices.ContainsFunc(got, func(a string) bool {
+					return strings.HasPrefix(a, "deposit_refuted") || strings.HasPrefix(a, "endpoints_disagree")
+				}) {
+					t.Errorf("the alarms are %q, want no refutation and no disagreement", got)
+				}
+			})
+		})
+	}
+}
+
 // While endpoints are asked about a deposit its block is reorged out. Their reports are about that block: a deposit
 // that is gone is not reversed again, and one that is in another block now waits there.
 func TestARefusalIsOfOneBlock(t *testing.T) {

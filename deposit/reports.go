@@ -39,7 +39,7 @@ func (o *Opinions) collectReports(ctx context.Context, b disputed) judgement {
 	ctx, cancel := context.WithTimeout(ctx, opinionTime)
 	defer cancel()
 	reports, n := o.askAll(ctx, b)
-	counts := tallied{reported: reportedBy{}, denied: reportedBy{}, silent: n}
+	counts := tallied{reported: reportedBy{}, denied: reportedBy{}, missed: reportedBy{}, silent: n}
 	var enough <-chan time.Time
 	for ; n > 0; n-- {
 		select {
@@ -71,6 +71,7 @@ func (v reportedBy) add(d bursar.Deposit, host string) {
 type tallied struct {
 	reported reportedBy
 	denied   reportedBy // by a block of the recorded hash
+	missed   reportedBy // denied, or lacked by such a block
 	forks    bool       // an endpoint has another block at this height
 	silent   int        // endpoints that have not given the block
 	denials  []string
@@ -83,19 +84,20 @@ func (o *Opinions) hasQuorum(b disputed, h tallied) bool {
 	})
 }
 
-// evaluate decides about each deposit. One that every endpoint denies is refuted: the endpoint from which it was
-// recorded gave a false report, and is no longer configured or no longer reports it. It stays open if one endpoint
+// evaluate decides about each deposit. One that every endpoint denies or lacks is refuted: the endpoint from which it
+// was recorded gave a false report, and is no longer configured or no longer reports it. It stays open if one endpoint
 // reports it and another denies it, and while an endpoint does not answer, which may be the one from which it was
 // recorded.
 func (o *Opinions) evaluate(b disputed, h tallied) (j judgement) {
 	for _, d := range b.waiting {
 		reported, denied, wanted := len(h.reported[d.ID]), len(h.denied[d.ID]), o.hostsFor(d)
+		missed := len(h.missed[d.ID])
 		switch {
 		case h.forks || reported > 0 && denied > 0:
 			j.open = append(j.open, d)
 		case reported >= wanted:
 			j.agreed = append(j.agreed, d)
-		case denied >= wanted && h.silent == 0:
+		case reported == 0 && missed >= wanted && h.silent == 0:
 			j.refuted = append(j.refuted, d)
 		default:
 			j.open = append(j.open, d)
@@ -139,6 +141,9 @@ func (o *Opinions) tally(ctx context.Context, r report, b disputed, h *tallied) 
 	}
 	for _, d := range said.denied {
 		h.denied.add(d, r.endpoint.Host)
+	}
+	for _, d := range slices.Concat(said.denied, said.lacked) {
+		h.missed.add(d, r.endpoint.Host)
 	}
 	if said.denial != "" {
 		h.denials = append(h.denials, r.endpoint.Name+" "+said.denial)

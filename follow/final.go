@@ -13,8 +13,8 @@ import (
 // provenFinal returns the height up to which the recorded blocks are final, of which last is the last one. The node's
 // final block proves them if it is one of them, which checkFinal finds out by its hash. While it is above them, it
 // proves nothing of them: they may be from another endpoint, or another backend behind the same address, that is stuck
-// on a branch which was replaced, and goes on to call the blocks of that branch its own. Then only what was final before
-// is final, and what is further below the last block than any branch is long that can be replaced.
+// on a branch which was replaced, and goes on to call the blocks of that branch its own. Then only what was final
+// before is final, and what is further below the last block than any branch is long that can be replaced.
 func (f *Follower) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
 	if head.Final.Height <= last.Height {
 		return head.Final.Height

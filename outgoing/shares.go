@@ -168,8 +168,8 @@ func (s *Sender) advanceNew(
 	})
 }
 
-// advanceVoiding builds the voiding transactions of a share that has no room. They need none, because each has the nonce
-// or the UTXOs of the one that it voids; and what takes the room may wait for them.
+// advanceVoiding builds the voiding transactions of a share that has no room. They need none, because each has the
+// nonce or the UTXOs of the one that it voids; and what takes the room may wait for them.
 func (s *Sender) advanceVoiding(ctx context.Context, lease store.Lease, state store.ChainState, part share,
 	currency bursar.CurrencyCode, tried []bursar.ID) error {
 	var due []bursar.OutgoingTx

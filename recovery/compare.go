@@ -34,6 +34,9 @@ func (g *Guard) check(ctx context.Context) error {
 	if cause != "" && len(chains) > 0 {
 		return g.recover(ctx, now, behind{cause: cause, chains: chains})
 	}
+	if err := g.watchLate(ctx, now, kept); err != nil {
+		return err
+	}
 	if err := g.skipLost(ctx, now, cause != ""); err != nil {
 		return err
 	}
@@ -170,6 +173,9 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 		return err
 	}
 	g.set(kept)
+	if err := g.watchLate(ctx, now, kept); err != nil {
+		return err
+	}
 	gaps := map[bursar.Family][]store.GapAddress{}
 	for _, family := range g.Families {
 		from, to := now.Next[string(family)], max(kept.Indexes[string(family)], now.Reserved[string(family)])

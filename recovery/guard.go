@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -155,6 +156,7 @@ func (g *Guard) renew(ctx context.Context, now store.Marks, jump int64) (marks.S
 	s := marks.State{Keeper: g.Name(), Beat: now.Beat, Signed: now.Signed, Indexes: map[string]int64{}}
 	for _, family := range g.Families {
 		s.Indexes[string(family)] = max(now.Reserved[string(family)], now.Next[string(family)]) + jump
+		maps.Copy(s.Indexes, endsIn(now.Reserved, family))
 	}
 	return g.Keeper.Create(ctx, s)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/store"
 )
@@ -175,8 +176,12 @@ func skipTo(ctx context.Context, tx *store.Tx, family bursar.Family, to int64, g
 	return tx.GapAddresses().Add(ctx, family, skipped)
 }
 
+// reserve raises the marks of a family, first in the database and then outside it. Marks that reach a later epoch also
+// learn from the database where the ones before it ended, which only the process that began the epoch has noted: they
+// would not know what to watch if that database was lost.
 func (g *Guard) reserve(ctx context.Context, family bursar.Family) error {
 	var to int64
+	var ends map[string]int64
 	size := g.nextBatch(family)
 	err := g.DB.Do(ctx, func(tx *store.Tx) error {
 		next, err := tx.KeyIndexes().Next(ctx, family)
@@ -184,10 +189,19 @@ func (g *Guard) reserve(ctx context.Context, family bursar.Family) error {
 			return err
 		}
 		to = max(int64(next)+size, g.Kept().Indexes[string(family)])
+		if chain.EpochOf(uint32(to)) > 0 {
+			now, err := tx.Counters().Read(ctx)
+			if err != nil {
+				return err
+			}
+			ends = endsIn(now.Reserved, family)
+		}
 		return tx.Counters().RaiseReserved(ctx, family, to)
 	})
 	if err != nil {
 		return err
 	}
-	return g.raise(ctx, marks.State{Indexes: map[string]int64{string(family): to}})
+	by := marks.State{Indexes: map[string]int64{string(family): to}}
+	maps.Copy(by.Indexes, ends)
+	return g.raise(ctx, by)
 }

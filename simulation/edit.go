@@ -136,8 +136,8 @@ func (h *history) mendEdit() {
 	h.cancelOverdrawn()
 }
 
-// cancelOverdrawn has the operator cancel the newest withdrawals of an account that were taken from a raised balance, as
-// the runbook says, until it is not below zero any more.
+// cancelOverdrawn has the operator cancel the newest withdrawals of an account that were taken from a raised balance,
+// as the runbook says, until it is not below zero any more.
 func (h *history) cancelOverdrawn() {
 	list, err := h.process(0).Service.Withdrawals.List(h.ctx, bursar.ID{}, store.Page{Limit: 1000})
 	h.fail(err)

@@ -70,7 +70,7 @@ func TestTokensMisbehave(t *testing.T) {
 		t.Errorf("a good token: %+v", in)
 	}
 	if in := included(sim.Manners{Fee: 10_000}); in.Failed ||
-		!reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 990)}) {
+		!reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 990), inToken(token, "issuer", 10)}) {
 		t.Errorf("one that takes a fee: %+v", in)
 	}
 	if in := included(sim.Manners{False: true}); in.Failed || in.Delivered == nil || len(in.Delivered) != 0 {
@@ -91,6 +91,23 @@ func TestTokensMisbehave(t *testing.T) {
 	}
 	if got := w.Balance(x, token); got != bursar.Units(1990) {
 		t.Errorf("paid %s, want %s", got, bursar.Units(1990))
+	}
+}
+
+// The fee of a token is an event of its own, and so what somebody else pays with our key shows all that has left.
+func TestAnExternalSpendShowsTheFeeOfAToken(t *testing.T) {
+	t.Parallel()
+	w, token := numbered(t, sim.Config{})
+	thief := w.Named("thief")
+	w.SetManners(token, sim.Manners{Fee: 10_000})
+	w.ExternalSpend(w.hot.Base, inToken(token, thief, 1000))
+	w.Mine(1)
+	want := []chain.Payment{inToken(token, thief, 990), inToken(token, "issuer", 10)}
+	if got := w.last().ExternalSpends; len(got) != 1 || !reflect.DeepEqual(got[0].Payments, want) {
+		t.Errorf("the external spends are %+v, want one that pays %+v", got, want)
+	}
+	if got := w.Balance(w.hot.Base, token); got != bursar.Units(million-1000) {
+		t.Errorf("the hot wallet holds %s, want %d", got, million-1000)
 	}
 }
 

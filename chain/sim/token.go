@@ -99,15 +99,25 @@ func (l *ledger) pay(e *entry, from string) {
 	}
 }
 
-// evidence returns what a transaction delivered, payment by payment; empty if it failed.
+// evidence returns what a transaction took from its payer, payment by payment; empty if it failed. The fee of a token
+// is a payment to its issuer of its own: TetherToken emits a Transfer event for it.
 func (e *entry) evidence() []chain.Payment {
 	if e.failed {
 		return nil
 	}
 	shown := []chain.Payment{}
 	for i, payment := range e.tx.payments {
-		if payment.Amount = e.arrived(i); !payment.Amount.IsZero() {
-			shown = append(shown, payment)
+		whole := payment.Amount
+		if payment.Amount = e.arrived(i); payment.Amount.IsZero() {
+			continue
+		}
+		shown = append(shown, payment)
+		if kept := whole.SubOrZero(payment.Amount); !kept.IsZero() {
+			shown = append(shown, chain.Payment{
+				Address:  bursar.Address{Base: issuer},
+				Contract: payment.Contract,
+				Amount:   kept,
+			})
 		}
 	}
 	return shown
