@@ -16,7 +16,9 @@ type unknownEvents struct {
 	anomalies []chain.Anomaly
 }
 
-func (b unknownEvents) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (b unknownEvents) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := b.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
 		blocks[i].Anomalies = b.anomalies

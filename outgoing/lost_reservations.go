@@ -2,6 +2,7 @@ package outgoing
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -74,12 +75,19 @@ func lostReservation(
 // lostToOthers returns what a version of an outgoing transaction needs, and what others have used by a final height,
 // although it was never the outgoing transaction's own: one that was signed again after its database was restored may
 // need what belongs to another version of it, which was adopted from a block before. A node refuses such a transaction,
-// so only those are looked up that could not go on.
+// so only those are looked up that could not go on. One that pays what the database knows is left out: the other version
+// has paid that, whatever an operator said of it, and it is not to be paid again.
 func lostToOthers(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v store.Version, final uint64,
 ) ([]string, error) {
 	unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
 	if err != nil || len(unsigned.Reservations) == 0 {
+		return nil, err
+	}
+	if paid, err := tx.Withdrawals().PaidBy(ctx, p.ID); err != nil || len(paid) > 0 {
+		return nil, err
+	}
+	if _, err := tx.Resolutions().RefundPaidBy(ctx, p.ID); !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
 	return tx.Reservations().UsedByOthers(ctx, p, unsigned.Reservations, final)

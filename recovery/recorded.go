@@ -62,9 +62,9 @@ func (k Book) giveBytes(
 	return tx.Outgoing().SetStatus(ctx, p, p.Status)
 }
 
-// payByJournal makes a transaction that was recognised in a block in which it failed, and so paid nobody, one that pays
-// what its entry in the journal says: its block may be reorged out, and it may succeed in another one. Where another
-// transaction makes the payments, it is left unchanged.
+// payByJournal makes a transaction that was recognised in a block in which it paid nobody, because it failed or a token
+// moved nothing, one that pays what its entry in the journal says: its block may be reorged out, and it may pay in
+// another one. Where another transaction makes the payments, it is left unchanged.
 func (k Book) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content) error {
 	p, err := tx.Outgoing().Lock(ctx, f.KnownAs)
 	if err != nil || p.Status != bursar.OutgoingSent || p.Kind != c.Kind || c.Kind != string(chain.KindWithdrawal) {
@@ -91,6 +91,11 @@ func (k Book) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenP
 	}
 	if err := tx.Outgoing().SetRequest(ctx, p.ID, text); err != nil {
 		return err
+	}
+	if p.Height > 0 && !p.Failed { // this block proves that nothing moved; the next one is looked at anew
+		if err := tx.Outgoing().SetDelivered(ctx, p.ID, []byte("[]")); err != nil {
+			return err
+		}
 	}
 	for _, w := range payees.withdrawals {
 		if err := k.Payouts.Adopted(ctx, tx, w.ID, p); err != nil {
@@ -142,6 +147,9 @@ func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 		}
 		left = slices.Delete(left, at, at+1)
 		answer.Withdrawals = append(answer.Withdrawals, j.ID)
+	}
+	if err := k.answersJournal(ctx, tx, x, answer); errors.Is(err, ErrUnfit) {
+		return nil // another entry names other withdrawals
 	}
 	return k.Resolve(ctx, tx, answer)
 }

@@ -96,6 +96,9 @@ func (k Book) Journaled(
 		return nil, err
 	}
 	for _, f := range forgotten {
+		if f.Altered {
+			continue // somebody without the key of the books wrote it
+		}
 		c, err := contentOf(f)
 		if err != nil {
 			return nil, err
