@@ -75,8 +75,8 @@ func lostReservation(
 // lostToOthers returns what a version of an outgoing transaction needs, and what others have used by a final height,
 // although it was never the outgoing transaction's own: one that was signed again after its database was restored may
 // need what belongs to another version of it, which was adopted from a block before. A node refuses such a transaction,
-// so only those are looked up that could not go on. One that pays what the database knows is left out: the other version
-// has paid that, whatever an operator said of it, and it is not to be paid again.
+// so only those are looked up that could not go on. One that pays what the database knows is left out: the other
+// version has paid that, whatever an operator said of it, and it is not to be paid again.
 func lostToOthers(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v store.Version, final uint64,
 ) ([]string, error) {
