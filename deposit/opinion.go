@@ -52,14 +52,16 @@ func identity(t chain.Transfer) chain.Transfer {
 	return chain.Transfer{TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount}
 }
 
-// unproven reports whether a deposit may have been recorded from a difference of balances: what was belongs to nobody,
-// and is of the native asset. Tokens move by events of their contract, and never without one.
-func unproven(d bursar.Deposit) bool { return d.Purpose == bursar.ForUnattributed && d.Contract == "" }
+// maybeFromBalances reports whether a deposit may have been recorded from a difference of balances: what was belongs to
+// nobody, and is of the native asset. Tokens move by events of their contract, and never without one.
+func maybeFromBalances(d bursar.Deposit) bool {
+	return d.Purpose == bursar.ForUnattributed && d.Contract == ""
+}
 
 // onlyBalances reports whether a deposit was seen, by this endpoint or by the one from which it was recorded, as a
 // difference of balances: an endpoint that cannot trace a block shows no single transaction for what contracts sent.
 func onlyBalances(block chain.Block, d bursar.Deposit) bool {
-	if unproven(d) {
+	if maybeFromBalances(d) {
 		return true
 	}
 	for _, t := range block.Transfers {
@@ -74,7 +76,7 @@ func onlyBalances(block chain.Block, d bursar.Deposit) bool {
 // endpoint that traces a block would show at least a part of it. If every endpoint lacks it, no endpoint ever had it,
 // except the one that reported it once: it would wait for ever.
 func lacks(block chain.Block, d bursar.Deposit) bool {
-	return unproven(d) && !block.Untraced && !slices.ContainsFunc(block.Transfers, func(t chain.Transfer) bool {
+	return maybeFromBalances(d) && !block.Untraced && !slices.ContainsFunc(block.Transfers, func(t chain.Transfer) bool {
 		return t.Address == d.Address && t.Contract == d.Contract
 	})
 }

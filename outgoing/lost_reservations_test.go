@@ -215,7 +215,8 @@ func TestNothingIsSignedOverAReorgedOutUTXO(t *testing.T) {
 }
 
 // An older database knows nothing of a payment, of which the chain has included another version than the one that the
-// journal has signed again. What was put back ends once the other version is final, whoever has reserved its inputs.
+// journal has signed again. What was put back ends once the other version is final, no matter which one has its inputs
+// reserved.
 func TestATransactionPutBackBesideItsOtherVersionEnds(t *testing.T) {
 	config := bursartest.UTXOModel
 	config.BumpAfter = 3
@@ -255,6 +256,52 @@ func TestATransactionPutBackBesideItsOtherVersionEnds(t *testing.T) {
 		r.NothingOpen()
 		if got := r.Chain.Balance(r.Chain.Named("receiver"), ""); got != w.Amount {
 			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
+		}
+	})
+}
+
+// As above, but the older database knows one of the two withdrawals that the batch pays. An operator who says that the
+// included version paid nobody does not have that withdrawal paid again.
+func TestAnOperatorsWordDoesNotHaveAPutBackPaymentMadeAgain(t *testing.T) {
+	config := bursartest.UTXOModel
+	config.BumpAfter = 3
+	each(t, config, func(t *testing.T, r *harness) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		known := r.Order(300_000_000, r.Chain.Named("known"))
+		before := r.Backup()
+		lost := r.Order(200_000_000, r.Chain.Named("lost"))
+		r.Step()
+		if r.Now(known).OutgoingID != r.Now(lost).OutgoingID {
+			t.Fatal("they are not paid together")
+		}
+		r.Chain.SetRate(50) // no block takes it without a bump
+		for range 4 {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+		r.Chain.Mine(1)
+		r.Revive(before, file)
+		r.Trouble = true
+		answered := 0
+		for range 20 {
+			r.Chain.Mine(1)
+			r.Step()
+			for _, x := range r.Unclear() {
+				if r.Resolve(recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "ann"}) == nil {
+					answered++
+				}
+			}
+		}
+		if answered == 0 {
+			t.Error("the operator was never believed")
+		}
+		for _, w := range []bursar.Withdrawal{known, lost} {
+			if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
+				t.Errorf("%s holds %s, want %s", w.Address.Base, got, w.Amount)
+			}
 		}
 	})
 }

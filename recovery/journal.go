@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/store"
 )
@@ -34,6 +35,13 @@ type journaled struct {
 	Currency bursar.CurrencyCode `json:"currency"`
 	Address  bursar.Address      `json:"address"`
 	Amount   bursar.Amount       `json:"amount"`
+}
+
+// isFor reports whether a payment is the one that was made for a journaled withdrawal. The asset of a currency that is
+// not configured any more is not known, and not compared.
+func (k Book) isFor(p chain.Payment, j journaled) bool {
+	currency, err := k.Registry.Get(j.Currency)
+	return p.Address == j.Address && p.Amount == j.Amount && (err != nil || p.Contract == currency.Contract)
 }
 
 // entryOf describes an outgoing transaction for the journal, as of the database transaction that counts its signature.

@@ -92,7 +92,7 @@ func (k Book) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenP
 	if err := tx.Outgoing().SetRequest(ctx, p.ID, text); err != nil {
 		return err
 	}
-	if p.Height > 0 && !p.Failed { // this block proves that nothing moved; the next one is looked at anew
+	if p.Height > 0 && !p.Failed { // this block proves that nothing moved; another one is read again
 		if err := tx.Outgoing().SetDelivered(ctx, p.ID, []byte("[]")); err != nil {
 			return err
 		}
@@ -139,9 +139,7 @@ func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 		if !w.CompletedAt.IsZero() || !w.OutgoingID.IsZero() || w.Currency != j.Currency || w.Amount != j.Amount {
 			return nil
 		}
-		at := slices.IndexFunc(left, func(paid chain.Payment) bool {
-			return paid.Address == j.Address && paid.Amount == j.Amount
-		})
+		at := slices.IndexFunc(left, func(paid chain.Payment) bool { return k.isFor(paid, j) })
 		if at < 0 {
 			return nil
 		}

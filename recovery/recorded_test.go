@@ -9,9 +9,12 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/withdrawal"
 )
 
 // redirect changes the destination of every withdrawal to an address in the database, as its owner could.
@@ -81,5 +84,44 @@ func TestTheJournalKnowsWhatAForgottenTransactionPaid(t *testing.T) {
 		if stolen := r.Chain.Balance(r.Chain.Named("attacker"), ""); !stolen.IsZero() {
 			t.Errorf("the attacker holds %s, want 0", stolen)
 		}
+	})
+}
+
+// A token moved nothing in the block that has a forgotten payment, and the older database took it for one that pays
+// nobody. The journal says whom it was to pay: that withdrawal is refunded, as it is where the database knew it, and
+// not taken for paid.
+func TestAForgottenPaymentThatMovedNothingIsRefunded(t *testing.T) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		token := r.WithToken()
+		r.Guarded(file)
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 900_000_000)
+		for _, to := range []bursar.Address{r.WalletOf(0, token.Code).Address, {Base: r.Hot.Base}} {
+			r.Chain.Pay(chain.Payment{Address: to, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+		}
+		r.Chain.Mine(5)
+		r.Settle()
+		w, err := r.Withdrawals.Request(ctx, withdrawal.Request{Account: r.Accounts[0], Currency: token.Code, Amount: "10",
+			Address: r.Chain.Named("receiver")})
+		r.Must(err)
+		before := r.Backup()
+		r.Step()
+		if r.Now(w).TxID == "" {
+			t.Fatal("nothing was sent")
+		}
+		r.Chain.SetManners(token.Contract, sim.Manners{False: true})
+		r.Chain.Mine(1)
+		r.Chain.SetManners(token.Contract, sim.Manners{})
+		r.Revive(before, file)
+		for range 3 {
+			r.Step()
+		}
+		r.Settle()
+		paid := r.Chain.Balance(r.Chain.Named("receiver"), token.Contract)
+		if now := r.Now(w); now.Status == bursar.WithdrawalConfirmed || !paid.IsZero() {
+			t.Errorf("the withdrawal is %s, and its receiver holds %s, want it refunded and 0", now.Status, paid)
+		}
+		r.Must(r.Reconcile())
 	})
 }

@@ -111,9 +111,7 @@ func (k Book) Journaled(
 			continue
 		}
 		for _, j := range c.Withdrawals {
-			if !slices.ContainsFunc(paid, func(p chain.Payment) bool {
-				return p.Address == j.Address && p.Amount == j.Amount
-			}) {
+			if !slices.ContainsFunc(paid, func(p chain.Payment) bool { return k.isFor(p, j) }) {
 				continue
 			}
 			w, err := tx.Withdrawals().ByID(ctx, j.ID)

@@ -1,6 +1,7 @@
 package recovery_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -125,4 +126,64 @@ func (r *harness) sums(account ledger.Account, code bursar.CurrencyCode, want st
 		}
 		return err
 	})
+}
+
+// noted has an entry of the journal waiting to be put back: a forgotten transaction that uses a nonce and pays a
+// withdrawal.
+func (r *harness) noted(db *store.DB, w bursar.Withdrawal, nonce string) {
+	r.Helper()
+	content, err := json.Marshal(map[string]any{
+		"kind": "withdrawal", "currency": w.Currency, "share": "withdrawal", "base": "hot", "order": map[string]any{},
+		"draft":       chain.UnsignedTx{Reservations: []string{nonce}},
+		"withdrawals": []map[string]any{{"id": w.ID, "currency": w.Currency, "address": w.Address, "amount": w.Amount}},
+	})
+	r.Must(err)
+	f := store.ForgottenPayment{Chain: r.Capabilities.ID, Number: 1, OutgoingID: bursar.ID{9}, Content: content,
+		Sure: true}
+	r.Must(db.Do(ctx, func(tx *store.Tx) error { return tx.ForgottenPayments().Note(ctx, f) }))
+}
+
+// The journal says what an external spend paid that used the same nonce and made the same payment. An entry that
+// somebody without the key of the books wrote, one of another nonce, and one of another payment say nothing.
+func TestTheJournalSaysWhatAnExternalSpendPaid(t *testing.T) {
+	for name, tc := range map[string]struct {
+		to, nonce string
+		contract  string
+		paid      uint64
+		forged    bool
+		says      bool
+	}{
+		"its transaction":     {to: "receiver", nonce: "hot/1", paid: 90, says: true},
+		"forged":              {to: "receiver", nonce: "hot/1", paid: 90, forged: true},
+		"of another nonce":    {to: "receiver", nonce: "hot/2", paid: 90},
+		"of another asset":    {to: "receiver", nonce: "hot/1", contract: "token", paid: 90},
+		"of another amount":   {to: "receiver", nonce: "hot/1", paid: 91},
+		"of another receiver": {to: "somebody else", nonce: "hot/1", paid: 90},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, numbered)
+			w := r.order(ann, "receiver", "COIN", 90)
+			db := r.DB
+			if tc.forged {
+				db = r.DB.As(r.clock.Now, store.Conduct{})
+				db.SealWith([]byte("another key"))
+			}
+			r.noted(db, w, tc.nonce)
+			x := r.mineExternal(pays(tc.to, tc.contract, tc.paid))
+			x.Reservations = []string{"hot/1"}
+			found := store.ExternalSpend{TxID: x.TxID}
+			var err error
+			found.Reservations, err = json.Marshal(x.Reservations)
+			r.Must(err)
+			found.Payments, err = json.Marshal(x.Payments)
+			r.Must(err)
+			r.Do(func(tx *store.Tx) error {
+				list, err := r.Journaled(ctx, tx, found)
+				if says := len(list) == 1 && list[0].ID == w.ID; says != tc.says || len(list) > 1 {
+					t.Errorf("the journal says that it paid %+v, want %v", list, tc.says)
+				}
+				return err
+			})
+		})
+	}
 }

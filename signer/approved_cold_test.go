@@ -31,7 +31,8 @@ func TestAColdStartUsesUpTheWindowsOfThePolicyAndSaysSo(t *testing.T) {
 	if err == nil {
 		t.Fatal("a payment beyond the window was signed a week after the cold start")
 	}
-	if told := err.Error(); !strings.Contains(told, "22 of 25 have left") || strings.Contains(told, "is not known") {
-		t.Errorf("beyond the window a week later: got %q, want 22 of 25, and nothing of the cold start", told)
+	text := err.Error()
+	if !strings.Contains(text, "22 of 25 have left") || strings.Contains(text, "is not known") {
+		t.Errorf("beyond the window a week later: got %q, want 22 of 25, and nothing of the cold start", text)
 	}
 }

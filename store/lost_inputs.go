@@ -124,7 +124,7 @@ func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint6
 }
 
 // UsedByOthers returns which of some resources a transaction that is no version of an outgoing transaction has used in
-// blocks up to a height, whoever has reserved them.
+// blocks up to a height, no matter which outgoing transaction has them reserved.
 func (tx Reservations) UsedByOthers(ctx context.Context, p bursar.OutgoingTx, resources []string,
 	final uint64) (used []string, err error) {
 	for len(resources) > 0 {

@@ -100,7 +100,8 @@ func (l *ledger) pay(e *entry, from string) {
 }
 
 // evidence returns what a transaction took from its payer, payment by payment; empty if it failed. The fee of a token
-// is a payment to its issuer of its own: TetherToken emits a Transfer event for it.
+// is a payment of its own to its issuer: TetherToken emits a Transfer event to its owner for it (BasicToken.transfer,
+// Solidity 0.4.17).
 func (e *entry) evidence() []chain.Payment {
 	if e.failed {
 		return nil
