@@ -32,9 +32,9 @@ type blockage struct {
 }
 
 // voidIfBlocking makes a transaction void that a halt holds, if a transaction of another currency waits behind its
-// nonce; one that its client's order keeps from being replaced, if any other waits there; and one that the hot wallet of
-// an earlier epoch can no longer pay, because nothing is sent there any more. cause is why it does not go on. It does
-// nothing if nothing waits there, or if the bytes expire, which frees the nonce.
+// nonce; one that its client's order keeps from being replaced, if any other waits there; and one that the hot wallet
+// of an earlier epoch can no longer pay, because nothing is sent there any more. cause is why it does not go on. It
+// does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
 func (s *Sender) voidIfBlocking(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	var found *blockage
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {

@@ -87,8 +87,8 @@ func TestAHeldPaymentOfAnOldHotWalletThatIsIncludedCounts(t *testing.T) {
 	})
 }
 
-// What is to make a payment void is requested, and an epoch begins before it is signed. The signer would let no key of an
-// earlier epoch pay the deposit address, nor return anything to the old hot wallet: it pays the present one instead.
+// What is to make a payment void is requested, and an epoch begins before it is signed. The signer would let no key of
+// an earlier epoch pay the deposit address, nor return anything to the old hot wallet: it pays the present one instead.
 func TestAVoidThatAnEpochOvertookPaysThePresentHotWallet(t *testing.T) {
 	byClock(t, bumping(), func(t *testing.T, r *harness, c *bursartest.Clock) {
 		held := r.jammed(true)
@@ -124,8 +124,8 @@ func TestAVoidThatAnEpochOvertookPaysThePresentHotWallet(t *testing.T) {
 	})
 }
 
-// A reorganisation takes from the hot wallet what it was to pay a withdrawal with, and an epoch begins. Whatever comes in
-// goes to the present hot wallet from then on, which pays the withdrawal: the old one would lack the funds for ever.
+// A reorganisation takes from the hot wallet what it was to pay a withdrawal with, and an epoch begins. Whatever comes
+// in goes to the present hot wallet from then on, which pays the withdrawal: the old one would lack the funds for ever.
 func TestWhatAnOldHotWalletCanNoLongerPayIsPaidByThePresentOne(t *testing.T) {
 	byClock(t, bumping(), func(t *testing.T, r *harness, c *bursartest.Clock) {
 		r.Step()
