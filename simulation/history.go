@@ -107,6 +107,7 @@ type request struct {
 	replicas.Request
 	customer int
 	then     func(replicas.Answer)
+	done     bool // it was carried out, and then was called
 }
 
 // run runs a plan, lets it come to rest, and judges it.
