@@ -27,25 +27,28 @@ func (k Book) recognised(ctx context.Context, tx *store.Tx, f store.ForgottenPay
 	if err := k.payByJournal(ctx, tx, f, c); err != nil {
 		return err
 	}
-	if err := k.endReserved(ctx, tx, f, unsigned); err != nil {
+	if err := k.endUnsigned(ctx, tx, f, unsigned); err != nil {
 		return err
 	}
 	return tx.ForgottenPayments().PutBack(ctx, f)
 }
 
-// endReserved ends the outgoing transaction that an older database still has as reserved, if it is the one that was
-// recognised in a block: on a chain without nonces the block shows nothing that the two share. One that still has
-// payments to make stays, until it is known what the recognised one paid.
-func (k Book) endReserved(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, unsigned chain.UnsignedTx) error {
+// endUnsigned ends the outgoing transaction that an older database still has as unsigned, where it is the one that was
+// recognised in a block: on a chain without nonces the block shows nothing that the two share, and the recognised one
+// has taken over what it pays. One that still has payments to make stays until it is known what the other one paid.
+func (k Book) endUnsigned(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, unsigned chain.UnsignedTx) error {
 	p, err := tx.Outgoing().Lock(ctx, f.OutgoingID)
-	if err != nil || p.Status != bursar.OutgoingReserved {
+	if err != nil {
 		return ignoreNone(err)
 	}
 	var reserved chain.UnsignedTx
 	if err := unmarshal(p.Unsigned, &reserved); err != nil {
 		return fmt.Errorf("read the unsigned transaction of %s: %w", p.ID, err)
 	}
-	if !bytes.Equal(reserved.Bytes, unsigned.Bytes) {
+	switch {
+	case p.Status == bursar.OutgoingNew && p.Kind == string(chain.KindWithdrawal): // others end if nothing needs them
+	case p.Status == bursar.OutgoingReserved && bytes.Equal(reserved.Bytes, unsigned.Bytes):
+	default:
 		return nil
 	}
 	paid, err := tx.Outgoing().OrdersPaid(ctx, p.ID)
