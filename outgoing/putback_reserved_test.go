@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/store"
 )
 
 // The older database has a transaction that was reserved and not signed yet, and its block is recognised before it is
@@ -66,5 +67,37 @@ func TestARefundThatIsCalledBackAndMayBeOutGoesOn(t *testing.T) {
 		r.wantSender("sender", n.Amount.String())
 		r.Must(r.Reconcile())
 		r.Must(r.Audit())
+	})
+}
+
+// The process ended between the count of a signature and the signature, and an operator halted the currency before the
+// next one took over: what was reserved and may never have been signed is not signed during the halt.
+func TestWhatMayNeverHaveBeenSignedWaitsForItsCurrency(t *testing.T) {
+	onModels(t, func(t *testing.T, r *harness) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Trouble = true
+		r.withoutSigner(r.Step)
+		p := r.spendNow(r.Now(w).OutgoingID)
+		if p.Status != bursar.OutgoingReserved {
+			t.Fatalf("the outgoing transaction is %s, want %s", p.Status, bursar.OutgoingReserved)
+		}
+		r.Halt(byAnn(store.HaltCurrency(w.Currency)))
+		r.Restart()
+		r.Guarded(file)
+		sign := &observed{Signer: r.Signer, outgoingID: p.ID}
+		r.Sender.Signer = sign
+		r.Step()
+		r.Step()
+		if now := r.spendNow(p.ID); sign.asked > 0 || now.Status != bursar.OutgoingReserved {
+			t.Errorf("it was signed %d times and is %s, want 0 and %s", sign.asked, now.Status, bursar.OutgoingReserved)
+		}
+		r.Trouble = false
+		r.Resume(byAnn(store.HaltCurrency(w.Currency)))
+		r.Settle()
+		r.holdsOnce(w)
 	})
 }
