@@ -100,7 +100,11 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend
 	}
 	candidates, err := book.Candidates(h.ctx, tx, shown.Payments)
 	for _, w := range candidates {
-		if slices.Contains(paid, w.ID) {
+		included, err := h.includedElse(tx, w, x)
+		if err != nil {
+			return nil, err
+		}
+		if included || slices.Contains(paid, w.ID) {
 			continue
 		}
 		currency, known := h.Registry.Get(w.Currency)
@@ -110,6 +114,16 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend
 		}
 	}
 	return paid, err
+}
+
+// includedElse reports whether another transaction than an external spend pays a withdrawal, and is in a block: the
+// operator has said so of another version of the same.
+func (h *history) includedElse(tx *store.Tx, w bursar.Withdrawal, x store.ExternalSpend) (bool, error) {
+	if w.OutgoingID.IsZero() || w.OutgoingID == x.OutgoingID {
+		return false, nil
+	}
+	p, err := tx.Outgoing().Get(h.ctx, w.OutgoingID)
+	return p.Height > 0, err
 }
 
 // abandonAfter is how many rounds an operator waits before they abandon a lost transaction.
