@@ -78,8 +78,8 @@ type SignedReader interface {
 //
 // A withdrawal must make the request's payments, each as often as the request has it, and nothing else except at most
 // one change output to the hot wallet on the UTXO model. A sweep must pay the hot wallet only: a token exactly, the
-// native asset up to the request's amount. A gas top-up must pay exactly the order to a deposit address of ours, which
-// Order.Change names with its key, since a chain that uses the account model has no change. On the UTXO model
+// native asset up to the request's amount. A gas top-up must pay exactly the requested amount to a deposit address of
+// ours, whose key is in TxRequest.Change, since a chain that uses the account model has no change. On the UTXO model
 // UnsignedTx.Previous must prove what each input holds.
 func (s *Signer) Sign(
 	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
