@@ -42,6 +42,13 @@ var retired = []struct {
 	{"seedless", "watch-only", true},
 }
 
+// retiredPhrases are the same in several words. Comments alone are searched for them.
+var retiredPhrases = []struct{ phrase, instead string }{
+	{"left the chain", "was reorged out"},
+	{"leaves the chain", "is reorged out"},
+	{"taken back", "reversed, rolled back, ended unpaid"},
+}
+
 // promised are the names that have a retired word because others read them.
 var promised = map[string]string{
 	"console: Votes": "a field of the admin API and its pages",
@@ -83,7 +90,13 @@ func TestRetiredWordsStayRetired(t *testing.T) {
 			return true
 		})
 		for _, group := range s.file.Comments {
-			for _, word := range strings.FieldsFunc(group.Text(), func(r rune) bool { return !isLetter(r) }) {
+			text := strings.Join(strings.Fields(group.Text()), " ")
+			for _, r := range retiredPhrases {
+				if strings.Contains(strings.ToLower(text), r.phrase) {
+					t.Errorf("%s: the comment says %q, want %s", s.files.Position(group.Pos()), r.phrase, r.instead)
+				}
+			}
+			for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isLetter(r) }) {
 				if instead, found := isRetired(word, true); found {
 					t.Errorf("%s: the comment has the word %q, want %s", s.files.Position(group.Pos()), word, instead)
 				}

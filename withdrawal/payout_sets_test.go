@@ -106,7 +106,7 @@ func TestWhatIsPaidTogetherChangesTogether(t *testing.T) {
 			if now := d.broadcastEvents(); now != told+n {
 				t.Errorf("round %d: %d events, want %d", i, now-told, n)
 			}
-			unsettle := list[n-1] // what was taken back before is settled again, under another name
+			unsettle := list[n-1] // what was unsettled before is settled again, under another name
 			d.Do(func(tx *store.Tx) error {
 				entry := ledger.WithdrawalSettled(unsettle, 0, tx.Now())
 				if err := tx.Ledger().Post(ctx, entry); err != nil {
