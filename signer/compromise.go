@@ -50,7 +50,7 @@ func underOrder(ctx context.Context, tx memory.Tx, c *check) error {
 }
 
 func orderText(o people.CompromiseOrder) string {
-	return fmt.Sprintf("compromise order %s is in force since %s", o.ID, minute(o.Since))
+	return fmt.Sprintf("compromise order %s is in force since %s", o.ID, memory.Minute(o.Since))
 }
 
 // mayMove reports whether a request could be allowed by a compromise order, without the state.

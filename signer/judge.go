@@ -155,7 +155,7 @@ func (c *check) timeOf(state memory.State) (time.Time, error) {
 	now := c.policy.Now().UTC().Truncate(time.Millisecond)
 	if now.Add(bursar.ClockTolerance).Before(state.HighWater) {
 		return now, c.refuse(ReasonClock, "the clock shows %s, but something was signed at %s: correct the clock; if it "+
-			"was wrong at that time, `bursar signer begin-again`", minute(now), minute(state.HighWater))
+			"was wrong at that time, `bursar signer begin-again`", memory.Minute(now), memory.Minute(state.HighWater))
 	}
 	if now.Before(state.HighWater) {
 		now = state.HighWater

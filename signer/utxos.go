@@ -30,7 +30,7 @@ func oneAmount(ctx context.Context, tx memory.Tx, c *check, now time.Time) (unkn
 		case seen.Amount != input.Amount || seen.Script != input.Source.Base:
 			return nil, c.refuse(ReasonOutpoint, "%s is said to hold %s at %s, but %s at %s was signed for it on %s: "+
 				"the service may be in other hands", input.Outpoint, input.Amount, input.Source.Base, seen.Amount, seen.Script,
-				minute(seen.FirstSeen))
+				memory.Minute(seen.FirstSeen))
 		}
 	}
 	return unknown, nil
