@@ -97,7 +97,7 @@ func unsigned(number int64) memory.Checkpoint {
 
 // What a service has seen of the signer's log is in the database, so the next process tells a signer that was set back,
 // before it asks for a signature.
-func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
+func TestASignerThatWasSetBackIsDetected(t *testing.T) {
 	t.Parallel()
 	url := storetest.Reused(t)
 	start := func(l *logged) *service.Service {

@@ -13,7 +13,7 @@ import (
 // order to make the signer refuse everything.
 func TestAnInventedEntryOfTheLogChangesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.stateFile(false)
 	b.wantReason(b.numbered(1, 1, 1), "")
 	own := b.signer.Checkpoint()
@@ -36,7 +36,7 @@ func TestAnInventedEntryOfTheLogChangesNothing(t *testing.T) {
 // TestTheLogIsToldWhileTheDiskIsStalled: what was seen is noted, and told, while a commit takes its time.
 func TestTheLogIsToldWhileTheDiskIsStalled(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.stateFile(false)
 	stalled, goOn, signed := make(chan struct{}), make(chan struct{}), make(chan error)
 	b.onStep("commit", func() { close(stalled); <-goOn })
@@ -57,7 +57,7 @@ func TestTheLogIsToldWhileTheDiskIsStalled(t *testing.T) {
 // other, under one version. What the service heard of the one is refused by the other, which freezes.
 func TestOneVersionWithTwoTextsFreezes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.stateFile(false)
 	b.must(b.signer.judge.keeper.Do(t.Context(), func(tx memory.Tx) error {
 		return tx.KnowPolicy(t.Context(), memory.KnownPolicy{Version: 3, Hash: "sha256:aa"})

@@ -10,7 +10,7 @@ import (
 // comes back for fees only.
 func TestATopUpIsGasAndNoMore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil) // max_fee is 1000
+	b := newHarness(t, nil) // max_fee is 1000
 	most := b.topUp()
 	most.request.Payments[0].Amount = bursar.Units(2000)
 	b.wantReason(most, "")

@@ -10,7 +10,7 @@ import (
 )
 
 // wantHalted signs and checks whether a halt prevents it.
-func (b *bench) wantHalted(r request, reason string) {
+func (b *harness) wantHalted(r request, reason string) {
 	b.t.Helper()
 	_, err := b.sign(r)
 	var refused *RefusalError
@@ -24,7 +24,7 @@ func (b *bench) wantHalted(r request, reason string) {
 
 func TestAHaltedSignerRefuses(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	utxoRequest, other := b.paying(1, pay("alice", 60)), b.paying(2, token("alice", 6))
 	id := nonceChain
 	tell := func(h Halts) int64 {
@@ -61,8 +61,8 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 // A halt that starts while a signature is made withholds it.
 func TestAHaltWithholdsSignaturesInProgress(t *testing.T) {
 	t.Parallel()
-	var b *bench
-	b = newBench(t, func(p *Policy) {
+	var b *harness
+	b = newHarness(t, func(p *Policy) {
 		f, _ := p.Signable.(fakeChain)
 		f.alter = func(*chain.SignedTx) {
 			if _, err := b.signer.SendHalts(t.Context(), Halts{Number: 1, All: "now"}); err != nil {
@@ -78,7 +78,7 @@ func TestAHaltWithholdsSignaturesInProgress(t *testing.T) {
 // everything is halted.
 func TestTheHaltsAreBounded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	var list []HaltedAsset
 	for n := range maxHalts {
 		list = append(list, HaltedAsset{Chain: "elsewhere", Contract: fmt.Sprint("a", n), Reason: "x"})

@@ -25,7 +25,7 @@ import (
 // lyingCore is a service in the hands of an intruder: it has everything that a service has, and talks to a real signer
 // process of mainnet over its real protocol. It has no seed.
 type lyingCore struct {
-	*bench
+	*harness
 	t *testing.T
 
 	process *exec.Cmd
@@ -73,7 +73,7 @@ func newLyingCore(t *testing.T) *lyingCore {
 	if testing.Short() {
 		t.Skip("it starts signer processes, each of which opens the seed")
 	}
-	c := &lyingCore{bench: newBench(t), t: t, chains: map[bursar.ChainID]chain.Chain{}}
+	c := &lyingCore{harness: newHarness(t), t: t, chains: map[bursar.ChainID]chain.Chain{}}
 	c.write("bursar.yaml", limits)
 	if _, says, code := c.run("seed", "new"); code != 0 {
 		t.Fatalf("seed new exits with %d: %s, want 0", code, says)

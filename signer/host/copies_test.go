@@ -39,7 +39,7 @@ func TestTheStartSaysWhatNoticesAnOlderCopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.bound {
-				if err := bind(t.Context(), cfg, begin, &chip{}, "ann", "test"); err != nil {
+				if err := bind(t.Context(), cfg, begin, &fakeCounter{}, "ann", "test"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -65,7 +65,7 @@ func TestAllSetBackToOneDay(t *testing.T) {
 	t.Parallel()
 	for _, bound := range []bool{true, false} {
 		cfg := config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")}
-		begin, c := memory.Init{Fingerprint: "seed", At: time.Unix(1, 0)}, &chip{}
+		begin, c := memory.Init{Fingerprint: "seed", At: time.Unix(1, 0)}, &fakeCounter{}
 		if err := memory.Create(t.Context(), StateFile(cfg), begin); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func folderOf(t *testing.T, cfg config.Config) (copied string) {
 }
 
 // usedOnce opens the state with its counter, if it has one, and signs something.
-func usedOnce(t *testing.T, cfg config.Config, c *chip) (err error) {
+func usedOnce(t *testing.T, cfg config.Config, c *fakeCounter) (err error) {
 	t.Helper()
 	file, err := memory.Open(t.Context(), StateFile(cfg), "seed")
 	if err != nil {

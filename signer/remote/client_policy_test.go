@@ -32,7 +32,7 @@ func (r *recorder) Policy(context.Context) (signer.PolicyText, error) {
 // The orders and approvals reach the signer as they were written, and its policy comes back.
 func TestWhatPeopleSignedPassesThrough(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	r := &recorder{Signer: b.signer}
 	b.server.Signer = r
 	defer b.serve(at)()
@@ -55,7 +55,7 @@ func TestWhatPeopleSignedPassesThrough(t *testing.T) {
 // What the signer never signed changes nothing.
 func TestALostPolicyIsNoticedWithTheFirstRequest(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	defer b.serve(at)()
 	c := b.dial(at)
 	_, err := c.Hello(t.Context())
