@@ -97,7 +97,7 @@ type deedForm struct {
 	Fields                []field
 	Twin                  string
 	Problem               string // why it was not done; empty: it was not tried
-	Several               bool   // another person must approve it
+	Proposed              bool   // another person must approve it
 }
 
 // plainWord is an object that means nothing to a shell: a link may name any, and its command is there to be copied.
@@ -107,14 +107,14 @@ func (c *Console) formOf(d deed) page {
 	return page{path: "/do/" + d.name, verb: d.verb, title: d.title, nav: d.nav, view: "deed",
 		serve: func(v *visit) (any, error) {
 			f := deedForm{
-				Does:    d.does,
-				Warning: d.warning,
-				Button:  d.button,
-				Object:  v.form.Get("object"),
-				Token:   cmp.Or(v.form.Get("token"), c.IDs.Token().String()),
-				Fields:  slices.Clone(d.fields),
-				Problem: v.problem,
-				Several: d.several,
+				Does:     d.does,
+				Warning:  d.warning,
+				Button:   d.button,
+				Object:   v.form.Get("object"),
+				Token:    cmp.Or(v.form.Get("token"), c.IDs.Token().String()),
+				Fields:   slices.Clone(d.fields),
+				Problem:  v.problem,
+				Proposed: d.proposed,
 			}
 			for i, one := range f.Fields {
 				f.Fields[i].Value = v.form.Get(one.Name)

@@ -62,7 +62,7 @@ func (c *Console) proposed() []deed {
 				Hint: "In whole units, such as 0.5. Empty: the limit ends."}, reasonField}},
 	}
 	for i, d := range list {
-		list[i].button, list[i].several = "Propose it", true
+		list[i].button, list[i].proposed = "Propose it", true
 		list[i].do = func(v *visit, object string) (string, error) { return c.propose(v, d.name, object) }
 	}
 	return list

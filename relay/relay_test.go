@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// A payment waits until two persons have approved it, in nobody's way and without an alarm, and is then paid.
+// A payment waits until two persons have approved it, blocking no other and without an alarm, and is then paid.
 func TestAPaymentWaitsForPersons(t *testing.T) {
 	t.Parallel()
 	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {

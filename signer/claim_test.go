@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/signer/people"
 )
 
-// TestAnInventedEntryOfTheLogChangesNothing guards against a core that claims to have seen an entry that never was, in
-// order to make the signer refuse everything.
+// TestAnInventedEntryOfTheLogChangesNothing guards against a service that claims to have seen an entry that never was,
+// in order to make the signer refuse everything.
 func TestAnInventedEntryOfTheLogChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)

@@ -6,8 +6,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// TestATopUpIsGasAndNoMore guards against a core that moves the hot wallet's money to deposit addresses, from where it
-// comes back for fees only.
+// TestATopUpIsGasAndNoMore guards against a service that moves the hot wallet's money to deposit addresses, from where
+// it comes back for fees only.
 func TestATopUpIsGasAndNoMore(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil) // max_fee is 1000

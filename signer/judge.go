@@ -207,7 +207,7 @@ func (j *judge) count(
 }
 
 // flow adds a transaction to the flow that it replaces a transaction of, or begins one. That at most one of a flow's
-// transactions can be included is read from their bytes; the request of the core proves nothing.
+// transactions can be included is read from their bytes; the request of the service proves nothing.
 func (c *check) flow(before *memory.Flow, wanted []memory.Count, now time.Time) memory.Flow {
 	if before == nil {
 		return memory.Flow{Chain: c.policy.Capabilities.ID, Kind: string(c.request.Kind), Outgoing: c.request.ID, At: now,

@@ -83,8 +83,8 @@ func (c *check) counts(at time.Time) ([]memory.Count, error) {
 
 // quota refuses what would count more within a window than the policy allows.
 //
-// The attack: anyone who controls the core asks for any number of withdrawals in small amounts, or burns the money as
-// fees of sweeps, gas top-ups and fee bumps that pay nobody else.
+// The attack: anyone who controls the service asks for any number of withdrawals in small amounts, or burns the money
+// as fees of sweeps, gas top-ups and fee bumps that pay nobody else.
 func (j *judge) quota(c *check, before *memory.Flow, wanted []memory.Count, state memory.State, now time.Time) error {
 	for _, w := range wanted {
 		limits := c.policy.limitsOf(w.Class, w.Asset)
@@ -103,7 +103,8 @@ func (j *judge) quota(c *check, before *memory.Flow, wanted []memory.Count, stat
 			}
 			if until := state.ColdSince.Add(period.length); !state.ColdSince.IsZero() && now.Before(until) {
 				return c.refuse(ReasonQuota, "%s: what was signed before %s is not known, so %s counts as used up until %s "+
-					"(see docs/operations/signer.md)", described(w), memory.Minute(state.ColdSince), period.setting(w.Class), memory.Minute(until))
+					"(see docs/operations/signer.md)", described(w), memory.Minute(state.ColdSince), period.setting(w.Class),
+					memory.Minute(until))
 			}
 			key := tallyKey{c.policy.Capabilities.ID, w.Class, w.Asset}
 			if left := limit.SubOrZero(j.tally.sum(key, now.Add(-period.length))); left.Less(more) {

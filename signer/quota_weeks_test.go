@@ -17,8 +17,8 @@ func (b *harness) numbered(nonce int, units, fee uint64) request {
 	return r
 }
 
-// TestAReplacementOfAnOldTransactionEmptiesNoWindow guards against a core that has a transaction of weeks ago replaced
-// by one that costs no more, which counts nothing new, in order to make the signer forget what counts now.
+// TestAReplacementOfAnOldTransactionEmptiesNoWindow guards against a service that has a transaction of weeks ago
+// replaced by one that costs no more, which counts nothing new, in order to make the signer forget what counts now.
 func TestAReplacementOfAnOldTransactionEmptiesNoWindow(t *testing.T) {
 	b := newHarness(t, limited(func(p *Policy) {
 		p.Payments = map[string]Limits{"token": {Hour: bursar.Units(100), Week: bursar.Units(200)}}

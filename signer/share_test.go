@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// The attack: a core pays next to nothing, at the highest fee each time.
+// The attack: a service pays next to nothing, at the highest fee each time.
 func TestAFeeIsAShareOfThePayment(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, limited(func(p *Policy) { p.MaxFeePercent = 50 }))

@@ -179,8 +179,8 @@ func TestSignStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter overwrites what
-// it is given.
+// TestSignLeavesItsArguments matters because the service stores the unsigned transaction: the fake adapter overwrites
+// what it is given.
 func TestSignLeavesItsArguments(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)

@@ -33,7 +33,7 @@ func (b *harness) unpaid(n int) request {
 	return r
 }
 
-// TestTheSignerFreezesItself guards against a core that tries until something passes.
+// TestTheSignerFreezesItself guards against a service that tries until something passes.
 func TestTheSignerFreezesItself(t *testing.T) {
 	t.Parallel()
 	b, path, froze := armed(t)

@@ -58,7 +58,7 @@ func (b *harness) home(r request, e chain.Epoch) request {
 	return r
 }
 
-// The attacks: a core in other hands has customers, or itself, paid by keys that the operator has given up, brings
+// The attacks: a service in other hands has customers, or itself, paid by keys that the operator has given up, brings
 // money back to the address that a rotation empties, or moves the hot wallet to an epoch that nobody began.
 func TestKeysOfAnEarlierEpochPayOnlyHome(t *testing.T) {
 	t.Parallel()
@@ -129,8 +129,8 @@ func TestKeysOfAnEarlierEpochPayAllHome(t *testing.T) {
 	b.wantReason(paid, "")
 }
 
-// A top-up home uses up a nonce of the old hot wallet, and moves little. The attacks: a core in other hands has it go
-// to somebody else, to another address of ours than home, from a key that is no hot wallet's, or bring much.
+// A top-up home uses up a nonce of the old hot wallet, and moves little. The attacks: a service in other hands has it
+// go to somebody else, to another address of ours than home, from a key that is no hot wallet's, or bring much.
 func TestAnOldHotWalletUsesUpANonceByATopUpHome(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// TestReplacementsHaveAnEnd guards against a core that has one transaction replaced without end, each time for no more
-// than was counted, in order to fill the disk of the state.
+// TestReplacementsHaveAnEnd guards against a service that has one transaction replaced without end, each time for no
+// more than was counted, in order to fill the disk of the state.
 func TestReplacementsHaveAnEnd(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(1000)} }))
