@@ -104,10 +104,10 @@ func TestAChallengeProvesItself(t *testing.T) {
 		return started
 	}
 	one, another := begin(s), begin(s)
-	foreign := begin(elsewhere)
+	others := begin(elsewhere)
 	for name, c := range map[string]struct{ of, by operator.Challenge }{
 		"of another ceremony": {operator.Challenge{Ceremony: another.Ceremony, Options: one.Options}, one},
-		"of another service":  {foreign, foreign},
+		"of another service":  {others, others},
 	} {
 		_, _, err := s.FinishSignIn(t.Context(), host(), "a browser", c.of.Ceremony, a.signed(t, c.by))
 		if !errors.Is(err, operator.ErrRefused) {

@@ -160,7 +160,7 @@ func TestWhoeverWritesToTheDatabaseMovesNothing(t *testing.T) {
 	})
 }
 
-func TestRubbishIsKeptOut(t *testing.T) {
+func TestMalformedDecisionsAreKeptOut(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		d := newHarness(t, r)
@@ -238,7 +238,7 @@ func TestWhoeverOrderedItDoesNotApproveIt(t *testing.T) {
 }
 
 // The attack: one approver signs so often that the approvals of others do not fit.
-func TestEachPersonTakesTheRoomOfOne(t *testing.T) {
+func TestEachPersonUsesTheCapacityOfOne(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		d := newHarness(t, r)

@@ -103,8 +103,8 @@ func TestRulesWithoutLimitsAreNamed(t *testing.T) {
 	}
 }
 
-// Each person has one vote, the last that they signed; a no stays until the order ends.
-func TestEachPersonHasOneVote(t *testing.T) {
+// Each person decides once, by the last that they signed; a no stays until the order ends.
+func TestEachPersonDecidesOnce(t *testing.T) {
 	t.Parallel()
 	p := policy()
 	made := func(decision approval.Decision, at time.Time) Signed {

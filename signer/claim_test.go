@@ -33,8 +33,8 @@ func TestAnInventedEntryOfTheLogChangesNothing(t *testing.T) {
 	b.wantReason(b.numbered(3, 1, 1), ReasonSetBack)
 }
 
-// TestTheLogIsToldWhileTheDiskIsStalled: what was seen is noted, and told, while a commit takes its time.
-func TestTheLogIsToldWhileTheDiskIsStalled(t *testing.T) {
+// TestTheLogIsReportedWhileTheDiskIsStalled: what was seen is noted, and reported, while a commit takes its time.
+func TestTheLogIsReportedWhileTheDiskIsStalled(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)
 	b.stateFile(false)

@@ -27,7 +27,7 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 	b := newHarness(t, nil)
 	utxoRequest, other := b.paying(1, pay("alice", 60)), b.paying(2, token("alice", 6))
 	id := nonceChain
-	tell := func(h Halts) int64 {
+	notify := func(h Halts) int64 {
 		t.Helper()
 		known, err := b.signer.SendHalts(t.Context(), h)
 		if err != nil {
@@ -36,25 +36,25 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 		return known
 	}
 	b.wantHalted(utxoRequest, "")
-	tell(Halts{Number: 1, All: "a drill"})
+	notify(Halts{Number: 1, All: "a drill"})
 	b.wantHalted(utxoRequest, "a drill")
-	tell(Halts{Number: 2, Chains: map[bursar.ChainID]string{id: "a fork", "another": "no"}})
+	notify(Halts{Number: 2, Chains: map[bursar.ChainID]string{id: "a fork", "another": "no"}})
 	b.wantHalted(utxoRequest, "a fork")
-	tell(Halts{Number: 3, Chains: map[bursar.ChainID]string{"another": "no"},
+	notify(Halts{Number: 3, Chains: map[bursar.ChainID]string{"another": "no"},
 		Assets: []HaltedAsset{{id, "token", "depegged"}, {"another", "", "no"}}})
 	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "depegged")
-	if known := tell(Halts{Number: 2, Assets: []HaltedAsset{{id, "", "late word"}}}); known != 3 {
+	if known := notify(Halts{Number: 2, Assets: []HaltedAsset{{id, "", "late word"}}}); known != 3 {
 		t.Errorf("it goes by %d, want 3", known)
 	}
 	b.wantHalted(other, "depegged")        // older halts lift nothing
 	b.wantHalted(utxoRequest, "late word") // and add
-	tell(Halts{Number: 4})
+	notify(Halts{Number: 4})
 	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "")
 	b.signer.AwaitHalts()
 	b.wantHalted(utxoRequest, "no service has sent the halts since the signer started")
-	tell(Halts{Number: 4})
+	notify(Halts{Number: 4})
 	b.wantHalted(utxoRequest, "")
 }
 

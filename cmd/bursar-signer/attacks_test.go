@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// attack is one request that only a service in other hands makes: which rule stops it, and the reason that it is told.
+// attack is one request that only a service in other hands makes: which rule stops it, and the reason that it gets.
 type attack struct {
 	rule   string
 	what   string

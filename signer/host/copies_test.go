@@ -60,7 +60,7 @@ func TestTheStartSaysWhatNoticesAnOlderCopy(t *testing.T) {
 }
 
 // What notices it and what does not: with a counter a state that is set back as a whole does not open, whatever the
-// service says; without it the signer opens it, as nothing that it has tells it from the newest.
+// service says; without it the signer opens it, as nothing that it has distinguishes it from the newest.
 func TestAllSetBackToOneDay(t *testing.T) {
 	t.Parallel()
 	for _, bound := range []bool{true, false} {
