@@ -37,19 +37,19 @@ type Acts struct {
 
 // deed is one act of a person: a form that says what will happen, and what does it. Its path is /do/NAME.
 type deed struct {
-	name    string
-	verb    operator.Verb
-	title   string
-	does    string // what will happen, in words
-	warning string // what cannot be undone: the form asks to confirm that; empty: nothing
-	button  string
-	fields  []field // besides the object
-	again   bool    // the same form again does it again: it changes nothing that is there already
-	twin    string  // the command that does the same, before the object; empty: there is none
-	several bool    // it is proposed, and others approve it
-	nav     string
-	whose   whose // nil: the act concerns the whole service
-	do      func(v *visit, object string) (to string, err error)
+	name     string
+	verb     operator.Verb
+	title    string
+	does     string // what will happen, in words
+	warning  string // what cannot be undone: the form asks to confirm that; empty: nothing
+	button   string
+	fields   []field // besides the object
+	again    bool    // the same form again does it again: it changes nothing that is there already
+	twin     string  // the command that does the same, before the object; empty: there is none
+	proposed bool    // it is proposed, and others approve it
+	nav      string
+	whose    whose // nil: the act concerns the whole service
+	do       func(v *visit, object string) (to string, err error)
 }
 
 // field is one field of a form.

@@ -67,7 +67,7 @@ func TestAColdWalletIsNotTheHotOne(t *testing.T) {
 	hot := b.source(chain.FamilyEVM, chain.OwnBranch, 0).Base
 	p := policyOf(b.keys, nonceChain)
 	p.Cold = []string{hot}
-	_, err := Remembering(t.Context(), b.keys, map[bursar.ChainID]Policy{nonceChain: p}, memory.NewRAM())
+	_, err := NewWithMemory(t.Context(), b.keys, map[bursar.ChainID]Policy{nonceChain: p}, memory.NewRAM())
 	if !errors.Is(err, ErrBadPolicy) {
 		t.Errorf("with the hot wallet's address: got %v, want %v", err, ErrBadPolicy)
 	}

@@ -66,7 +66,7 @@ func newHarness(t *testing.T, change func(*Policy)) *harness {
 func (b *harness) restart(keeper memory.Keeper) {
 	b.t.Helper()
 	var err error
-	if b.signer, err = Remembering(b.t.Context(), b.keys, b.policies, keeper); err != nil {
+	if b.signer, err = NewWithMemory(b.t.Context(), b.keys, b.policies, keeper); err != nil {
 		b.t.Fatal(err)
 	}
 }

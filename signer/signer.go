@@ -30,11 +30,11 @@ type Signer struct {
 // New returns a signer for the chains that have a policy, which forgets with its process. The error is ErrBadPolicy, or
 // one of deriving the hot wallet's address.
 func New(keys *Keys, policies map[bursar.ChainID]Policy) (*Signer, error) {
-	return Remembering(context.Background(), keys, policies, memory.NewRAM())
+	return NewWithMemory(context.Background(), keys, policies, memory.NewRAM())
 }
 
-// Remembering is New with a memory, which the caller closes after the last signature.
-func Remembering(
+// NewWithMemory is New with a memory, which the caller closes after the last signature.
+func NewWithMemory(
 	ctx context.Context, keys *Keys, policies map[bursar.ChainID]Policy, keeper memory.Keeper,
 ) (*Signer, error) {
 	judge, err := newJudge(ctx, keeper)
@@ -84,13 +84,13 @@ type SignedReader interface {
 func (s *Signer) Sign(
 	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
-	signed, err := s.judged(ctx, id, request, unsigned)
+	signed, err := s.signUnlogged(ctx, id, request, unsigned)
 	s.noteRefusal(ctx, id, err)
 	return signed, err
 }
 
-// judged is Sign without a word in the log of what is refused.
-func (s *Signer) judged(
+// signUnlogged is Sign without logging refusals.
+func (s *Signer) signUnlogged(
 	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	d := s.policies[id]

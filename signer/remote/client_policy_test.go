@@ -71,7 +71,7 @@ func TestALostPolicyIsNoticedWithTheFirstRequest(t *testing.T) {
 	// Another signer of the same seed said so, whose state this one does not have.
 	keeper := memory.NewRAM()
 	b.must(keeper.Do(t.Context(), func(tx memory.Tx) error { return tx.KnowPolicy(t.Context(), known) }))
-	other, err := signer.Remembering(t.Context(), b.keys, nil, keeper)
+	other, err := signer.NewWithMemory(t.Context(), b.keys, nil, keeper)
 	b.must(err)
 	p, err := other.Policy(t.Context())
 	b.must(err)
