@@ -35,7 +35,8 @@ prices:
 		t.Errorf("got %+v, want the market's", market)
 	}
 	if filepath.Base(written.File) != "prices.json" ||
-		!filepath.IsAbs(written.File) && !strings.Contains(written.File, "/") && written.File != "prices.json" || written.Refresh != time.Minute || written.Fixed != nil {
+		!filepath.IsAbs(written.File) && !strings.Contains(written.File, "/") &&
+			written.File != "prices.json" || written.Refresh != time.Minute || written.Fixed != nil {
 		t.Errorf("got %+v, want that of the file", written)
 	}
 	if own.Fixed[pair].String() != "60000" || own.Pointers != nil {

@@ -31,7 +31,8 @@ type bitcoindHarness struct {
 	chain *bitcoin.Chain
 }
 
-// newBitcoindHarness starts a bitcoind (Bitcoin Core 29.5 in the tests' installation) and everything that works on it, on SQLite.
+// newBitcoindHarness starts a bitcoind (Bitcoin Core 29.5 in the tests' installation) and everything that works on it,
+// on SQLite.
 func newBitcoindHarness(t *testing.T) *bitcoindHarness {
 	t.Helper()
 	if testing.Short() {

@@ -97,7 +97,9 @@ func (v *accountMachine) refuses(name string, b ceremony.Bundle, amount, want st
 // A person reads what the bytes do, and the machine signs a cold account's payment, alone and as one of several.
 func TestXRPLBundlesAreSignedOffline(t *testing.T) {
 	t.Parallel()
-	v := newAccountMachine(t, "xrpl", chain.FamilyXRPL, func(public []byte) string { return rippleBase(accountOf(public)) })
+	v := newAccountMachine(t, "xrpl", chain.FamilyXRPL, func(public []byte) string {
+		return rippleBase(accountOf(public))
+	})
 	v.units, v.fee = 5_000_000, 100
 	pub, err := v.hot.Public(chain.Hot(chain.FamilyXRPL))
 	v.must(err)

@@ -29,7 +29,8 @@ type offlineMachine struct {
 	rules  bitcoin.Network
 }
 
-// newOfflineMachine has the seed and the hot wallet's public keys in files, and a bundle that pays the hot wallet 0.4 BTC.
+// newOfflineMachine has the seed and the hot wallet's public keys in files, and a bundle that pays the hot wallet 0.4
+// BTC.
 func newOfflineMachine(t *testing.T) *offlineMachine {
 	t.Helper()
 	v := &offlineMachine{harness: newHarness(t, "chains: {bitcoin: {rpc: 'http://127.0.0.1:1'}}")}

@@ -19,7 +19,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// accountWithReceiver is an account with a receiver on this machine, in a harness whose service runs once serve is called.
+// accountWithReceiver is an account with a receiver on this machine, in a harness whose service runs once serve is
+// called.
 type accountWithReceiver struct {
 	*harness
 	createdAccount
@@ -31,7 +32,8 @@ type accountWithReceiver struct {
 }
 
 func newAccountWithReceiver(t *testing.T) *accountWithReceiver {
-	s := &accountWithReceiver{harness: newSeededHarness(t, "webhooks: {allow_networks: ['127.0.0.0/8']}"), codes: map[string]int{},
+	s := &accountWithReceiver{harness: newSeededHarness(t, "webhooks: {allow_networks: ['127.0.0.0/8']}"),
+		codes:  map[string]int{},
 		events: map[string]client.Event{}}
 	s.createdAccount = parse[createdAccount](s.harness, "account", "create", "--name", "shop", "--json")
 	server := httptest.NewServer(http.HandlerFunc(s.receive))

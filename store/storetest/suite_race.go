@@ -96,7 +96,9 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 }
 
 // confirmedDeposit records a confirmed deposit on a chain.
-func confirmedDeposit(t *testing.T, db *store.DB, account bursar.ID, w bursar.Wallet, id bursar.ChainID, n byte) bursar.ID {
+func confirmedDeposit(
+	t *testing.T, db *store.DB, account bursar.ID, w bursar.Wallet, id bursar.ChainID, n byte,
+) bursar.ID {
 	d := bursar.Deposit{
 		ID:        bursar.ID{3, n},
 		Purpose:   bursar.ForWallet,
