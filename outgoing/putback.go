@@ -17,11 +17,11 @@ const putBackAtOnce = 100
 // putBack signs again the transactions that the journal has and the database has forgotten, and restores them as
 // outgoing transactions. Signatures are deterministic, so nothing is signed that was not signed before. A row about a
 // forgotten transaction counts only with the seal of the books: write access to the database alone gets nothing signed.
-// A halt of the service or of the chain holds the transactions back, except the halt of the recovery itself. A halt of a
-// currency holds back one that the database has as reserved, which keeps what it uses and may never have been signed.
+// A halt of the service or of the chain holds the transactions back, except the halt of the recovery itself. A halt of
+// a currency holds back one that the database has as reserved, which keeps what it uses and may never have been signed.
 // Other halts do not: the bytes may be with a node already, and the transactions are sent by the ordinary path, which
-// passes the gate. It runs before everything else in a step, because the restored transactions use nonces and UTXOs that
-// another transaction would take.
+// passes the gate. It runs before everything else in a step, because the restored transactions use nonces and UTXOs
+// that another transaction would take.
 func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.ForgottenPayment
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {

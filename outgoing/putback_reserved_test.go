@@ -43,8 +43,9 @@ func TestAReservedTransactionEndsOnceItsBlockIsRecognised(t *testing.T) {
 	})
 }
 
-// The signer was asked for a refund and did not answer, an operator called the refund back, and the process ended before
-// the journal had it that nothing was signed. The next process cannot know that: the refund may be out, and goes on.
+// The signer was asked for a refund and did not answer, an operator called the refund back, and the process ended
+// before the journal had it that nothing was signed. The next process cannot know that: the refund may be out, and goes
+// on.
 func TestARefundThatIsCalledBackAndMayBeOutGoesOn(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")

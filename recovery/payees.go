@@ -66,7 +66,7 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.ForgottenPayment
 // it ends, and the refund counts if it is paid after all.
 func isRecalled(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, refund journaled) (bool, error) {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, f.OutgoingID)
-	return err == nil && n.ID == refund.ID && n.Status == bursar.ResolutionFailed, ignoreNone(err)
+	return err == nil && n.ID == refund.ID && n.Status == bursar.ResolutionFailed, store.IgnoreNotFound(err)
 }
 
 // takeOver releases the payments of a forgotten transaction from another one that was to make them. An unsigned
