@@ -130,7 +130,8 @@ func (h *history) includedElse(tx *store.Tx, w bursar.Withdrawal, x store.Extern
 const abandonAfter = 20
 
 // abandonLost makes the operator abandon a transaction that was recognized in a block that was reorged out, and whose
-// bytes are lost, as `bursar outgoing abandon` does on chains with UTXOs: they would stay reserved for ever.
+// bytes are lost, as `bursar outgoing abandon` does on chains with UTXOs: they would stay reserved for ever. One that
+// may have been signed before an epoch began is abandoned as its alarm says.
 func (h *history) abandonLost(round int) {
 	if round < abandonAfter {
 		return
@@ -144,8 +145,9 @@ func (h *history) abandonLost(round int) {
 			open, err := tx.Outgoing().Open(h.ctx, c.Capabilities().ID, 100)
 			for _, p := range open {
 				is, lostErr := h.bytesLost(tx, p)
+				out, outErr := tx.Alarms().IsOpen(h.ctx, recovery.AlarmMayBeOut, p.ID.String())
 				moved, movedErr := tx.Reservations().MovedFrom(h.ctx, p.ID)
-				if err = errors.Join(err, lostErr, movedErr); is && len(moved) == 0 {
+				if err = errors.Join(err, lostErr, outErr, movedErr); (is || out) && len(moved) == 0 {
 					lost = append(lost, p.ID)
 				}
 			}
