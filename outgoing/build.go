@@ -28,6 +28,8 @@ func (s *Sender) build(
 		return p, err
 	}
 	switch {
+	case isFilling(p):
+		err = completeFilling(p, &request)
 	case isVoiding(p):
 		err = s.completeVoiding(ctx, &request)
 	case request.Kind == chain.KindConsolidation:
@@ -152,6 +154,8 @@ func (s *Sender) cannotBuild(
 		return s.endRefused(ctx, lease, p, request, refused.Reason, refusedPayments(cause))
 	case errors.As(cause, &dear):
 		return s.exceedsLimit(ctx, lease, p, request, bursar.WaitsForFee, cause)
+	case errors.Is(cause, chain.ErrExternalNonce) && isFilling(p):
+		return p, &WaitError{Reason: "its nonce is used in a block that is not recorded yet: " + cause.Error()}
 	case errors.Is(cause, chain.ErrExternalNonce):
 		return p, s.halt(ctx, lease, p, cause)
 	}
