@@ -38,7 +38,7 @@ func (s *Sender) build(
 	if err != nil {
 		return p, err
 	}
-	unsigned, err := s.Chain.Build(ctx, request)
+	unsigned, err := s.buildFilling(ctx, p, request)
 	if err != nil {
 		return s.cannotBuild(ctx, lease, p, request, err)
 	}
@@ -144,6 +144,8 @@ func (s *Sender) cannotBuild(
 		return s.endMoveToCold(ctx, lease, p, cause)
 	case request.Kind == chain.KindConsolidation && !isVoiding(p):
 		return s.endConsolidation(ctx, lease, p, cause)
+	case errors.As(cause, &funds) && request.Kind == chain.KindSweep && isFilling(p):
+		return p, s.topUp(ctx, lease, p, &chain.NeedsGasError{Source: request.From, Amount: s.MaxFee})
 	case errors.As(cause, &inputs):
 		return s.exceedsLimit(ctx, lease, p, request, bursar.WaitsForInputs, cause)
 	case errors.As(cause, &funds):

@@ -18,7 +18,8 @@ import (
 // signed after it is put back, and waits for its nonce, which nothing would use. A payment to ourselves with that nonce
 // makes the lost transaction void, as abandon does with one that is known: at most one of the two can ever be included.
 // Until it is final, nothing else is signed from there, because it may be what the lost transaction has paid: if that is
-// included after all, it is recognised before anything is paid again.
+// included after all, it is recognised before anything is paid again. A deposit address may lose a sweep in the same
+// way: there another sweep takes the nonce.
 
 const (
 	// fillAtOnce is how many lost nonces of an address one step has used up.
@@ -34,15 +35,10 @@ func isFilling(p bursar.OutgoingTx) bool {
 }
 
 // fillLostNonces requests a transaction for each lost nonce of the hot wallets, and has everything else wait that is
-// not signed yet. Where transactions expire, what waits for a lost nonce expires too.
+// not signed yet.
 func (s *Sender) fillLostNonces(ctx context.Context, lease store.Lease, state store.ChainState) (failed error) {
-	capabilities := s.Chain.Capabilities()
-	reader, reads := s.Chain.(chain.NonceReader)
-	if !reads || capabilities.Model != chain.AccountModel || !capabilities.Lifetime.IsZero() {
-		return nil
-	}
 	for _, from := range append([]chain.Source{s.Hot}, s.Old...) {
-		err := s.fillLostNoncesOf(ctx, lease, state, from, reader)
+		err := s.fillLostNoncesOf(ctx, lease, state, from)
 		if err != nil && stops(ctx, err) {
 			return err
 		}
@@ -58,9 +54,27 @@ type knownNonces struct {
 	final   store.Block         // the recorded block that is final; read if any are unknown
 }
 
+// fillBelow requests a transaction for each lost nonce of a deposit address below that of a sweep which waits for long.
+func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+	if _, hot := s.hotAt(p.Base); hot || state.Halted != "" {
+		return nil // fillLostNonces looks at those of the hot wallets
+	}
+	request, err := DecodeRequest(p)
+	if err != nil {
+		return err
+	}
+	return s.fillLostNoncesOf(ctx, lease, state, request.From)
+}
+
+// fillLostNoncesOf is fillLostNonces for an address. Where transactions expire, what waits for a lost nonce expires too.
 func (s *Sender) fillLostNoncesOf(
-	ctx context.Context, lease store.Lease, state store.ChainState, from chain.Source, reader chain.NonceReader,
+	ctx context.Context, lease store.Lease, state store.ChainState, from chain.Source,
 ) error {
+	capabilities := s.Chain.Capabilities()
+	reader, reads := s.Chain.(chain.NonceReader)
+	if !reads || capabilities.Model != chain.AccountModel || !capabilities.Lifetime.IsZero() {
+		return nil
+	}
 	var known knownNonces
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		known, err = s.knownNonces(ctx, tx, from.Base, state.Final)
@@ -69,7 +83,8 @@ func (s *Sender) fillLostNoncesOf(
 	if err != nil {
 		return err
 	}
-	if len(known.filling) > 0 {
+	_, hot := s.hotAt(from.Base)
+	if len(known.filling) > 0 && hot {
 		s.memory.lostNonces[from.Base] = fmt.Sprintf("it waits until outgoing transaction %s, which uses up a nonce of %s "+
 			"that is lost, is final", known.filling[0].ID, from.Base)
 	}
@@ -81,8 +96,10 @@ func (s *Sender) fillLostNoncesOf(
 	if err == nil && slices.Max(known.unknown) < used {
 		return nil // used before the database was
 	}
-	s.memory.lostNonces[from.Base] = cmp.Or(s.memory.lostNonces[from.Base], fmt.Sprintf(
-		"it waits until it is known whether nonce %d of %s is lost", slices.Max(known.unknown), from.Base))
+	if hot {
+		s.memory.lostNonces[from.Base] = cmp.Or(s.memory.lostNonces[from.Base], fmt.Sprintf(
+			"it waits until it is known whether nonce %d of %s is lost", slices.Max(known.unknown), from.Base))
+	}
 	if err != nil {
 		return fmt.Errorf("find out whether nonce %d of %s is lost: %w", slices.Max(known.unknown), from.Base, err)
 	}
@@ -149,11 +166,17 @@ func lostNonces(
 	return tx.Nonces().Unused(ctx, id, base, all)
 }
 
-// fillNonceOf requests the transaction that uses up a lost nonce of a hot wallet, and raises an alarm about it.
+// fillNonceOf requests the transaction that uses up a lost nonce, and raises an alarm about it.
 func (s *Sender) fillNonceOf(ctx context.Context, tx *store.Tx, from chain.Source, nonce uint64) error {
 	id, resource := s.Chain.Capabilities().ID, fmt.Sprintf("%s/%d", from.Base, nonce)
 	alarm := store.Alarm{Chain: id, Kind: recovery.AlarmNonceLost, Ref: resource}
+	p := bursar.OutgoingTx{Chain: id, Share: bursar.ShareTopUp}
 	request, why, err := s.fillerFrom(ctx, tx, from)
+	if _, hot := s.hotAt(from.Base); !hot {
+		p.Share, why, err = bursar.ShareSweep, "", nil
+		request = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindSweep, From: from, MaxFee: s.MaxFee,
+			Payments: []chain.Payment{{Address: bursar.Address{Base: s.Hot.Base}}}}
+	}
 	if err != nil {
 		return err
 	}
@@ -166,8 +189,7 @@ func (s *Sender) fillNonceOf(ctx context.Context, tx *store.Tx, from chain.Sourc
 	if err != nil {
 		return err
 	}
-	p := bursar.OutgoingTx{Chain: id, Currency: native.Code, Share: bursar.ShareTopUp,
-		Once: recovery.OnceFill + resource + "/" + request.ID.String()}
+	p.Currency, p.Once = native.Code, recovery.OnceFill+resource+"/"+request.ID.String()
 	if _, err := insert(ctx, tx, p, request); err != nil {
 		return err
 	}
@@ -182,20 +204,33 @@ func (s *Sender) fillNonceOf(ctx context.Context, tx *store.Tx, from chain.Sourc
 	}
 	s.log(tx, "a lost nonce is being used up", p, "nonce", nonce, "address", from.Base)
 	alarm.Message = fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any more; outgoing "+
-		"transaction %s uses the nonce up, and until it is final nothing else is signed from there", nonce, from.Base, p.ID)
+		"transaction %s uses the nonce up; until it is final, nothing is paid from a hot wallet there", nonce, from.Base, p.ID)
 	return tx.Alarms().Raise(ctx, alarm)
 }
 
-// completeFilling gives a transaction the lost nonce that it uses up. What others of the address take does not count:
-// they come after it.
+// completeFilling gives a transaction the lost nonce that it uses up.
 func completeFilling(p bursar.OutgoingTx, request *chain.TxRequest) error {
 	resource, _ := recovery.Fills(p)
 	nonce, is := nonceOf(p.Base, resource)
 	if !is {
 		return fmt.Errorf("outgoing transaction %s uses up %q, which is no nonce of %s", p.ID, resource, p.Base)
 	}
-	request.Nonce, request.Reserved = &nonce, nil
+	request.Nonce = &nonce
 	return nil
+}
+
+// buildFilling builds a transaction, and one that uses up a lost nonce once more if its address holds nothing beside
+// what others take: they wait for it. A sweep takes what they would take then, and they are left hanging.
+func (s *Sender) buildFilling(
+	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest,
+) (chain.UnsignedTx, error) {
+	unsigned, err := s.Chain.Build(ctx, request)
+	var funds *chain.NeedsFundsError
+	if !isFilling(p) || !errors.As(err, &funds) || len(request.Reserved) == 0 {
+		return unsigned, err
+	}
+	request.Reserved = nil
+	return s.Chain.Build(ctx, request)
 }
 
 // noNonceLost holds back what would be signed from an address while a nonce of it is lost, as this step has found. A
