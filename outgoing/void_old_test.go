@@ -7,6 +7,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
 )
 
 // A payment of the old hot wallet is held by the halt of its token, and the sweeps that empty that wallet wait behind
@@ -81,6 +82,109 @@ func TestAHeldPaymentOfAnOldHotWalletThatIsIncludedCounts(t *testing.T) {
 		if got := r.tokensOf("one who wants tokens"); got != held.Amount {
 			t.Errorf("after the halt %s units of TOKEN were paid, want %s once", got, held.Amount)
 		}
+		r.Must(r.Chain.Check())
+		r.Must(r.Reconcile())
+	})
+}
+
+// What is to make a payment void is requested, and an epoch begins before it is signed. The signer would let no key of
+// an earlier epoch pay the deposit address, nor return anything to the old hot wallet: it pays the present one instead.
+func TestAVoidThatAnEpochOvertookPaysThePresentHotWallet(t *testing.T) {
+	byClock(t, bumping(), func(t *testing.T, r *harness, c *bursartest.Clock) {
+		held := r.jammed(true)
+		behind := r.Order(1_000_000, r.Chain.Named("behind"))
+		r.Step()
+		r.Halt(shortToken())
+		r.Chain.Fail(sim.Build, 1000, nil)
+		r.Chain.Mine(4)
+		r.Step()
+		if got := r.fillers(); len(got) != 1 || got[0].Status != bursar.OutgoingNew {
+			t.Fatalf("%+v are to make it void, want one that is not built", got)
+		}
+		r.Rotate()
+		r.Chain.ClearFaults()
+		for range 8 {
+			c.Advance(2 * time.Minute)
+			r.Blocks(6)
+		}
+		if got := r.Now(behind).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("the payment behind it is %s, want %s", got, bursar.WithdrawalConfirmed)
+		}
+		r.Resume(shortToken())
+		for range 8 {
+			c.Advance(2 * time.Minute)
+			r.Blocks(6)
+		}
+		if got := r.tokensOf("one who wants tokens"); got != held.Amount {
+			t.Errorf("after the halt %s units of TOKEN were paid, want %s once", got, held.Amount)
+		}
+		r.NothingOpen()
+		r.Must(r.Chain.Check())
+		r.Must(r.Reconcile())
+	})
+}
+
+// A reorganisation takes from the hot wallet what it was to pay a withdrawal with, and an epoch begins. Whatever comes
+// in goes to the present hot wallet from then on, which pays the withdrawal: the old one would lack the funds for ever.
+func TestWhatAnOldHotWalletCanNoLongerPayIsPaidByThePresentOne(t *testing.T) {
+	byClock(t, bumping(), func(t *testing.T, r *harness, c *bursartest.Clock) {
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 50_000_000)
+		r.Pay(r.Wallet(0).Address, 2_000_000_000)
+		r.Chain.Mine(3)
+		r.CatchUp()
+		r.Trouble = true
+		r.Chain.HoldFinality(true)
+		lost := r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
+		r.Chain.Mine(1)
+		w := r.Order(900_000_000, r.Chain.Named("somebody"))
+		r.CatchUp()
+		r.Must(r.Sender.Step(ctx, r.Lease)) // before the deposit is swept
+		if r.Now(w).TxID == "" {
+			t.Fatal("nothing was sent")
+		}
+		before := r.Hot
+		r.Undo(lost, lost, r.Now(w).TxID)
+		r.Chain.HoldFinality(false)
+		r.Rotate()
+		for range 8 {
+			c.Advance(2 * time.Minute)
+			r.Blocks(6)
+		}
+		if got := r.Chain.Balance(r.Chain.Named("somebody"), ""); got != w.Amount {
+			t.Errorf("%s were paid, want %s once", got, w.Amount)
+		}
+		if left := r.Chain.Balance(before.Base, ""); !left.Less(bursartest.UnspentFee) {
+			t.Errorf("the old hot wallet holds %s, want it emptied", left)
+		}
+		r.NothingOpen()
+		r.Must(r.Chain.Check())
+		r.Must(r.Reconcile())
+	})
+}
+
+// As before, on a chain with UTXOs, where an operator asked for it.
+func TestAnAbandonmentThatAnEpochOvertookPaysThePresentHotWallet(t *testing.T) {
+	config := bursartest.UTXOModel
+	config.BumpAfter = 3
+	byClock(t, config, func(t *testing.T, r *harness, c *bursartest.Clock) {
+		r.Prepare()
+		r.Settle()
+		r.Trouble = true
+		w := r.Order(300_000_000, r.Chain.Named("somebody"))
+		r.Step()
+		r.Chain.SetRate(50) // no block takes it without a bump
+		_, err := r.Sender.Abandon(ctx, r.Now(w).OutgoingID, outgoing.Abandonment{Reason: "a test", Actor: "ann"})
+		r.Must(err)
+		r.Rotate()
+		for range 8 {
+			c.Advance(2 * time.Minute)
+			r.Blocks(6)
+		}
+		if got := r.Chain.Balance(r.Chain.Named("somebody"), ""); got != w.Amount {
+			t.Errorf("%s were paid, want %s once", got, w.Amount)
+		}
+		r.NothingOpen()
 		r.Must(r.Chain.Check())
 		r.Must(r.Reconcile())
 	})
