@@ -217,37 +217,70 @@ func TestNoncesOfBeforeAreNotLost(t *testing.T) {
 	})
 }
 
+// losesASweep has two sweeps of a wallet signed, of which the first is lost as losesANonce loses a payment.
+func (r *harness) losesASweep() (w bursar.Wallet, lost string) {
+	r.T.Helper()
+	file := filepath.Join(r.T.TempDir(), "seed.marks")
+	guard := r.Guarded(file)
+	r.Prepare()
+	r.Settle()
+	w = r.Wallet(1)
+	before := r.Backup()
+	below := r.tip()
+	r.Pay(w.Address, 700_000_000)
+	lost = r.sweptBy(w)
+	r.Settle()
+	r.Must(guard.Compare(ctx))
+	r.Pay(w.Address, 400_000_000)
+	r.sweptBy(w)
+	r.Chain.Reorg(int(r.tip()-below), lost)
+	r.Chain.Forget()
+	r.Revive(before, file)
+	return w, lost
+}
+
+// swept checks that nothing is left at the address of a wallet, nor to do about it.
+func (r *harness) swept(w bursar.Wallet) {
+	r.T.Helper()
+	if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursartest.UnspentFee) {
+		r.T.Errorf("%s of the deposits are left at their address", got)
+		r.LogOpen(10)
+	}
+	for _, kind := range []string{"nonce_lost", "external_spend"} {
+		if r.alarmed(kind) {
+			r.T.Errorf("the alarm %s is open", kind)
+		}
+	}
+	r.Must(r.Chain.Check())
+	r.Must(r.Reconcile())
+}
+
 // A sweep that is lost in the same way leaves a lost nonce at a deposit address, behind which a later sweep waits:
 // another sweep takes it, and everything comes to the hot wallet.
 func TestALostSweepHoldsUpNoOther(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
-		file := filepath.Join(t.TempDir(), "seed.marks")
-		guard := r.Guarded(file)
-		r.Prepare()
-		r.Settle()
-		w := r.Wallet(1)
-		before := r.Backup()
-		below := r.tip()
-		r.Pay(w.Address, 700_000_000)
-		lost := r.sweptBy(w)
-		r.Settle()
-		r.Must(guard.Compare(ctx))
-		r.Pay(w.Address, 400_000_000)
-		r.sweptBy(w)
-		r.Chain.Reorg(int(r.tip()-below), lost)
+		w, _ := r.losesASweep()
+		r.Blocks(125)
+		r.swept(w)
+	})
+}
+
+// The lost sweep comes back while its nonce is being used up: by that nonce it is ours, and nobody has stolen the key.
+func TestALostSweepThatComesBackIsOurs(t *testing.T) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
+		w, lost := r.losesASweep()
+		r.Trouble = true
+		for range 20 {
+			if len(r.filling(w.Address.Base)) > 0 {
+				break
+			}
+			r.Blocks(1)
+		}
 		r.Chain.Forget()
-		r.Revive(before, file)
-		r.Blocks(100)
-		r.SettleAll()
-		if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursartest.UnspentFee) {
-			t.Errorf("%s of the deposits are left at their address", got)
-			r.LogOpen(10)
-		}
-		if r.alarmed("nonce_lost") {
-			t.Error("an alarm says that a nonce is lost after it was used up")
-		}
-		r.Must(r.Chain.Check())
-		r.Must(r.Reconcile())
+		r.Chain.Restore(lost)
+		r.Follower.Wait = chain.Lifetime{Blocks: 5}
+		r.Blocks(125)
+		r.swept(w)
 	})
 }
 
