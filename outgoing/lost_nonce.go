@@ -13,13 +13,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A final transaction of a hot wallet may be dropped by a reorg below the final block, while a database from before its
-// signature is restored: the chain, the database and the journal, which removes what is final, have lost it. What was
-// signed after it is put back, and waits for its nonce, which nothing would use. A payment to ourselves with that nonce
-// makes the lost transaction void, as abandon does with one that is known: at most one of the two can ever be included.
-// Until it is final, nothing else is signed from there, because it may be what the lost transaction has paid: if that is
-// included after all, it is recognised before anything is paid again. A deposit address may lose a sweep in the same
-// way: there another sweep takes the nonce.
+// A final transaction of a hot wallet may be dropped by a reorg below the final block, while a database from before
+// its signature is restored: the chain, the database and the journal, which removes what is final, have lost it. What
+// was signed after it is put back, and waits for its nonce, which nothing would use. A payment to ourselves with that
+// nonce makes the lost transaction void, as abandon does with one that is known: at most one of the two can ever be
+// included. Until it is final, nothing else is signed from there, because it may be what the lost transaction has
+// paid: if that is included after all, it is recognised before anything is paid again. A deposit address may lose a
+// sweep in the same way: there another sweep takes the nonce.
 
 const (
 	// fillAtOnce is how many lost nonces of an address one step has used up.
@@ -54,7 +54,8 @@ type knownNonces struct {
 	final   store.Block         // the recorded block that is final; read if any are unknown
 }
 
-// fillBelow requests a transaction for each lost nonce of a deposit address below that of a sweep which waits for long.
+// fillBelow requests a transaction for each lost nonce of a deposit address below that of a sweep which waits for
+// long.
 func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if _, hot := s.hotAt(p.Base); hot || state.Halted != "" {
 		return nil // fillLostNonces looks at those of the hot wallets
@@ -66,7 +67,8 @@ func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.C
 	return s.fillLostNoncesOf(ctx, lease, state, request.From)
 }
 
-// fillLostNoncesOf is fillLostNonces for an address. Where transactions expire, what waits for a lost nonce expires too.
+// fillLostNoncesOf is fillLostNonces for an address. Where transactions expire, what waits for a lost nonce expires
+// too.
 func (s *Sender) fillLostNoncesOf(
 	ctx context.Context, lease store.Lease, state store.ChainState, from chain.Source,
 ) error {
@@ -181,8 +183,9 @@ func (s *Sender) fillNonceOf(ctx context.Context, tx *store.Tx, from chain.Sourc
 		return err
 	}
 	if why != "" {
-		alarm.Message = fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any more; what was "+
-			"signed after it waits, and so does everything else from there. It cannot be used up: %s", nonce, from.Base, why)
+		alarm.Message = fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any more; what "+
+			"was signed after it waits, and so does everything else from there. The nonce cannot be used up: %s",
+			nonce, from.Base, why)
 		return tx.Alarms().Raise(ctx, alarm)
 	}
 	native, err := s.Registry.Native(id)
@@ -204,7 +207,8 @@ func (s *Sender) fillNonceOf(ctx context.Context, tx *store.Tx, from chain.Sourc
 	}
 	s.log(tx, "a lost nonce is being used up", p, "nonce", nonce, "address", from.Base)
 	alarm.Message = fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any more; outgoing "+
-		"transaction %s uses the nonce up; until it is final, nothing is paid from a hot wallet there", nonce, from.Base, p.ID)
+		"transaction %s uses the nonce up; until it is final, nothing is paid from a hot wallet there",
+		nonce, from.Base, p.ID)
 	return tx.Alarms().Raise(ctx, alarm)
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// gap is a payment that the chain, the database and the journal have lost, and one signed after it that they have not.
+// gap is a payment that the chain, the database and the journal have lost, and one signed after it that they have
+// not.
 type gap struct {
 	lost, kept  bursar.Withdrawal
 	txID        string // of the lost one
@@ -19,9 +20,9 @@ type gap struct {
 	holder      string // of the lease in that copy
 }
 
-// losesANonce has two payments signed. The first is final, so that it has left the journal, when a reorg below the final
-// block drops it and a database from before both is restored. The second is put back, with the nonce after one that
-// nothing has.
+// losesANonce has two payments signed. The first is final, so that it has left the journal, when a reorg below the
+// final block drops it and a database from before both is restored. The second is put back, with the nonce after one
+// that nothing has.
 func (r *harness) losesANonce() (g gap) {
 	r.T.Helper()
 	g.file = filepath.Join(r.T.TempDir(), "seed.marks")
@@ -100,8 +101,9 @@ func (r *harness) untilFilling(base string) {
 	r.T.Fatalf("nothing uses up the lost nonce of %s", base)
 }
 
-// A nonce that the chain, the database and the journal have lost is used up by a payment to ourselves, so that what was
-// signed after it is included. Until that is final, nothing new is signed: the lost transaction may be what paid it.
+// A nonce that the chain, the database and the journal have lost is used up by a payment to ourselves, so that what
+// was signed after it is included. Until that is final, nothing new is signed: the lost transaction may be what paid
+// it.
 func TestALostNonceIsUsedUp(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		g := r.losesANonce()
@@ -117,6 +119,13 @@ func TestALostNonceIsUsedUp(t *testing.T) {
 		}
 		r.Settle()
 		r.paidBothOnce(g)
+		used := 0
+		r.View(func(tx *store.Tx) error {
+			return tx.Outgoing().EachFiller(ctx, r.Chain.Capabilities().ID, func([]byte) error { used++; return nil })
+		})
+		if used != 1 {
+			t.Errorf("the reconciliation knows of %d payments that used up a nonce, want 1", used)
+		}
 	})
 }
 
@@ -157,8 +166,8 @@ func TestWhatUsesUpALostNonceIsPutBack(t *testing.T) {
 	})
 }
 
-// While no node says which nonces the final block has used, nothing is signed from the hot wallet, and nothing uses up a
-// nonce that may be used.
+// While no node says which nonces the final block has used, nothing is signed from the hot wallet, and nothing uses
+// up a nonce that may be used.
 func TestANonceIsLostByTheWordOfTheFinalBlock(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		g := r.losesANonce()
@@ -191,8 +200,8 @@ func TestALostNonceIsUsedUpAfterTheHalt(t *testing.T) {
 	})
 }
 
-// The nonces that a hot wallet used before there was a database are not lost, also while its first transaction is in no
-// block.
+// The nonces that a hot wallet used before there was a database are not lost, also while its first transaction is in
+// no block.
 func TestNoncesOfBeforeAreNotLost(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
 		for range 2 {
@@ -215,86 +224,4 @@ func TestNoncesOfBeforeAreNotLost(t *testing.T) {
 		}
 		r.Settle()
 	})
-}
-
-// losesASweep has two sweeps of a wallet signed, of which the first is lost as losesANonce loses a payment.
-func (r *harness) losesASweep() (w bursar.Wallet, lost string) {
-	r.T.Helper()
-	file := filepath.Join(r.T.TempDir(), "seed.marks")
-	guard := r.Guarded(file)
-	r.Prepare()
-	r.Settle()
-	w = r.Wallet(1)
-	before := r.Backup()
-	below := r.tip()
-	r.Pay(w.Address, 700_000_000)
-	lost = r.sweptBy(w)
-	r.Settle()
-	r.Must(guard.Compare(ctx))
-	r.Pay(w.Address, 400_000_000)
-	r.sweptBy(w)
-	r.Chain.Reorg(int(r.tip()-below), lost)
-	r.Chain.Forget()
-	r.Revive(before, file)
-	return w, lost
-}
-
-// swept checks that nothing is left at the address of a wallet, nor to do about it.
-func (r *harness) swept(w bursar.Wallet) {
-	r.T.Helper()
-	if got := r.Chain.Balance(w.Address.Base, ""); !got.Less(bursartest.UnspentFee) {
-		r.T.Errorf("%s of the deposits are left at their address", got)
-		r.LogOpen(10)
-	}
-	for _, kind := range []string{"nonce_lost", "external_spend"} {
-		if r.alarmed(kind) {
-			r.T.Errorf("the alarm %s is open", kind)
-		}
-	}
-	r.Must(r.Chain.Check())
-	r.Must(r.Reconcile())
-}
-
-// A sweep that is lost in the same way leaves a lost nonce at a deposit address, behind which a later sweep waits:
-// another sweep takes it, and everything comes to the hot wallet.
-func TestALostSweepHoldsUpNoOther(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *harness) {
-		w, _ := r.losesASweep()
-		r.Blocks(125)
-		r.swept(w)
-	})
-}
-
-// The lost sweep comes back while its nonce is being used up: by that nonce it is ours, and nobody has stolen the key.
-func TestALostSweepThatComesBackIsOurs(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *harness) {
-		w, lost := r.losesASweep()
-		r.Trouble = true
-		for range 20 {
-			if len(r.filling(w.Address.Base)) > 0 {
-				break
-			}
-			r.Blocks(1)
-		}
-		r.Chain.Forget()
-		r.Chain.Restore(lost)
-		r.Follower.Wait = chain.Lifetime{Blocks: 5}
-		r.Blocks(125)
-		r.swept(w)
-	})
-}
-
-// sweptBy runs the workers until a wallet is being swept, and returns the transaction.
-func (r *harness) sweptBy(w bursar.Wallet) string {
-	r.T.Helper()
-	for range 10 {
-		for _, p := range r.Open() {
-			if p.Base == w.Address.Base && p.Status == bursar.OutgoingSent {
-				return p.TxID
-			}
-		}
-		r.Blocks(1)
-	}
-	r.T.Fatalf("%s is not swept", w.Address.Base)
-	return ""
 }
