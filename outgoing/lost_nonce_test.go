@@ -132,23 +132,30 @@ func TestALostNonceIsUsedUp(t *testing.T) {
 // The lost transaction comes back before its nonce is used up, when the payment after it has been put back: it is
 // recognised, and what it paid is not paid again.
 func TestALostTransactionThatComesBackCounts(t *testing.T) {
-	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
-		g := r.losesANonce()
-		r.Chain.FailBroadcasts(sim.LostUnknown, 1000) // no node gets what is to use its nonce up
-		r.Trouble = true
-		r.untilFilling(r.Hot.Base)
-		r.Chain.ClearFaults()
-		r.Chain.Forget()
-		r.Chain.Restore(g.txID)
-		r.Follower.Wait = chain.Lifetime{Blocks: 5} // it begins a recovery: there may be more
-		r.Blocks(40)
-		r.Trouble = false
-		r.Settle()
-		if got := r.Now(g.lost).TxID; got != g.txID {
-			t.Errorf("the withdrawal is paid by %s, want the lost transaction %s", got, g.txID)
-		}
-		r.paidBothOnce(g)
-	})
+	for name, fails := range map[string]func(r *harness){
+		"before that is built":  func(r *harness) { r.Chain.Fail(sim.Build, 1000, nil) },
+		"before a node gets it": func(r *harness) { r.Chain.FailBroadcasts(sim.LostUnknown, 1000) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+				g := r.losesANonce()
+				fails(r)
+				r.Trouble = true
+				r.untilFilling(r.Hot.Base)
+				r.Chain.ClearFaults()
+				r.Chain.Forget()
+				r.Chain.Restore(g.txID)
+				r.Follower.Wait = chain.Lifetime{Blocks: 5} // it begins a recovery: there may be more
+				r.Blocks(40)
+				r.Trouble = false
+				r.Settle()
+				if got := r.Now(g.lost).TxID; got != g.txID {
+					t.Errorf("the withdrawal is paid by %s, want the lost transaction %s", got, g.txID)
+				}
+				r.paidBothOnce(g)
+			})
+		})
+	}
 }
 
 // A database that is restored once more, after the lost nonce was used up by what is in no block yet, has that put
