@@ -126,41 +126,55 @@ func TestAVoidThatAnEpochOvertookPaysThePresentHotWallet(t *testing.T) {
 
 // A reorganisation takes from the hot wallet what it was to pay a withdrawal with, and an epoch begins. Whatever comes
 // in goes to the present hot wallet from then on, which pays the withdrawal: the old one would lack the funds for ever.
+// If it lacks even the fee for what uses up the nonce, the present one sends it that.
 func TestWhatAnOldHotWalletCanNoLongerPayIsPaidByThePresentOne(t *testing.T) {
-	byClock(t, bumping(), func(t *testing.T, r *harness, c *bursartest.Clock) {
-		r.Step()
-		r.Pay(bursar.Address{Base: r.Hot.Base}, 50_000_000)
-		r.Pay(r.Wallet(0).Address, 2_000_000_000)
-		r.Chain.Mine(3)
-		r.CatchUp()
-		r.Trouble = true
-		r.Chain.HoldFinality(true)
-		lost := r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
-		r.Chain.Mine(1)
-		w := r.Order(900_000_000, r.Chain.Named("somebody"))
-		r.CatchUp()
-		r.Must(r.Sender.Step(ctx, r.Lease)) // before the deposit is swept
-		if r.Now(w).TxID == "" {
-			t.Fatal("nothing was sent")
-		}
-		before := r.Hot
-		r.Undo(lost, lost, r.Now(w).TxID)
-		r.Chain.HoldFinality(false)
-		r.Rotate()
-		for range 8 {
-			c.Advance(2 * time.Minute)
-			r.Blocks(6)
-		}
-		if got := r.Chain.Balance(r.Chain.Named("somebody"), ""); got != w.Amount {
-			t.Errorf("%s were paid, want %s once", got, w.Amount)
-		}
-		if left := r.Chain.Balance(before.Base, ""); !left.Less(bursartest.UnspentFee) {
-			t.Errorf("the old hot wallet holds %s, want it emptied", left)
-		}
-		r.NothingOpen()
-		r.Must(r.Chain.Check())
-		r.Must(r.Reconcile())
-	})
+	for name, left := range map[string]uint64{"a fee is left": 50_000_000, "nothing is left": 0} {
+		t.Run(name, func(t *testing.T) {
+			byClock(t, bumping(), func(t *testing.T, r *harness, c *bursartest.Clock) {
+				r.Step()
+				if left > 0 {
+					r.Pay(bursar.Address{Base: r.Hot.Base}, left)
+				}
+				r.Pay(r.Wallet(0).Address, 2_000_000_000)
+				r.Chain.Mine(3)
+				r.CatchUp()
+				w, before := r.sentAndUndone(900_000_000), r.Hot
+				r.Rotate()
+				for range 16 {
+					c.Advance(2 * time.Minute)
+					r.Blocks(6)
+				}
+				if got := r.Chain.Balance(r.Chain.Named("somebody"), ""); got != w.Amount {
+					t.Errorf("%s were paid, want %s once", got, w.Amount)
+				}
+				if left := r.Chain.Balance(before.Base, ""); !left.Less(bursartest.UnspentFee) {
+					t.Errorf("the old hot wallet holds %s, want it emptied", left)
+				}
+				r.NothingOpen()
+				r.Must(r.Chain.Check())
+				r.Must(r.Reconcile())
+			})
+		})
+	}
+}
+
+// sentAndUndone sends a withdrawal with what a block brought to the hot wallet, and replaces that block by one that has
+// neither. No deposit is swept meanwhile.
+func (r *harness) sentAndUndone(units uint64) bursar.Withdrawal {
+	r.T.Helper()
+	r.Trouble = true
+	r.Chain.HoldFinality(true)
+	lost := r.Pay(bursar.Address{Base: r.Hot.Base}, units+100_000_000)
+	r.Chain.Mine(1)
+	w := r.Order(units, r.Chain.Named("somebody"))
+	r.CatchUp()
+	r.Must(r.Sender.Step(ctx, r.Lease)) // without the sweeper's step
+	if r.Now(w).TxID == "" {
+		r.T.Fatal("nothing was sent")
+	}
+	r.Undo(lost, lost, r.Now(w).TxID)
+	r.Chain.HoldFinality(false)
+	return w
 }
 
 // As before, on a chain with UTXOs, where an operator asked for it.
