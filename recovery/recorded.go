@@ -109,14 +109,15 @@ func (k Book) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenP
 }
 
 // explainByJournal says of a transaction that was recognised in a block, and of which it was unclear what it paid, that
-// it paid the withdrawals of its entry in the journal, also where somebody changed a destination in the database since.
-// Where an amount is another, or anything else does not fit, it stays unclear, and an operator has to say what it paid.
+// it paid the withdrawals or the refund of its entry in the journal, also where somebody changed a destination in the
+// database since. Where an amount is another, or anything else does not fit, it stays unclear, and an operator has to
+// say what it paid.
 func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, c content) error {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err != nil || x.Status != store.ExternalUnclear || len(c.Withdrawals) == 0 || c.Refund != nil {
+	if err != nil || x.Status != store.ExternalUnclear || len(c.pays()) == 0 {
 		return err
 	}
 	p, err := tx.Outgoing().Lock(ctx, id)
@@ -124,30 +125,46 @@ func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 		return err
 	}
 	left, err := Unexplained(ctx, tx, k.Registry, p)
-	if err != nil || len(left) != len(c.Withdrawals) {
+	if err != nil {
 		return err
 	}
 	answer := Answer{Item: x.Number, Actor: "journal", Note: "the journal says that it was signed for this"}
-	for _, j := range c.Withdrawals {
-		w, err := tx.Withdrawals().Lock(ctx, j.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
+	for _, j := range c.pays() {
+		at := slices.IndexFunc(left, func(paid chain.Payment) bool { return k.isFor(paid, j) })
+		if due, err := k.due(ctx, tx, j); err != nil || !due || at < 0 {
 			return err
 		}
-		if !w.CompletedAt.IsZero() || !w.OutgoingID.IsZero() || w.Currency != j.Currency || w.Amount != j.Amount {
-			return nil
-		}
-		at := slices.IndexFunc(left, func(paid chain.Payment) bool { return k.isFor(paid, j) })
-		if at < 0 {
-			return nil
-		}
 		left = slices.Delete(left, at, at+1)
-		answer.Withdrawals = append(answer.Withdrawals, j.ID)
+		if j.Deposit.IsZero() {
+			answer.Withdrawals = append(answer.Withdrawals, j.ID)
+		}
+	}
+	switch {
+	case slices.ContainsFunc(left, k.toOther) || len(left) > 0 && !IsTaken(x):
+		return nil
+	case len(left) > 0:
+		answer.Rest = store.UsedForOperator // it came back, and is a deposit of the operator's, or it was the fee
 	}
 	if err := k.answersJournal(ctx, tx, x, answer); errors.Is(err, ErrUnfit) {
 		return nil // another entry names other withdrawals
 	}
+	if c.Refund != nil {
+		if err := unattributed.Adopted(ctx, tx, c.Refund.Deposit, p); err != nil {
+			return err
+		}
+	}
 	return k.Resolve(ctx, tx, answer)
+}
+
+// due reports whether a withdrawal or refund of the journal waits in the database with the amount that it was signed
+// for, and nothing is signed for it.
+func (k Book) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) {
+	if !j.Deposit.IsZero() {
+		n, err := tx.Resolutions().Standing(ctx, j.Deposit)
+		return err == nil && n.ID == j.ID && n.Status == bursar.ResolutionQueued && n.OutgoingID.IsZero() &&
+			n.Currency == j.Currency && n.Amount == j.Amount, ignoreNone(err)
+	}
+	w, err := tx.Withdrawals().Lock(ctx, j.ID)
+	return err == nil && w.CompletedAt.IsZero() && w.OutgoingID.IsZero() && w.Currency == j.Currency &&
+		w.Amount == j.Amount, ignoreNone(err)
 }

@@ -1,0 +1,112 @@
+package recovery_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/recovery"
+)
+
+// halts puts an older database in the place of a harness's, under a process that goes on and has not noticed: a block
+// that it reads has a transaction that its database has forgotten, which halts the chain. Then it notices.
+func halts(r *bursartest.OneChain, before, file string) *recovery.Guard {
+	r.T.Helper()
+	r.Restore(before)
+	r.Follower.Current = func() bool { return true } // it holds the lease, as far as it knows
+	r.CatchUp()
+	if unclear := r.Unclear(); len(unclear) > 0 || !slices.Contains(r.Alarms(), "external_spend") {
+		r.T.Fatalf("unclear is %+v, and the alarms are %q, want none and that of an external spend", unclear, r.Alarms())
+	}
+	g := r.Guarded(file)
+	r.Follower.Wait = bursartest.LongWait
+	r.Trouble = true // the halt holds back what is to be put back
+	r.Step()
+	r.Trouble = false
+	return g
+}
+
+// equals has two accounts request the same payment, and returns both and the backup in which both wait. Only the first
+// is sent: the second is cancelled meanwhile. In the backup nobody can tell by the chain who was paid.
+func equals(r *bursartest.OneChain) (paid, waits bursar.Withdrawal, before string) {
+	r.T.Helper()
+	r.Prepare()
+	r.Pay(r.Wallet(1).Address, 1_000_000_000)
+	r.Settle()
+	waits, err := r.Withdraw(1, 300_000_000, r.Chain.Named("receiver"))
+	r.Must(err)
+	paid = r.Order(300_000_000, r.Chain.Named("receiver"))
+	before = r.Backup()
+	_, err = r.Withdrawals.Cancel(ctx, waits.ID)
+	r.Must(err)
+	r.Step()
+	if paid = r.Now(paid); paid.TxID == "" {
+		r.T.Fatal("nothing was sent")
+	}
+	r.Chain.Mine(4)
+	return paid, waits, before
+}
+
+// A transaction of ours halted the chain before the marks showed that the database is an older one. The journal has it:
+// a resume leaves to the journal what it paid, and then it is put back as the payment that it was made for. Nobody
+// bears a loss, and the other withdrawal of the same amount to the same address is paid as well. So it is where the
+// block is replaced, before or after that.
+func TestAResumeLeavesToTheJournalWhatItKnows(t *testing.T) {
+	for name, reorged := range map[string][2]bool{"": {}, "reorged before it is put back": {true, false},
+		"reorged after it is put back": {false, true}} {
+		t.Run(name, func(t *testing.T) {
+			bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+				file := filepath.Join(t.TempDir(), "seed.marks")
+				r.Guarded(file)
+				paid, waits, before := equals(r)
+				halts(r, before, file)
+				reorg := func(does bool) {
+					if does {
+						r.Chain.Reorg(5)
+						r.Chain.Mine(5)
+					}
+				}
+				taken, err := r.SettleExternal()
+				r.Must(err)
+				if len(taken) != 1 || taken[0].TxID != paid.TxID || len(r.Unclear()) != 1 || !r.Recovering() {
+					t.Errorf("taken are %+v, unclear %+v, recovering %v, want %s in both and true", taken, r.Unclear(),
+						r.Recovering(), paid.TxID)
+				}
+				reorg(reorged[0])
+				r.Step()
+				r.Step()
+				if got := r.Unclear(); len(got) > 0 {
+					t.Errorf("unclear is %+v after it was put back, want none", got)
+				}
+				reorg(reorged[1])
+				r.Settle()
+				bothPaid(r, paid, waits)
+			})
+		})
+	}
+}
+
+// bothPaid checks that two equal withdrawals were paid, the first by its transaction, and that the books are right.
+func bothPaid(r *bursartest.OneChain, paid, waits bursar.Withdrawal) {
+	r.T.Helper()
+	for _, w := range []bursar.Withdrawal{paid, waits} {
+		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || (now.TxID == paid.TxID) != (w.ID == paid.ID) {
+			r.T.Errorf("withdrawal %s is %s by %s, want it confirmed", w.ID, now.Status, now.TxID)
+		}
+	}
+	if got := r.Chain.Balance(paid.Address.Base, ""); got != bursar.Units(600_000_000) {
+		r.T.Errorf("the receiver holds %s, want both payments", got)
+	}
+	if lost := losses(r); !lost.IsZero() {
+		r.T.Errorf("%s is booked as lost, want 0", lost)
+	}
+	r.Must(r.Audit())
+	r.Must(r.Reconcile())
+	if got := slices.DeleteFunc(r.Alarms(), func(kind string) bool {
+		return kind == "external_spend" || kind == "deep_reorg"
+	}); len(got) > 0 {
+		r.T.Errorf("the alarms %q are open, want none besides those of the halt and of the reorg", got)
+	}
+}
