@@ -3,11 +3,13 @@ package recovery_test
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
 )
 
 // halts puts an older database in the place of a harness's, under a process that goes on and has not noticed: a block
@@ -109,4 +111,77 @@ func bothPaid(r *bursartest.OneChain, paid, waits bursar.Withdrawal) {
 	}); len(got) > 0 {
 		r.T.Errorf("the alarms %q are open, want none besides those of the halt and of the reorg", got)
 	}
+}
+
+// The journal has a refund that halted the chain: a resume leaves it to the journal too, and it is not made twice.
+func TestAResumeLeavesARefundToTheJournal(t *testing.T) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		r.Guarded(file)
+		r.Prepare()
+		d := r.Astray()
+		r.Settle()
+		n := r.SendBack(d, "sender")
+		waits := r.Order(units(n.Amount), r.Chain.Named("sender"))
+		before := r.Backup()
+		_, err := r.Withdrawals.Cancel(ctx, waits.ID)
+		r.Must(err)
+		r.Step()
+		txID := r.Resolution(d).TxID
+		if txID == "" {
+			t.Fatal("nothing was sent")
+		}
+		r.Chain.Mine(4)
+		halts(r, before, file)
+		_, err = r.SettleExternal()
+		r.Must(err)
+		r.Step()
+		r.Settle()
+		if got := r.Resolution(d); got.Status != bursar.ResolutionDone || got.TxID != txID {
+			t.Errorf("the refund is %s by %s, want %s by %s", got.Status, got.TxID, bursar.ResolutionDone, txID)
+		}
+		if now := r.Now(waits); now.Status != bursar.WithdrawalConfirmed || now.TxID == txID {
+			t.Errorf("the withdrawal is %s by %s, want it paid by another transaction", now.Status, now.TxID)
+		}
+		if got, err := n.Amount.Add(waits.Amount); err != nil || r.Chain.Balance(waits.Address.Base, "") != got {
+			t.Errorf("the sender holds %s, want %s", r.Chain.Balance(waits.Address.Base, ""), got)
+		}
+		r.Must(r.Audit())
+		r.Must(r.Reconcile())
+	})
+}
+
+// The journal has a payment that halted the chain, of a withdrawal that the older database does not know. A resume
+// does not say by itself that it is a loss: it is put back, and an operator says what it was.
+func TestAResumeAsksAboutAWithdrawalThatIsMissing(t *testing.T) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		before := r.Backup()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Step()
+		r.Chain.Mine(4)
+		halts(r, before, file)
+		_, err := r.SettleExternal()
+		r.Must(err)
+		r.Step()
+		unclear := r.Unclear()
+		if len(unclear) != 1 || !strings.Contains(unclear[0].Reason, w.ID.String()) {
+			t.Fatalf("unclear is %+v, want what the journal says of %s", unclear, w.ID)
+		}
+		r.Must(r.Resolve(recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"}))
+		r.Settle()
+		r.Must(r.Audit())
+		r.Must(r.Reconcile())
+		if r.Recovering() {
+			t.Error("the chain is still recovering")
+		}
+		again := r.Order(100_000_000, r.Chain.Named("receiver"))
+		r.Settle()
+		if now := r.Now(again); now.Status != bursar.WithdrawalConfirmed {
+			t.Errorf("the next withdrawal is %s, want it paid", now.Status)
+		}
+	})
 }
