@@ -133,8 +133,8 @@ func (h *Inclusions) recordInclusion(
 	return tx.UTXOs().ForgetChange(ctx, outgoingID) // the change of the versions that were not included
 }
 
-// isTaken reports whether an outgoing transaction is an external spend that an operator has settled, as recovery.IsTaken
-// says.
+// isTaken reports whether an outgoing transaction is an external spend that an operator has settled, as
+// recovery.IsTaken says.
 func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {

@@ -35,7 +35,7 @@ func (k Book) answersJournal(ctx context.Context, tx *store.Tx, x store.External
 func (k Book) Journaled(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) (list []bursar.Withdrawal, err error) {
-	paid, err := k.paidByJournal(ctx, tx, x)
+	paid, err := k.recordedPaidByJournal(ctx, tx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -53,16 +53,26 @@ func (k Book) Journaled(
 	return list, nil
 }
 
-// paidByJournal returns the withdrawals and refunds that an external spend paid by the journal, also those that the
-// database does not know.
-func (k Book) paidByJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (list []journaled, err error) {
-	var used []string
-	var paid []chain.Payment
-	if err := errors.Join(unmarshal(x.Reservations, &used), unmarshal(x.Payments, &paid)); err != nil {
+// recordedPaidByJournal is paidByJournal for an external spend as it is recorded.
+func (k Book) recordedPaidByJournal(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
+) ([]journaled, error) {
+	spent := chain.ExternalSpend{Failed: x.Failed}
+	if err := errors.Join(unmarshal(x.Reservations, &spent.Reservations),
+		unmarshal(x.Payments, &spent.Payments)); err != nil {
 		return nil, fmt.Errorf("read external spend %s: %w", x.TxID, err)
 	}
+	return k.paidByJournal(ctx, tx, spent)
+}
+
+// paidByJournal returns the withdrawals and refunds that an external spend paid by the journal, also those that the
+// database does not know.
+func (k Book) paidByJournal(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (list []journaled, err error) {
+	if x.Failed {
+		return nil, nil
+	}
 	forgotten, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
-	if err != nil || x.Failed {
+	if err != nil {
 		return nil, err
 	}
 	for _, f := range forgotten {
@@ -77,11 +87,11 @@ func (k Book) paidByJournal(ctx context.Context, tx *store.Tx, x store.ExternalS
 		if err := unmarshal(c.Unsigned, &unsigned); err != nil {
 			return nil, fmt.Errorf("read the unsigned transaction of forgotten transaction %s: %w", f.OutgoingID, err)
 		}
-		if !slices.ContainsFunc(unsigned.Reservations, func(r string) bool { return slices.Contains(used, r) }) {
+		if !slices.ContainsFunc(unsigned.Reservations, func(r string) bool { return slices.Contains(x.Reservations, r) }) {
 			continue
 		}
 		for _, j := range c.pays() {
-			if slices.ContainsFunc(paid, func(p chain.Payment) bool { return k.isFor(p, j) }) {
+			if slices.ContainsFunc(x.Payments, func(p chain.Payment) bool { return k.isFor(p, j) }) {
 				list = append(list, j)
 			}
 		}

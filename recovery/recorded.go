@@ -117,8 +117,11 @@ func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err != nil || x.Status != store.ExternalUnclear || len(c.pays()) == 0 {
+	switch {
+	case err != nil || len(c.pays()) == 0 || x.Status == store.ExternalHalted:
 		return err
+	case x.Status != store.ExternalUnclear:
+		return k.amendByJournal(ctx, tx, x, c)
 	}
 	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil {
@@ -149,7 +152,7 @@ func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 		return nil // another entry names other withdrawals
 	}
 	if c.Refund != nil {
-		if err := unattributed.Adopted(ctx, tx, c.Refund.Deposit, p); err != nil {
+		if err := k.adoptRefund(ctx, tx, c.Refund.Deposit, p); err != nil {
 			return err
 		}
 	}
@@ -157,14 +160,41 @@ func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 }
 
 // due reports whether a withdrawal or refund of the journal waits in the database with the amount that it was signed
-// for, and nothing is signed for it.
+// for, and nothing is reserved or signed for it.
 func (k Book) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) {
-	if !j.Deposit.IsZero() {
+	var by bursar.ID
+	if j.Deposit.IsZero() {
+		w, err := tx.Withdrawals().Lock(ctx, j.ID)
+		if err != nil || !w.CompletedAt.IsZero() || w.Currency != j.Currency || w.Amount != j.Amount {
+			return false, ignoreNone(err)
+		}
+		by = w.OutgoingID
+	} else {
 		n, err := tx.Resolutions().Standing(ctx, j.Deposit)
-		return err == nil && n.ID == j.ID && n.Status == bursar.ResolutionQueued && n.OutgoingID.IsZero() &&
-			n.Currency == j.Currency && n.Amount == j.Amount, ignoreNone(err)
+		if err != nil || n.ID != j.ID || n.Status != bursar.ResolutionQueued || n.Currency != j.Currency ||
+			n.Amount != j.Amount {
+			return false, ignoreNone(err)
+		}
+		by = n.OutgoingID
 	}
-	w, err := tx.Withdrawals().Lock(ctx, j.ID)
-	return err == nil && w.CompletedAt.IsZero() && w.OutgoingID.IsZero() && w.Currency == j.Currency &&
-		w.Amount == j.Amount, ignoreNone(err)
+	if by.IsZero() {
+		return true, nil
+	}
+	p, err := tx.Outgoing().Get(ctx, by)
+	return p.Status == bursar.OutgoingNew, err
+}
+
+// adoptRefund lets a transaction pay the refund of a deposit that is due, in place of another one that is not built
+// yet.
+func (k Book) adoptRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.OutgoingTx) error {
+	n, err := tx.Resolutions().Standing(ctx, deposit)
+	if err != nil {
+		return err
+	}
+	if !n.OutgoingID.IsZero() {
+		if err := k.giveUp(ctx, tx, n.OutgoingID, chain.ExternalSpend{}); err != nil {
+			return err
+		}
+	}
+	return unattributed.Adopted(ctx, tx, deposit, p)
 }

@@ -36,6 +36,8 @@ type Payouts interface {
 	Adopted(ctx context.Context, tx *store.Tx, withdrawal bursar.ID, by bursar.OutgoingTx) error
 	// SignedAgain records that a transaction whose signature was forgotten pays a withdrawal.
 	SignedAgain(ctx context.Context, tx *store.Tx, withdrawal bursar.ID, by bursar.OutgoingTx) error
+	// Confirm books withdrawals that a final transaction paid.
+	Confirm(ctx context.Context, tx *store.Tx, paid []bursar.Withdrawal, by bursar.ID) error
 }
 
 // Verdict is the assessment of an external spend.

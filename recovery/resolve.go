@@ -25,13 +25,17 @@ var ErrUnfit = errors.New("the explanation does not fit what the transaction pai
 
 // Resolve applies an operator's explanation of an unclear external spend, in a transaction that has locked the chain:
 // from then on it pays the named withdrawals, and the operator bears the rest. An explanation must cover every payment.
+// To one that was explained before, withdrawals can be added.
 func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	x, err := tx.ExternalSpends().Get(ctx, a.Item)
 	if err != nil {
 		return err
 	}
-	if x.Status != store.ExternalUnclear || x.Chain != k.Capabilities.ID {
+	switch {
+	case x.Chain != k.Capabilities.ID || x.Status == store.ExternalHalted:
 		return fmt.Errorf("%w: item %d is %s", ErrUnfit, x.Number, x.Status)
+	case x.Status != store.ExternalUnclear:
+		return k.amend(ctx, tx, x, a)
 	}
 	if err := k.answersJournal(ctx, tx, x, a); err != nil {
 		return err

@@ -54,7 +54,7 @@ func (k Book) TakeAll(
 // take turns an external spend into an outgoing transaction: one that pays no withdrawal, or, where the journal has it,
 // one whose payments are unclear until it is put back.
 func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) (store.ExternalSpend, error) {
-	journaled, err := k.paidByJournal(ctx, tx, x)
+	journaled, err := k.recordedPaidByJournal(ctx, tx, x)
 	if err != nil {
 		return x, err
 	}
@@ -108,8 +108,8 @@ func (k Book) leaveToJournal(
 }
 
 // IsTaken reports whether an external spend was booked by an operator's word when its chain was resumed: also while the
-// journal has to say what it paid. The value of our UTXOs in it is booked as gone, its fee included, and what it brought
-// back to us is a deposit.
+// journal has to say what it paid. The value of our UTXOs in it is booked as gone, its fee included, and what it
+// brought back to us is a deposit.
 func IsTaken(x store.ExternalSpend) bool {
 	return x.Status == store.ExternalSettled || x.Status == store.ExternalUnclear && x.Booked != ""
 }

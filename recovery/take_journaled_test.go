@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
@@ -30,17 +31,27 @@ func halts(r *bursartest.OneChain, before, file string) *recovery.Guard {
 	return g
 }
 
-// equals has two accounts request the same payment, and returns both and the backup in which both wait. Only the first
-// is sent: the second is cancelled meanwhile. In the backup nobody can tell by the chain who was paid.
-func equals(r *bursartest.OneChain) (paid, waits bursar.Withdrawal, before string) {
+// equals has two accounts request the same payment, or account 0 both, and returns both and the backup in which both
+// wait. Only the later one is sent: the other is cancelled meanwhile. In the backup nobody can tell by the chain which
+// was paid. held says that both were taken up in it, and nothing was built yet.
+func equals(r *bursartest.OneChain, account int, held bool) (paid, waits bursar.Withdrawal, before string) {
 	r.T.Helper()
 	r.Prepare()
-	r.Pay(r.Wallet(1).Address, 1_000_000_000)
+	r.Pay(r.Wallet(account).Address, 1_000_000_000)
 	r.Settle()
-	waits, err := r.Withdraw(1, 300_000_000, r.Chain.Named("receiver"))
+	waits, err := r.Withdraw(account, 300_000_000, r.Chain.Named("receiver"))
 	r.Must(err)
 	paid = r.Order(300_000_000, r.Chain.Named("receiver"))
+	if held {
+		r.Trouble = true
+		r.HoldBack(sim.Build)
+		r.Trouble = false
+		if r.Now(paid).OutgoingID.IsZero() {
+			r.T.Fatal("it was not taken up")
+		}
+	}
 	before = r.Backup()
+	r.Chain.ClearFaults()
 	_, err = r.Withdrawals.Cancel(ctx, waits.ID)
 	r.Must(err)
 	r.Step()
@@ -56,13 +67,15 @@ func equals(r *bursartest.OneChain) (paid, waits bursar.Withdrawal, before strin
 // bears a loss, and the other withdrawal of the same amount to the same address is paid as well. So it is where the
 // block is replaced, before or after that.
 func TestAResumeLeavesToTheJournalWhatItKnows(t *testing.T) {
-	for name, reorged := range map[string][2]bool{"": {}, "reorged before it is put back": {true, false},
-		"reorged after it is put back": {false, true}} {
+	for name, tc := range map[string]struct{ held, reorgedBefore, reorgedAfter bool }{
+		"": {}, "taken up before": {held: true}, "reorged before it is put back": {reorgedBefore: true},
+		"reorged after it is put back": {reorgedAfter: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 				file := filepath.Join(t.TempDir(), "seed.marks")
 				r.Guarded(file)
-				paid, waits, before := equals(r)
+				paid, waits, before := equals(r, 1, tc.held)
 				halts(r, before, file)
 				reorg := func(does bool) {
 					if does {
@@ -76,13 +89,13 @@ func TestAResumeLeavesToTheJournalWhatItKnows(t *testing.T) {
 					t.Errorf("taken are %+v, unclear %+v, recovering %v, want %s in both and true", taken, r.Unclear(),
 						r.Recovering(), paid.TxID)
 				}
-				reorg(reorged[0])
+				reorg(tc.reorgedBefore)
 				r.Step()
 				r.Step()
 				if got := r.Unclear(); len(got) > 0 {
 					t.Errorf("unclear is %+v after it was put back, want none", got)
 				}
-				reorg(reorged[1])
+				reorg(tc.reorgedAfter)
 				r.Settle()
 				bothPaid(r, paid, waits)
 			})
@@ -113,41 +126,59 @@ func bothPaid(r *bursartest.OneChain, paid, waits bursar.Withdrawal) {
 	}
 }
 
+// equalRefund has a refund and a withdrawal of the same amount to one address requested, and returns both and the
+// backup in which both wait. Only the refund is sent: the withdrawal is cancelled meanwhile.
+func equalRefund(r *bursartest.OneChain) (refund bursar.Resolution, waits bursar.Withdrawal, before string) {
+	r.T.Helper()
+	r.Prepare()
+	d := r.Astray()
+	r.Settle()
+	n := r.SendBack(d, "sender")
+	waits = r.Order(units(n.Amount), r.Chain.Named("sender"))
+	before = r.Backup()
+	_, err := r.Withdrawals.Cancel(ctx, waits.ID)
+	r.Must(err)
+	r.Step()
+	if refund = r.Resolution(d); refund.TxID == "" {
+		r.T.Fatal("nothing was sent")
+	}
+	r.Chain.Mine(4)
+	return refund, waits, before
+}
+
+// refunded checks that an equal refund and withdrawal were both paid, the refund by its transaction.
+func refunded(r *bursartest.OneChain, refund bursar.Resolution, waits bursar.Withdrawal) {
+	r.T.Helper()
+	if got := r.Resolution(bursar.Deposit{ID: refund.DepositID}); got.Status != bursar.ResolutionDone ||
+		got.TxID != refund.TxID {
+		r.T.Errorf("the refund is %s by %s, want %s by %s", got.Status, got.TxID, bursar.ResolutionDone, refund.TxID)
+	}
+	if now := r.Now(waits); now.Status != bursar.WithdrawalConfirmed || now.TxID == refund.TxID {
+		r.T.Errorf("the withdrawal is %s by %s, want it paid by another transaction", now.Status, now.TxID)
+	}
+	held := r.Chain.Balance(waits.Address.Base, "")
+	if want, err := refund.Amount.Add(waits.Amount); err != nil || held != want {
+		r.T.Errorf("the sender holds %s, want %s", held, want)
+	}
+	if lost := losses(r); !lost.IsZero() {
+		r.T.Errorf("%s is booked as lost, want 0", lost)
+	}
+	r.Must(r.Audit())
+	r.Must(r.Reconcile())
+}
+
 // The journal has a refund that halted the chain: a resume leaves it to the journal too, and it is not made twice.
 func TestAResumeLeavesARefundToTheJournal(t *testing.T) {
 	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.Guarded(file)
-		r.Prepare()
-		d := r.Astray()
-		r.Settle()
-		n := r.SendBack(d, "sender")
-		waits := r.Order(units(n.Amount), r.Chain.Named("sender"))
-		before := r.Backup()
-		_, err := r.Withdrawals.Cancel(ctx, waits.ID)
-		r.Must(err)
-		r.Step()
-		txID := r.Resolution(d).TxID
-		if txID == "" {
-			t.Fatal("nothing was sent")
-		}
-		r.Chain.Mine(4)
+		refund, waits, before := equalRefund(r)
 		halts(r, before, file)
-		_, err = r.SettleExternal()
+		_, err := r.SettleExternal()
 		r.Must(err)
 		r.Step()
 		r.Settle()
-		if got := r.Resolution(d); got.Status != bursar.ResolutionDone || got.TxID != txID {
-			t.Errorf("the refund is %s by %s, want %s by %s", got.Status, got.TxID, bursar.ResolutionDone, txID)
-		}
-		if now := r.Now(waits); now.Status != bursar.WithdrawalConfirmed || now.TxID == txID {
-			t.Errorf("the withdrawal is %s by %s, want it paid by another transaction", now.Status, now.TxID)
-		}
-		if got, err := n.Amount.Add(waits.Amount); err != nil || r.Chain.Balance(waits.Address.Base, "") != got {
-			t.Errorf("the sender holds %s, want %s", r.Chain.Balance(waits.Address.Base, ""), got)
-		}
-		r.Must(r.Audit())
-		r.Must(r.Reconcile())
+		refunded(r, refund, waits)
 	})
 }
 

@@ -29,9 +29,9 @@ func reads(t *testing.T, db *store.DB) (left bool, as bursar.ID, waits bool) {
 	return left, as, waits
 }
 
-// A row about a forgotten payment that was not put back does not count as put back, and one that was put back as another
-// transaction does not count as given up, if somebody who can only write to the database writes back what it had before,
-// with the seal of then.
+// A row about a forgotten payment that was not put back does not count as put back, and one that was put back as
+// another transaction does not count as given up, if somebody who can only write to the database writes back what it
+// had before, with the seal of then.
 func TestASealSaysWhetherAForgottenPaymentWasPutBack(t *testing.T) {
 	const flip, keep = `UPDATE forgotten_payments SET put_back_at = 5`,
 		`UPDATE forgotten_payments SET known_as = NULL, seal = $1`
