@@ -2,13 +2,16 @@ package recovery_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
 )
 
 // byAnn is a halt of everything by an operator.
@@ -171,4 +174,42 @@ func TestNoWithdrawalIsLinkedToWhatPaidNobody(t *testing.T) {
 			r.untouched(w)
 		})
 	}
+}
+
+// The journal says that a transaction paid a withdrawal, and an operator has booked it as a loss. The money of the
+// withdrawal is not given back, and the refusal says what to do.
+func TestWhatTheJournalSaysIsPaidIsNotGivenBack(t *testing.T) {
+	bursartest.On(t, bursartest.UTXOModel, func(t *testing.T, r *bursartest.OneChain) {
+		paid, waits, before := equals(r, 1, false)
+		r.Restore(before)
+		r.Halt(byAnn)
+		r.CatchUp()
+		x := r.Unclear()[0]
+		r.Must(r.Resolve(recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "ann"}))
+		r.Do(func(tx *store.Tx) error {
+			f := store.ForgottenPayment{Chain: x.Chain, Number: 99, OutgoingID: paid.OutgoingID,
+				Content: []byte(`{"withdrawals":[{"id":"` + paid.ID.String() + `"}]}`)}
+			if err := tx.ForgottenPayments().Note(ctx, f); err != nil {
+				return err
+			}
+			f.KnownAs = x.OutgoingID
+			return tx.ForgottenPayments().PutBack(ctx, f)
+		})
+		r.Recovered()
+		if _, err := r.Withdrawals.Cancel(ctx, paid.ID); !errors.Is(err, withdrawal.ErrTooLate) ||
+			!strings.Contains(err.Error(), fmt.Sprintf("recovery adopt %d --withdrawal %s", x.Number, paid.ID)) {
+			t.Errorf("to cancel it gives %v, want %v and the command", err, withdrawal.ErrTooLate)
+		}
+		r.Must(r.Resolve(recovery.Answer{Item: x.Number, Withdrawals: []bursar.ID{paid.ID}, Actor: "ann"}))
+		if _, err := r.Withdrawals.Cancel(ctx, waits.ID); err != nil {
+			t.Errorf("the other one cannot be cancelled: %v", err)
+		}
+		r.Resume(byAnn)
+		r.Settle()
+		if got := r.Chain.Balance(paid.Address.Base, ""); got != paid.Amount {
+			t.Errorf("the receiver holds %s, want %s", got, paid.Amount)
+		}
+		r.Must(r.Audit())
+		r.Must(r.Reconcile())
+	})
 }

@@ -146,6 +146,16 @@ func (tx ForgottenPayments) Left(
 	return true, found[0].KnownAs, nil
 }
 
+// PaidAs returns the external spend that paid a withdrawal or made a refund, as the journal says, of which an operator
+// has not said so: a forgotten transaction for it became one, and something that it paid is booked otherwise. It
+// returns ErrNotFound if there is none.
+func (tx ForgottenPayments) PaidAs(ctx context.Context, order bursar.ID) (ExternalSpend, error) {
+	return externalColumns.one(ctx, tx.Tx, "look up what paid an order", `FROM external_spends
+		WHERE booked <> '' AND height > 0 AND failed = FALSE AND outgoing_id IN (SELECT known_as FROM forgotten_payments
+		WHERE known_as IS NOT NULL AND put_back_at > 0 AND content LIKE $1) ORDER BY number LIMIT 1`,
+		"%\""+order.String()+"\"%")
+}
+
 // PutBack notes that a forgotten outgoing transaction is known again, as f.KnownAs if that is not its own ID.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f ForgottenPayment) error {
 	var as *bursar.ID
