@@ -19,6 +19,10 @@ func (s *Sender) lacksFunds(
 	if p.Kind == string(chain.KindSweep) {
 		return s.endSweep(ctx, lease, p, request, funds)
 	}
+	if isVoiding(p) && s.isOld(request.From.Base) && funds.Contract == "" {
+		// Nobody else pays to an old hot wallet any more, and its sweeps wait behind the nonce that is to be used.
+		return p, s.topUp(ctx, lease, p, &chain.NeedsGasError{Source: request.From, Amount: funds.Missing})
+	}
 	if len(request.Payments) > 1 {
 		return s.inSmallerBatches(ctx, lease, p, len(request.Payments))
 	}

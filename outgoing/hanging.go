@@ -54,7 +54,7 @@ func (s *Sender) isPointless(ctx context.Context, p bursar.OutgoingTx) (none boo
 }
 
 // isPointlessByBooks reports whether, by the books, a sweep has nothing final to collect, or a top-up has no sweep to
-// pay for.
+// pay for, and no transaction of an old hot wallet that is to void another one.
 func isPointlessByBooks(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	request, err := DecodeRequest(p)
 	if err != nil {
@@ -62,6 +62,10 @@ func isPointlessByBooks(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 	}
 	if p.Kind == string(chain.KindGasTopUp) {
 		waits, err := tx.Outgoing().AnySweepFrom(ctx, p.Chain, request.Change.Base)
+		if err != nil || waits {
+			return false, err
+		}
+		waits, err = tx.Outgoing().AnyWaitsForGas(ctx, p.Chain, request.Change.Base)
 		return err == nil && !waits, err
 	}
 	h, err := tx.Holdings().Current(ctx, p.Chain, request.From.Base, request.Payments[0].Contract)

@@ -2,6 +2,8 @@ package outgoing
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -22,12 +24,17 @@ func (s *Sender) isOld(base string) bool {
 // the signer signs none of them. Withdrawals go back into the queue, a refund to a sender to its operator; everything
 // else is requested again where there is still reason to. What is signed goes on, and is replaced by its old keys.
 func (s *Sender) endIfOldEpoch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
-	if len(s.Old) == 0 || isVoiding(p) {
+	if len(s.Old) == 0 {
 		return p, nil
 	}
 	request, err := DecodeRequest(p)
-	if err != nil || !s.needsOld(request) {
+	switch {
+	case err != nil:
 		return p, err
+	case isVoiding(p):
+		return s.voidHome(ctx, lease, p, request)
+	case !s.needsOld(request):
+		return p, nil
 	}
 	s.Log.Info("outgoing transaction given up before signing", "outgoing", p.ID, "chain", p.Chain, "reason", epochBegan)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
@@ -42,6 +49,25 @@ func (s *Sender) endIfOldEpoch(ctx context.Context, lease store.Lease, p bursar.
 		}
 		now.Error = epochBegan
 		return s.end(ctx, tx, now)
+	})
+}
+
+// voidHome has a new transaction that is to void another one pay the present hot wallet, if an epoch has begun since it
+// was requested: the signer lets it pay nobody else. It is not ended, because what it uses belongs to the other one.
+func (s *Sender) voidHome(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest,
+) (bursar.OutgoingTx, error) {
+	to := bursar.Address{Base: s.Hot.Base}
+	if !isNew(p) || !s.needsOld(request) || request.Payments[0].Address == to {
+		return p, nil
+	}
+	request.Payments[0].Address, request.Change = to, s.Hot
+	text, err := json.Marshal(request)
+	if err != nil {
+		return p, fmt.Errorf("encode transaction request: %w", err)
+	}
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		return tx.Outgoing().SetRequest(ctx, now.ID, text)
 	})
 }
 

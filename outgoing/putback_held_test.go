@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
 
@@ -104,5 +106,46 @@ func TestATransactionThatCannotBeSignedAgainWaits(t *testing.T) {
 		if list := r.waitingToBePutBack(); len(list) != 1 || list[0].Error != noted || r.Now(w).TxID != "" {
 			t.Errorf("without the lead it is %+v, and the withdrawal is %+v", list, r.Now(w))
 		}
+	})
+}
+
+// The older database still has a transaction that expired before the forgotten one was signed with its nonce. The
+// nonce passes to the one that is put back: nothing else is signed with it, nor takes it for one that is free again.
+func TestAnExpiredTransactionLeavesItsNonceToTheOneThatIsPutBack(t *testing.T) {
+	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		r.Guarded(file)
+		r.Prepare()
+		r.Settle()
+		r.Trouble = true
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		w := r.Order(100_000_000, r.Chain.Named("first"))
+		r.Step()
+		first := r.Now(w).OutgoingID
+		before := r.Backup()
+		for range 20 {
+			r.Chain.Mine(1)
+			r.Step()
+			if now := r.Now(w).OutgoingID; !now.IsZero() && now != first {
+				break
+			}
+		}
+		if now := r.Now(w); now.OutgoingID == first || now.TxID == "" {
+			t.Fatal("it was not signed again with another transaction")
+		}
+		r.Chain.ClearFaults()
+		r.Revive(before, file)
+		for range 20 {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+		later := r.Order(50_000_000, r.Chain.Named("later"))
+		r.SettleAll()
+		for _, one := range []bursar.Withdrawal{w, later} {
+			if got := r.Chain.Balance(one.Address.Base, ""); got != one.Amount || r.Halted() {
+				t.Errorf("%s units were paid, want %s, and no halt, but halted is %v", got, one.Amount, r.Halted())
+			}
+		}
+		r.NothingOpen()
 	})
 }

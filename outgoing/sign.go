@@ -232,9 +232,29 @@ func (s *Sender) freeReservations(ctx context.Context, tx *store.Tx, p bursar.Ou
 		if !is {
 			continue
 		}
-		if err := tx.Nonces().Free(ctx, p.Chain, p.Base, nonce); err != nil {
+		passed, err := passOn(ctx, tx, p, resource, nonce)
+		if err == nil && !passed {
+			err = tx.Nonces().Free(ctx, p.Chain, p.Base, nonce)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// passOn gives the nonce of a transaction that has ended to another open one that was built with it, and reports
+// whether there is one: a transaction that is put back after a restore may have the nonce of one that the older
+// database still had, and that expired before the other was signed.
+func passOn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resource string, nonce uint64) (bool, error) {
+	open, err := tx.Outgoing().OpenFrom(ctx, p.Chain, p.Base, p.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, other := range open {
+		if theirs, numbered := nonceOfTx(other); numbered && theirs == nonce {
+			return true, tx.Reservations().Take(ctx, other, []string{resource})
+		}
+	}
+	return false, nil
 }

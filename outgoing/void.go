@@ -26,13 +26,15 @@ const alarmNonceBlocked = "nonce_blocked"
 // blockage describes a held transaction that others wait behind.
 type blockage struct {
 	nonce uint64
-	halts []store.Halt      // the halts that hold it; none: its client's order does
+	halts []store.Halt      // the halts that hold it; none: it cannot be replaced, for the reason cause
+	cause string            // why it cannot be replaced
 	first bursar.OutgoingTx // the first transaction that waits behind it; none: the sweeps of an old hot wallet do
 }
 
 // voidIfBlocking makes a transaction void that a halt holds, if a transaction of another currency waits behind its
-// nonce; and one that its client's order keeps from being replaced, if any other waits there. cause is why it does not
-// go on. It does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
+// nonce; one that its client's order keeps from being replaced, if any other waits there; and one that the hot wallet
+// of an earlier epoch can no longer pay, because nothing is sent there any more. cause is why it does not go on. It
+// does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
 func (s *Sender) voidIfBlocking(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	var found *blockage
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -75,8 +77,8 @@ func (s *Sender) voidIfBlocking(ctx context.Context, lease store.Lease, p bursar
 	return err
 }
 
-// blockageBy returns what waits behind a signed transaction that a halt, or its client's order, holds, or nil if
-// nothing waits there that could otherwise go on.
+// blockageBy returns what waits behind a signed transaction that a halt, its client's order, or the lack of funds of an
+// old hot wallet holds, or nil if nothing waits there that could otherwise go on.
 func (s *Sender) blockageBy(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, cause error,
 ) (*blockage, error) {
@@ -98,7 +100,8 @@ func (s *Sender) blockageBy(
 	if err != nil {
 		return nil, err
 	}
-	if len(halts) == 0 {
+	unfunded := s.unfunded(p, cause)
+	if len(halts) == 0 && !unfunded {
 		if holds, err := s.orderHolds(ctx, tx, request, cause); err != nil || !holds {
 			return nil, err
 		}
@@ -114,10 +117,18 @@ func (s *Sender) blockageBy(
 	if err == nil && !waits {
 		waits, err = s.sweepWaits(ctx, tx, p)
 	}
-	if err != nil || !waits {
+	if err != nil || !waits && !unfunded {
 		return nil, err
 	}
-	return &blockage{own, halts, first}, nil
+	return &blockage{own, halts, fmt.Sprint(cause), first}, nil
+}
+
+// unfunded reports whether the hot wallet of an earlier epoch lacks the funds to replace a transaction: a deposit that
+// paid for it has left the chain. What comes in is swept to the present hot wallet, so it would lack them for ever, and
+// gas that is sent to it for its sweeps would be taken for the payment's.
+func (s *Sender) unfunded(p bursar.OutgoingTx, cause error) bool {
+	_, lacks := errors.AsType[*chain.NeedsFundsError](cause)
+	return lacks && s.isOld(p.Base)
 }
 
 // sweepWaits reports whether a transaction holds up the sweep that empties the hot wallet of an earlier epoch: that is
@@ -228,9 +239,9 @@ func (s *Sender) completeFiller(
 // message says which transactions wait behind which, and which command ends that.
 func (j *blockage) message(p bursar.OutgoingTx, why string) string {
 	if len(j.halts) == 0 {
-		return fmt.Sprintf("outgoing transaction %s of %s has nonce %d of %s, and the order that it pays allows no "+
-			"replacement. %s of %s waits behind it, and others may; it cannot be made void: %s. Wait for lower fees",
-			p.ID, p.Currency, j.nonce, p.Base, j.first.ID, j.first.Currency, why)
+		return fmt.Sprintf("outgoing transaction %s of %s has nonce %d of %s, and cannot be replaced: %s. "+
+			"%s of %s waits behind it, and others may; it cannot be made void: %s. Wait for lower fees",
+			p.ID, p.Currency, j.nonce, p.Base, j.cause, j.first.ID, j.first.Currency, why)
 	}
 	reasons, remedies := make([]string, len(j.halts)), make([]string, len(j.halts))
 	for i, h := range j.halts {

@@ -80,10 +80,12 @@ func (k Book) resolveOne(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string,
 ) error {
 	w, err := tx.Withdrawals().Lock(ctx, id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !w.CompletedAt.IsZero() {
+	case w.OutgoingID == p.ID: // the database knew it when the transaction was put back
+		return nil
+	case !w.CompletedAt.IsZero():
 		return fmt.Errorf("%w: the withdrawal is %s", ErrUnfit, w.Status)
 	}
 	currency, err := k.Registry.Get(w.Currency)

@@ -97,6 +97,22 @@ func TestAnExplanationMatchesThePayments(t *testing.T) {
 	}
 }
 
+// A transaction that was put back pays a withdrawal which the database knows, and one that it has lost. An explanation
+// may name both, as an operator sees both among the payments.
+func TestAnExplanationMayNameAWithdrawalThatIsKnown(t *testing.T) {
+	r := newHarness(t, numbered)
+	known, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 70)
+	x := r.mineExternal(pays("x", "", 500), pays("z", "", 70))
+	found := r.judge(x, true)
+	r.Do(func(tx *store.Tx) error { return r.Payouts.Adopted(ctx, tx, known.ID, r.Outgoing(found.OutgoingID)) })
+	r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{known.ID, other.ID}, Note: "the customer moved"}))
+	for _, w := range []bursar.Withdrawal{known, other} {
+		if now := r.now(w); now.OutgoingID != found.OutgoingID {
+			t.Errorf("%s is paid by %s, want %s", w.Address, now.OutgoingID, found.OutgoingID)
+		}
+	}
+}
+
 // candidates are the waiting withdrawals to an address that was paid.
 func TestCandidatesAreWaitingWithdrawalsToTheAddress(t *testing.T) {
 	r := newHarness(t, numbered)

@@ -69,7 +69,7 @@ func (h *history) doubleSpend(e Event) {
 			return // it came back already
 		}
 		if c.Capabilities().Model == chain.UTXOModel {
-			c.DoubleSpend(again)
+			h.outsides[id] = append(h.outsides[id], c.DoubleSpend(again)) // its sender repeats it
 		}
 		h.gone = append(h.gone, again)
 		h.log("  %s is spent again, and never comes back", again)

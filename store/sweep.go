@@ -71,6 +71,14 @@ func (tx Outgoing) AnySweepFrom(ctx context.Context, chain bursar.ChainID, base 
 	return open, err
 }
 
+// AnyWaitsForGas reports whether a transaction of an address is not built because it waits for gas.
+func (tx Outgoing) AnyWaitsForGas(ctx context.Context, chain bursar.ChainID, base string) (waits bool, err error) {
+	err = tx.row(ctx, "look for transactions that wait for gas",
+		`SELECT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2 AND s.status = 'new'
+		AND s.waits_for = 'gas')`, []any{string(chain), base}, &waits)
+	return waits, err
+}
+
 // AnyFinalAbove reports whether an outgoing transaction of a chain is final in a block above a height.
 func (tx Outgoing) AnyFinalAbove(ctx context.Context, chain bursar.ChainID, height uint64) (found bool, err error) {
 	err = tx.row(ctx, "look for later final transactions",

@@ -19,6 +19,7 @@ type backend struct {
 	hangs    chan struct{} // closed when it answers again; nil: it does not hang
 	behind   int
 	frozen   []*block // the chain as it was when it was frozen
+	final    int      // the final height then
 	fork     uint64   // the height from which it shows other blocks; 0: no fork
 	forged   map[uint64][]*entry
 	censored map[string]bool
@@ -91,12 +92,12 @@ func (c *Chain) Behind(endpoint string, n int) {
 	c.control(endpoint, func(b *backend) { b.behind = n })
 }
 
-// Freeze makes an endpoint keep showing the chain as it is now, whatever is mined and replaced, or show it as it
-// really is again.
+// Freeze makes an endpoint keep showing the chain as it is now, whatever is mined, replaced and made final, or show it
+// as it really is again.
 func (c *Chain) Freeze(endpoint string, freeze bool) {
 	c.control(endpoint, func(b *backend) {
 		if b.frozen = nil; freeze {
-			b.frozen = slices.Clone(c.blocks)
+			b.frozen, b.final = slices.Clone(c.blocks), c.finalHeight()
 		}
 	})
 }

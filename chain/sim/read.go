@@ -27,6 +27,9 @@ func (c *Chain) headOf(b *backend) chain.Head {
 	if c.held {
 		final = min(c.heldAt, len(blocks)-1)
 	}
+	if b.frozen != nil {
+		final = min(final, b.final)
+	}
 	if final >= 0 {
 		head.Final = blocks[final].ref
 	}
