@@ -30,6 +30,9 @@ func (k Book) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a 
 		if err != nil {
 			return err
 		}
+		if w.OutgoingID == p.ID {
+			return fmt.Errorf("%w: the transaction is known to pay withdrawal %s", ErrUnfit, id)
+		}
 		if err := k.amendOne(ctx, tx, x, p, w); err != nil {
 			return fmt.Errorf("withdrawal %s: %w", id, err)
 		}

@@ -145,6 +145,10 @@ func TestAWithdrawalIsLinkedToWhatWasExplainedAsALoss(t *testing.T) {
 		if now := r.Now(paid); now.Status != bursar.WithdrawalConfirmed || now.TxID != paid.TxID {
 			t.Errorf("the withdrawal is %s by %s, want it confirmed by %s", now.Status, now.TxID, paid.TxID)
 		}
+		again := recovery.Answer{Item: item, Withdrawals: []bursar.ID{paid.ID}, Actor: "ann"}
+		if err := r.Resolve(again); !errors.Is(err, recovery.ErrUnfit) {
+			t.Errorf("to name it once more gives %v, want %v", err, recovery.ErrUnfit)
+		}
 		r.Resume(byAnn)
 		r.Recovered()
 		r.Settle()
