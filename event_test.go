@@ -15,7 +15,8 @@ func TestEventBodiesHaveTheContractedShape(t *testing.T) {
 		Currency: "BTC", TxID: "t",
 		Address: bursar.Address{Base: "bc1"}, Amount: bursar.Units(150_000_000), Status: bursar.DepositConfirmed, Height: 7,
 		Webhook: "https://x", Metadata: "<&>"}
-	e, err := wire.DepositEvent(bursar.ID{9}, bursar.EventDeposit, d, c, wire.ConfirmationContext{Latest: 9, Required: 3},
+	e, err := wire.DepositEvent(bursar.Rate{}, bursar.ID{9}, bursar.EventDeposit, d, c,
+		wire.ConfirmationContext{Latest: 9, Required: 3},
 		time.Unix(0, 0).UTC())
 	if err != nil || e.URL != "https://x" {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package bursar
 
 import (
+	"bytes"
 	"crypto/rand"
 	"database/sql/driver"
 	"encoding/hex"
@@ -31,6 +32,9 @@ func (id ID) String() string {
 	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
 	return string(b[:])
 }
+
+// Compare orders IDs as rows are locked.
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // ParseID reads the 8-4-4-4-12 form in upper or lower case and nothing else.
 func ParseID(s string) (ID, error) {

@@ -143,13 +143,13 @@ type Payment struct {
 
 	Resolution PaymentResolution // empty: none
 	Round      uint32            // how often the deposit had been reversed when it was resolved
-	Refunded   Amount            // by withdrawals that were not taken back, in its currency
+	Refunded   Amount            // by withdrawals that did not end unpaid, in its currency
 	Surplus    Amount            // of Value, what was refunded because the invoice did not need it: counts no more
 	Void       bool              // it was refunded while the invoice did not need it to be paid, and counts no more
 }
 
 // Resolved returns the resolution that holds: one from before a reversal holds no more, nor does a refund whose
-// withdrawals were all taken back.
+// withdrawals all ended unpaid.
 func (p Payment) Resolved() PaymentResolution {
 	if p.Round != p.Deposit.Reversals || p.Resolution == ResolveRefund && p.Refunded.IsZero() {
 		return ""

@@ -36,7 +36,7 @@ func (d *InvoiceDetail) Proposal(code CurrencyCode) (RefundProposal, bool) {
 }
 
 // RefundLocked reports whether a payment of a currency is refunded: the payer names no other address from then on,
-// unless the refund is taken back.
+// unless the refund ends unpaid.
 func (d *InvoiceDetail) RefundLocked(code CurrencyCode) bool {
 	return slices.ContainsFunc(d.Refunds, func(r InvoiceRefund) bool { return r.Currency == code && r.Stands() })
 }
@@ -96,7 +96,7 @@ type InvoiceRefund struct {
 	CreatedAt  time.Time
 }
 
-// Stands reports whether the refund was not taken back: its money has left the balance, or will.
+// Stands reports whether the refund has not ended unpaid: its money has left the balance, or will.
 func (r InvoiceRefund) Stands() bool {
 	return r.Status != WithdrawalRejected && r.Status != WithdrawalCancelled && r.Status != WithdrawalFailed
 }

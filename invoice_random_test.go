@@ -39,7 +39,7 @@ func anyInvoice(t *rapid.T) bursar.Invoice {
 	return v
 }
 
-// The same facts have the same state, in whichever order the payments came, left the chain and came back.
+// The same facts have the same state, in whichever order the payments came, were reorged out and came back.
 func TestTheOrderOfPaymentsMeansNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

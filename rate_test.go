@@ -106,7 +106,7 @@ func TestOnlyACreditToAChargeHasValuesInUSDT(t *testing.T) {
 		Amount: bursar.Units(2e7), Fee: bursar.Units(1e5)}
 	figures := func(rate bursar.Rate, kind bursar.EventKind, d bursar.Deposit) map[string]any {
 		t.Helper()
-		e, err := wire.RatedDepositEvent(rate, bursar.ID{9}, kind, d, btc, wire.ConfirmationContext{}, time.Unix(0, 0).UTC())
+		e, err := wire.DepositEvent(rate, bursar.ID{9}, kind, d, btc, wire.ConfirmationContext{}, time.Unix(0, 0).UTC())
 		if err != nil {
 			t.Fatal(err)
 		}

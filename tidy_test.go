@@ -154,7 +154,17 @@ type source struct {
 
 func sources(t *testing.T) []source {
 	t.Helper()
-	var list []source
+	return filesOf(t, func(name string) bool { return !strings.HasSuffix(name, "_test.go") })
+}
+
+// testSources are the files of tests in the packages of sources.
+func testSources(t *testing.T) []source {
+	t.Helper()
+	return filesOf(t, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+}
+
+func filesOf(t *testing.T, wanted func(name string) bool) (list []source) {
+	t.Helper()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -163,7 +173,7 @@ func sources(t *testing.T) []source {
 		if d.IsDir() && path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "sandbox") {
 			return filepath.SkipDir
 		}
-		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || !wanted(name) {
 			return nil
 		}
 		files := token.NewFileSet()

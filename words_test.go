@@ -2,6 +2,7 @@ package bursar_test
 
 import (
 	"go/ast"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,9 +43,18 @@ var retired = []struct {
 	{"seedless", "watch-only", true},
 }
 
+// retiredPhrases are the same in several words. Comments alone are searched for them.
+var retiredPhrases = []struct{ phrase, instead string }{
+	{"left the chain", "was reorged out"},
+	{"leaves the chain", "is reorged out"},
+	{"taken back", "reversed, rolled back, ended unpaid"},
+}
+
 // promised are the names that have a retired word because others read them.
 var promised = map[string]string{
-	"console: Votes": "a field of the admin API and its pages",
+	"console: Votes":          "a field of the admin API and its pages",
+	"chain/solana: vote":      "validators of Solana vote",
+	"chain/solana: busyVotes": "validators of Solana vote",
 }
 
 var wordsOfName = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
@@ -62,9 +72,11 @@ func isRetired(word string, comment bool) (instead string, found bool) {
 
 func TestRetiredWordsStayRetired(t *testing.T) {
 	used := map[string]bool{}
-	for _, s := range sources(t) {
-		if forTests(s.pkg) {
-			continue
+	for _, s := range slices.Concat(sources(t), testSources(t)) {
+		for _, word := range wordsOfName.FindAllString(strings.TrimSuffix(path.Base(s.path), ".go"), -1) {
+			if instead, found := isRetired(word, false); found {
+				t.Errorf("the name of the file %s has the word %q, want %s", s.path, word, instead)
+			}
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			name, is := n.(*ast.Ident)
@@ -83,7 +95,13 @@ func TestRetiredWordsStayRetired(t *testing.T) {
 			return true
 		})
 		for _, group := range s.file.Comments {
-			for _, word := range strings.FieldsFunc(group.Text(), func(r rune) bool { return !isLetter(r) }) {
+			text := strings.Join(strings.Fields(group.Text()), " ")
+			for _, r := range retiredPhrases {
+				if regexp.MustCompile(`(?i)\b` + r.phrase + `\b`).MatchString(text) {
+					t.Errorf("%s: the comment says %q, want %s", s.files.Position(group.Pos()), r.phrase, r.instead)
+				}
+			}
+			for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isLetter(r) }) {
 				if instead, found := isRetired(word, true); found {
 					t.Errorf("%s: the comment has the word %q, want %s", s.files.Position(group.Pos()), word, instead)
 				}

@@ -42,11 +42,13 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	for name, kind := range map[string]bursar.EventKind{"deposit": bursar.EventDeposit,
 		"depositPending": bursar.EventDepositPending, "depositReversed": bursar.EventDepositReversed} {
 		for _, one := range []bursar.Deposit{d, charged, bare} {
-			e, err := wire.DepositEvent(bursar.ID{4}, kind, one, btc, wire.ConfirmationContext{Latest: 9, Required: 3}, now)
+			e, err := wire.DepositEvent(bursar.Rate{}, bursar.ID{4}, kind, one, btc,
+				wire.ConfirmationContext{Latest: 9, Required: 3}, now)
 			add(name, e, err)
 		}
 	}
-	paid, err := wire.DepositEvent(bursar.ID{4}, bursar.EventPaid, charged, btc, wire.ConfirmationContext{}, now)
+	paid, err := wire.DepositEvent(bursar.Rate{}, bursar.ID{4}, bursar.EventPaid, charged, btc,
+		wire.ConfirmationContext{}, now)
 	add("paid", paid, err)
 	sum := &bursar.InvoiceDetail{Invoice: bursar.Invoice{ID: bursar.ID{6}, Unit: bursar.UnitOf(btc),
 		Required: bursar.Units(5), Late: bursar.HandlingReview, Other: bursar.HandlingReview, RateLock: time.Minute,

@@ -79,8 +79,8 @@ func TestAWaitingRequestGetsTheNextEvent(t *testing.T) {
 	}
 }
 
-// An event that a webhook has told of may be newer than one that is not committed yet: anyone who continues behind it
-// sees that one too.
+// An event that a webhook has notified a client of may be newer than one that is not committed yet: anyone who
+// continues behind it sees that one too.
 func TestTheFeedBehindAnUnsettledEvent(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -91,14 +91,14 @@ func TestTheFeedBehindAnUnsettledEvent(t *testing.T) {
 		return bursar.Event{ID: c.ids.Next(), AccountID: c.id("mine"), Kind: kind, Subject: bursar.ID{1},
 			Body: []byte(`{"response":{"webhook":{"type":"account","event":"` + kind + `"}}}`)}
 	}
-	told := event(bursar.EventWithdrawal)
+	notified := event(bursar.EventWithdrawal)
 	var page feedPage
 	c.do(func(tx *store.Tx) error {
 		if err := tx.Events().Insert(c.Context(), event(bursar.EventDeposit)); err != nil {
 			return err
 		}
-		c.do(func(tx *store.Tx) error { return tx.Events().Insert(c.Context(), told) })
-		page = c.feed("after=" + told.ID.String())
+		c.do(func(tx *store.Tx) error { return tx.Events().Insert(c.Context(), notified) })
+		page = c.feed("after=" + notified.ID.String())
 		return nil
 	})
 	if page.status != http.StatusOK || len(page.Response.Events) != 0 {

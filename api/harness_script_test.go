@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http/httptest"
 	"strconv"
@@ -153,17 +152,7 @@ func (c *script) wallet(tx *store.Tx, text string) (bursar.Wallet, error) {
 	if err != nil {
 		return bursar.Wallet{}, err
 	}
-	newest, err := tx.Wallets().Newest(c.Context())
-	for n := int64(1); err == nil && n <= newest; n++ {
-		var w bursar.Wallet
-		if w, err = tx.Wallets().ByNumber(c.Context(), n); err == nil && w.ID == id {
-			return w, nil
-		}
-		if errors.Is(err, store.ErrNotFound) {
-			err = nil // the number is a payment link's, or a charge's without an address
-		}
-	}
-	return bursar.Wallet{}, fmt.Errorf("no wallet %s: %w", text, err)
+	return tx.Wallets().ByID(c.Context(), id)
 }
 
 func (c *script) deposit(walletID, hash string, output uint64, amount string, height uint64) {
@@ -260,7 +249,7 @@ func (c *script) credit(hash string, fee ...string) {
 			return err
 		}
 		d.Status, d.ConfirmedAt = bursar.DepositConfirmed, tx.Now()
-		event, err := wire.DepositEvent(c.ids.Next(), bursar.EventDeposit, d, currency,
+		event, err := wire.DepositEvent(bursar.Rate{}, c.ids.Next(), bursar.EventDeposit, d, currency,
 			wire.ConfirmationContext{Latest: d.Height, Required: 1}, tx.Now())
 		if err != nil {
 			return err

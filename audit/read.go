@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -244,7 +243,7 @@ func (a *Auditor) readWithdrawals(ctx context.Context, tx *store.Tx, f *findings
 		return err
 	}
 	a.orders = next
-	ids := slices.SortedFunc(maps.Keys(altered), func(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) })
+	ids := slices.SortedFunc(maps.Keys(altered), bursar.ID.Compare)
 	for _, id := range ids {
 		f.fault(faultOrder, id.String(),
 			"withdrawal %s was changed: its account, currency, amount, fee, destination or time was altered in the "+

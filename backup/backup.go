@@ -32,7 +32,7 @@ type Copy struct {
 	Checked  bool // whether the contents were read: those of a PostgreSQL dump only if that was requested
 }
 
-// Errors of this package, besides those of store.DB.Examine.
+// Errors of this package, besides those of store.DB.CheckHealth.
 var (
 	ErrExists = errors.New("the file exists, and a backup never overwrites a file")
 	ErrSum    = errors.New("the file does not match its .sha256")

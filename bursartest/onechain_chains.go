@@ -22,7 +22,7 @@ var (
 // OnBoth runs a test on a chain that uses the UTXO model and on one that uses the account model, each on both
 // databases.
 func OnBoth(t *testing.T, test func(t *testing.T, r *OneChain)) {
-	t.Run("coins", func(t *testing.T) { On(t, UTXOModel, test) })
+	t.Run("utxos", func(t *testing.T) { On(t, UTXOModel, test) })
 	t.Run("nonce", func(t *testing.T) { On(t, Numbered, test) })
 }
 
@@ -73,7 +73,7 @@ func OnClock(t *testing.T, config sim.Config, test func(t *testing.T, r *OneChai
 // there can be refunded without a sweep, which a reorg would leave hanging.
 func OnUnswept(t *testing.T, test func(t *testing.T, r *OneChain)) {
 	for name, config := range map[string]sim.Config{
-		"coins":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5},
+		"utxos":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5},
 		"shared": {ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3, SharedAddress: true},
 	} {
 		t.Run(name, func(t *testing.T) {

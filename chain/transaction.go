@@ -199,9 +199,8 @@ type Transactions interface {
 	// amount can never be paid: dust, a burn address, the token's own contract, a missing tag.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
 	// Build builds the unsigned transaction of a request. It may return *NeedsFundsError, *NeedsGasError,
-	// *FeeLimitError,
-	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it concerns some payments only) or
-	// ErrExternalNonce; with an error nothing is reserved.
+	// *FeeLimitError, *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it concerns some payments
+	// only) or ErrExternalNonce; with an error nothing is reserved.
 	Build(ctx context.Context, request TxRequest) (UnsignedTx, error)
 	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" gives nil.
 	// ErrRejected: they can never become valid. ErrUnderpriced: they are valid, but the fee is too low for the node

@@ -123,8 +123,8 @@ func (h *sums) judge(notified map[bursar.ID]wire.Invoice) error {
 		if received != s.Received {
 			return fmt.Errorf("charge %s received %s, want %s", d.ID, s.Received, received)
 		}
-		last, told := notified[d.ID]
-		if paid := s.Status == bursar.ChargePaid; paid && !(told && last.Paid) {
+		last, known := notified[d.ID]
+		if paid := s.Status == bursar.ChargePaid; paid && !(known && last.Paid) {
 			return fmt.Errorf("charge %s is paid, and its receiver knows %+v", d.ID, last)
 		}
 	}

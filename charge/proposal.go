@@ -26,7 +26,7 @@ type Proposal struct {
 }
 
 // ProposeRefund records where the payer wants to be refunded, in place of what was named before. Nothing is paid to it:
-// the client sees it and refunds to it, or not. From a refund on, unless that is taken back, no other address is taken.
+// the client sees it and refunds to it, or not. From a refund on, unless that is cancelled, no other address is taken.
 // Errors: not_found for an unknown token, invalid_request for a currency of which nothing can be refunded and for a tag
 // that is missing, invalid_address, charge_closed.
 func (s *Service) ProposeRefund(ctx context.Context, p Proposal) (d bursar.InvoiceDetail, err error) {

@@ -54,7 +54,7 @@ func TestARefundIsAWithdrawal(t *testing.T) {
 	})
 }
 
-// What was taken back may be refunded again.
+// A payment may be refunded again once its refund has ended unpaid.
 func TestARefundThatIsTakenBack(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, r *harness) {
@@ -69,7 +69,7 @@ func TestARefundThatIsTakenBack(t *testing.T) {
 		_, err = r.Withdrawals.Cancel(ctx, w.ID)
 		r.must(err)
 		if v := r.shows(d, "expired partial !"); v.Version != version+1 || v.Payments[0].Refundable != "0.00049500" {
-			t.Fatalf("after it was taken back the charge is %+v, want %v and %q", v, version+1, "0.00049500")
+			t.Fatalf("after the refund ended unpaid the charge is %+v, want %v and %q", v, version+1, "0.00049500")
 		}
 		r.heardOf("attention", "attention") // the second one, because it waits again
 		_, err = r.refund(d, 0, nil)

@@ -167,7 +167,7 @@ func (cutOff) Read([]byte) (int, error) { return 0, errLost }
 // one charge and one payment, of which the caller gets the first response.
 func TestARetryDoesNothingTwice(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := newHarness(t)
 	ctx := t.Context()
 	line := &forgetful{}
 	c, err := client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret,

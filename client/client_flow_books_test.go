@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/docs"
 )
 
-func (s *shop) books() {
+func (s *harness) books() {
 	got, err := s.Account(s.Context())
 	if s.need(err); got.AccountID != s.issued.AccountID.String() || !strings.HasPrefix(got.Balance["COIN"], "1.0") ||
 		got.Held["COIN"] != "0.00000000" || got.Pending["COIN"] != "0.00000000" {
@@ -48,7 +48,7 @@ func (s *shop) books() {
 	}
 }
 
-func (s *shop) statement() {
+func (s *harness) statement() {
 	of := client.StatementOf{From: s.clock.Now().Add(-24 * time.Hour), To: s.clock.Now().Add(time.Hour), Currency: "COIN"}
 	first, err := s.Statement(s.Context(), of, client.Page{Limit: 4})
 	if s.need(err); len(first.Entries) != 4 || first.NextCursor == "" || first.Final || len(first.Currencies) != 1 ||
@@ -74,7 +74,7 @@ func (s *shop) statement() {
 }
 
 // requests finds in the log of requests the refusal of a wallet without a webhook.
-func (s *shop) requests() {
+func (s *harness) requests() {
 	ctx := s.Context()
 	_, err := s.CreateWallet(ctx, client.NewWallet{Currency: "NONE", Webhook: s.url})
 	var refused *client.Error
@@ -90,7 +90,7 @@ func (s *shop) requests() {
 	})
 }
 
-func (s *shop) deliveries() {
+func (s *harness) deliveries() {
 	ctx := s.Context()
 	list, err := s.Deliveries(ctx, client.Page{})
 	s.need(err)
@@ -138,7 +138,7 @@ func (s *shop) deliveries() {
 
 func TestAnInvalidKeyIsRefused(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := newHarness(t)
 	c, err := client.New(client.Config{BaseURL: s.service.Address("api") + "/", Key: s.issued.APIKey[:45] + "x"})
 	s.need(err)
 	if _, err := c.Account(t.Context()); client.CodeOf(err) != client.Unauthorized {

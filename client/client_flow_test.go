@@ -15,7 +15,7 @@ import (
 // pays a withdrawal.
 func TestEveryMethodAgainstTheService(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := newHarness(t)
 	s.eventually("the chain has started", func() bool {
 		states, err := s.service.ChainStatus(t.Context())
 		return err == nil && len(states) == 1 && states[0].Height >= 0
@@ -39,7 +39,7 @@ func TestEveryMethodAgainstTheService(t *testing.T) {
 	s.recorder.whole(t)
 }
 
-func (s *shop) wallets() client.Wallet {
+func (s *harness) wallets() client.Wallet {
 	ctx := s.Context()
 	currencies, err := s.Currencies(ctx)
 	if s.need(err); !slices.Equal(currencies.Codes, []string{"COIN"}) || currencies.Details["COIN"].Confirmations != 2 ||
@@ -92,7 +92,7 @@ func (s *shop) wallets() client.Wallet {
 	return wallet
 }
 
-func (s *shop) webhooks(wallet client.Wallet) {
+func (s *harness) webhooks(wallet client.Wallet) {
 	ctx := s.Context()
 	w, err := s.SetWalletWebhook(ctx, wallet.WalletID, s.url+"/b")
 	if s.need(err); w.Webhook != s.url+"/b" || w.WalletID != wallet.WalletID {
@@ -118,7 +118,7 @@ func (s *shop) webhooks(wallet client.Wallet) {
 
 func second[T any](_ T, err error) error { return err }
 
-func (s *shop) charges() client.Charge {
+func (s *harness) charges() client.Charge {
 	ctx := s.Context()
 	made, err := s.CreateCharge(ctx, client.NewCharge{Currency: "COIN", Webhook: s.url, Metadata: "m", Minimum: "0.02",
 		Life: 10 * time.Minute})
@@ -136,7 +136,7 @@ func (s *shop) charges() client.Charge {
 	return made
 }
 
-func (s *shop) deposits(wallet client.Wallet) {
+func (s *harness) deposits(wallet client.Wallet) {
 	ctx := s.Context()
 	event := s.notified(client.EventDeposit)
 	s.eventually("the wallet's deposit is listed as confirmed", func() bool {
@@ -161,7 +161,7 @@ func (s *shop) deposits(wallet client.Wallet) {
 	}
 }
 
-func (s *shop) paid(charge client.Charge) {
+func (s *harness) paid(charge client.Charge) {
 	event := s.notified(client.EventPaid)
 	if event.Type != "charge" || event.Charge == nil || event.Charge.ChargeID != charge.ChargeID ||
 		event.Charge.Amount != "0.02000000" ||
@@ -174,7 +174,7 @@ func (s *shop) paid(charge client.Charge) {
 	}
 }
 
-func (s *shop) withdrawals() {
+func (s *harness) withdrawals() {
 	ctx := s.Context()
 	order := client.NewWithdrawal{Currency: "COIN", Amount: "0.5", Address: s.node.Named("outside"),
 		IdempotencyKey: "payment 7"}

@@ -11,7 +11,7 @@ import (
 
 func TestDestinations(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := newHarness(t)
 	ctx := t.Context()
 	if got, err := s.Destinations(ctx, client.Page{}); err != nil || got.Enabled || got.EnabledUntil != nil ||
 		len(got.Items) != 0 {

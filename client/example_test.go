@@ -79,7 +79,7 @@ func ExampleOrders() {
 	orders := &client.Orders{
 		Key:      key,
 		Account:  "01991f2e-6c00-7a3b-8c1d-0123456789ab",
-		Instance: "K7QJ3ZL2M5XW4RT6P8YN9VBHCD", // as the operator told you
+		Instance: "K7QJ3ZL2M5XW4RT6P8YN9VBHCD", // as the operator gave it to you
 		Assets: map[string]client.Asset{
 			"BTC":  {Chain: "bitcoin", Decimals: 8},
 			"USDT": {Chain: "tron", Contract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", Decimals: 6},

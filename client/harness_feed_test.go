@@ -9,7 +9,7 @@ import (
 )
 
 // feed reads every event once, page by page and from the middle on, and waits for one to come.
-func (s *shop) feed() {
+func (s *harness) feed() {
 	var all []client.Event
 	for event, err := range s.Feed(s.Context(), client.FeedQuery{Limit: 1}) {
 		s.need(err)
@@ -54,7 +54,7 @@ func (s *shop) feed() {
 }
 
 // found looks for what was made before, and quotes and cancels a withdrawal.
-func (s *shop) found(wallet client.Wallet) {
+func (s *harness) found(wallet client.Wallet) {
 	ctx := s.Context()
 	day := 24 * time.Hour
 	now := s.clock.Now()

@@ -26,8 +26,8 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// shop is a whole service over a simulated chain, an account on it, and the account's receiver.
-type shop struct {
+// harness is a whole service over a simulated chain, an account on it, and the account's receiver.
+type harness struct {
 	*testing.T
 	*client.Client
 	recorder *recorder
@@ -48,9 +48,9 @@ type shop struct {
 var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
 	WithdrawalMinimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Network: true}}
 
-func newShop(t *testing.T) *shop {
+func newHarness(t *testing.T) *harness {
 	t.Helper()
-	s := &shop{T: t, clock: clocktest.Running(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)),
+	s := &harness{T: t, clock: clocktest.Running(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)),
 		events: map[string]client.Event{}, memory: memory.NewRAM(),
 		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
 	db := storetest.OpenAt(t, storetest.Reused(t), s.clock.Now)
@@ -82,7 +82,7 @@ func newShop(t *testing.T) *shop {
 }
 
 // rates makes the service fetch rates over HTTP while it runs.
-func (s *shop) rates() *rate.Feed {
+func (s *harness) rates() *rate.Feed {
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"coin":{"usdt":65000.5}}`)
 	}))
@@ -93,7 +93,7 @@ func (s *shop) rates() *rate.Feed {
 }
 
 // prices are rates in EUR that two sources stand for.
-func (s *shop) prices() *rate.Board {
+func (s *harness) prices() *rate.Board {
 	pair := rate.Pair{Currency: "COIN", Unit: "EUR"}
 	hundred, err := bursar.ParseRate("100")
 	s.need(err)
@@ -102,14 +102,14 @@ func (s *shop) prices() *rate.Board {
 		{Name: "a", Pairs: []rate.Pair{pair}, Source: fixed}, {Name: "b", Pairs: []rate.Pair{pair}, Source: fixed}}}
 }
 
-func (s *shop) need(err error) {
+func (s *harness) need(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *shop) run() {
+func (s *harness) run() {
 	running, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.service.Run(running) }()
@@ -121,7 +121,7 @@ func (s *shop) run() {
 	})
 }
 
-func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
+func (s *harness) receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	var event client.Event
 	if err == nil {
@@ -139,7 +139,7 @@ func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
 }
 
 // notified waits for an event of a kind.
-func (s *shop) notified(kind string) (event client.Event) {
+func (s *harness) notified(kind string) (event client.Event) {
 	s.Helper()
 	s.eventually(kind+" is delivered", func() bool {
 		s.mu.Lock()
@@ -154,7 +154,7 @@ func (s *shop) notified(kind string) (event client.Event) {
 	return event
 }
 
-func (s *shop) eventually(what string, holds func() bool) {
+func (s *harness) eventually(what string, holds func() bool) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
@@ -170,7 +170,7 @@ func (s *shop) eventually(what string, holds func() bool) {
 }
 
 // pay pays an address and makes the payment final.
-func (s *shop) pay(address string, units uint64) {
+func (s *harness) pay(address string, units uint64) {
 	s.Helper()
 	to, err := s.node.ParseAddress(address)
 	s.need(err)

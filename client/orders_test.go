@@ -19,7 +19,7 @@ import (
 )
 
 // orders registers two keys at the service and at its signer, and pays with each what the client signed.
-func (s *shop) orders() {
+func (s *harness) orders() {
 	ctx := s.Context()
 	p256, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	s.need(err)
@@ -57,7 +57,7 @@ func (s *shop) orders() {
 }
 
 // ordered pays one order, and takes it only once.
-func (s *shop) ordered(signs client.Orders, n client.NewWithdrawal, paid uint64) {
+func (s *harness) ordered(signs client.Orders, n client.NewWithdrawal, paid uint64) {
 	ctx := s.Context()
 	config := client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret,
 		Orders: &signs}

@@ -52,7 +52,7 @@ type ChargePayment struct {
 	Counted    bool      `json:"counted"`
 	Why        string    `json:"why"`        // why it is not counted
 	Resolution string    `json:"resolution"` // empty: none
-	Attention  bool      `json:"attention"`  // it waits for ResolveCharge or RefundCharge
+	Attention  bool      `json:"attention"`  // it waits for AcceptPayment, KeepPayment or RefundCharge
 	Refundable string    `json:"refundable"`
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // sums plays charges whose deposits add up: one with a price that is overpaid and refunded, and one that is cancelled.
-func (s *shop) sums() {
+func (s *harness) sums() {
 	ctx := s.Context()
 	rates, err := s.Rates(ctx)
 	if s.need(err); len(rates) != 1 || rates[0].Currency != "COIN" || rates[0].Rate != "100" {
@@ -50,7 +50,7 @@ func (s *shop) sums() {
 }
 
 // links makes payment links, and closes one.
-func (s *shop) links() {
+func (s *harness) links() {
 	ctx := s.Context()
 	n := client.NewLink{NewSum: client.NewSum{Currencies: []string{"COIN"}, Price: "25.00", PriceCurrency: "EUR",
 		Webhook: s.url}, Fields: []string{"email", "order"}, MaxUses: 7, Closes: time.Now().Add(time.Hour)}
@@ -79,7 +79,7 @@ func (s *shop) links() {
 	}
 }
 
-func (s *shop) refunds(charge client.Charge) {
+func (s *harness) refunds(charge client.Charge) {
 	ctx := s.Context()
 	deposit := charge.Payments[1].DepositID
 	got, w, err := s.RefundCharge(ctx, client.Refund{ChargeID: charge.ChargeID, DepositID: deposit,
@@ -110,7 +110,7 @@ func (s *shop) refunds(charge client.Charge) {
 	}
 }
 
-func (s *shop) cancels() {
+func (s *harness) cancels() {
 	made, err := s.CreateSum(s.Context(), client.NewSum{Currencies: []string{"COIN"}, Amount: "0.5", Webhook: s.url})
 	s.need(err)
 	got, err := s.CancelCharge(s.Context(), made.ChargeID)

@@ -29,14 +29,15 @@ prices:
 		strings.Contains(fmt.Sprintf("%+v", got), "hunter2") {
 		t.Fatalf("got %+v, want three feeds with 4m and 2.5 per cent", got)
 	}
-	market, desk, own := got.Feeds[0], got.Feeds[1], got.Feeds[2]
+	market, written, own := got.Feeds[0], got.Feeds[1], got.Feeds[2]
 	if market.Name != "market" || market.URL.Reveal() != "https://rates.example/?key=hunter2" ||
 		market.Refresh != 45*time.Second || market.Pointers[pair] != "/btc/eur" {
 		t.Errorf("got %+v, want the market's", market)
 	}
-	if filepath.Base(desk.File) != "prices.json" || !filepath.IsAbs(desk.File) && !strings.Contains(desk.File, "/") &&
-		desk.File != "prices.json" || desk.Refresh != time.Minute || desk.Fixed != nil {
-		t.Errorf("got %+v, want the desk's", desk)
+	if filepath.Base(written.File) != "prices.json" ||
+		!filepath.IsAbs(written.File) && !strings.Contains(written.File, "/") &&
+			written.File != "prices.json" || written.Refresh != time.Minute || written.Fixed != nil {
+		t.Errorf("got %+v, want that of the file", written)
 	}
 	if own.Fixed[pair].String() != "60000" || own.Pointers != nil {
 		t.Errorf("got %+v, want the fixed ones", own)

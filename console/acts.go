@@ -37,19 +37,19 @@ type Acts struct {
 
 // deed is one act of a person: a form that says what will happen, and what does it. Its path is /do/NAME.
 type deed struct {
-	name    string
-	verb    operator.Verb
-	title   string
-	does    string // what will happen, in words
-	warning string // what cannot be undone: the form asks to confirm that; empty: nothing
-	button  string
-	fields  []field // besides the object
-	again   bool    // the same form again does it again: it changes nothing that is there already
-	twin    string  // the command that does the same, before the object; empty: there is none
-	several bool    // it is proposed, and others approve it
-	nav     string
-	whose   whose // nil: the act concerns the whole service
-	do      func(v *visit, object string) (to string, err error)
+	name     string
+	verb     operator.Verb
+	title    string
+	does     string // what will happen, in words
+	warning  string // what cannot be undone: the form asks to confirm that; empty: nothing
+	button   string
+	fields   []field // besides the object
+	again    bool    // the same form again does it again: it changes nothing that is there already
+	twin     string  // the command that does the same, before the object; empty: there is none
+	proposed bool    // it is proposed, and others approve it
+	nav      string
+	whose    whose // nil: the act concerns the whole service
+	do       func(v *visit, object string) (to string, err error)
 }
 
 // field is one field of a form.
@@ -97,7 +97,7 @@ type deedForm struct {
 	Fields                []field
 	Twin                  string
 	Problem               string // why it was not done; empty: it was not tried
-	Several               bool   // another person must approve it
+	Proposed              bool   // another person must approve it
 }
 
 // plainWord is an object that means nothing to a shell: a link may name any, and its command is there to be copied.
@@ -107,14 +107,14 @@ func (c *Console) formOf(d deed) page {
 	return page{path: "/do/" + d.name, verb: d.verb, title: d.title, nav: d.nav, view: "deed",
 		serve: func(v *visit) (any, error) {
 			f := deedForm{
-				Does:    d.does,
-				Warning: d.warning,
-				Button:  d.button,
-				Object:  v.form.Get("object"),
-				Token:   cmp.Or(v.form.Get("token"), c.IDs.Token().String()),
-				Fields:  slices.Clone(d.fields),
-				Problem: v.problem,
-				Several: d.several,
+				Does:     d.does,
+				Warning:  d.warning,
+				Button:   d.button,
+				Object:   v.form.Get("object"),
+				Token:    cmp.Or(v.form.Get("token"), c.IDs.Token().String()),
+				Fields:   slices.Clone(d.fields),
+				Problem:  v.problem,
+				Proposed: d.proposed,
 			}
 			for i, one := range f.Fields {
 				f.Fields[i].Value = v.form.Get(one.Name)

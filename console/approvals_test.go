@@ -94,9 +94,9 @@ func TestAPageHasPasskeysApproveForTheSigner(t *testing.T) {
 		for _, one := range waiting.Orders[0].Approvals {
 			signed = append(signed, roster.Signed{Text: one.Text, Signature: one.Signature})
 		}
-		votes, problems := policy.Approvals(order, signed, o.DB.Now())
-		if said, _ := roster.Tally(votes); len(problems) > 0 || len(said[roster.RoleApprover]) != 2 {
-			o.T.Errorf("counted are %v, %v, want ann and bob", votes, problems)
+		decisions, problems := policy.Approvals(order, signed, o.DB.Now())
+		if said, _ := roster.Tally(decisions); len(problems) > 0 || len(said[roster.RoleApprover]) != 2 {
+			o.T.Errorf("counted are %v, %v, want ann and bob", decisions, problems)
 		}
 		acts := o.acts()
 		if len(acts) != 2 || acts[0].Actor != "Bob" || acts[0].Became != "bob says yes to the signer" ||

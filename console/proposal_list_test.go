@@ -143,8 +143,8 @@ func TestProposalsOfOthersAreNotThere(t *testing.T) {
 			said, _, _ := strings.Cut(w.Body.String(), `"requestID"`)
 			return strings.ReplaceAll(said, id.String(), "ID")
 		}
-		if foreign, unknown := refused(ids[1]), refused(bursar.ID{9}); foreign != unknown {
-			o.T.Errorf("one of others is answered %s, want %s as for an unknown one", foreign, unknown)
+		if others, unknown := refused(ids[1]), refused(bursar.ID{9}); others != unknown {
+			o.T.Errorf("one of others is answered %s, want %s as for an unknown one", others, unknown)
 		}
 		text := got(o.T, o.console, base+"/proposals.csv").Body.String()
 		if strings.Count(text, "\n") != 3 || strings.Contains(text, theirs.String()) {

@@ -1,7 +1,6 @@
 package deposit
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -202,7 +201,7 @@ func (h *Handler) liftReversalFreeze(ctx context.Context, tx *store.Tx, credited
 		}
 	}
 	accounts := owners(again)
-	slices.SortFunc(accounts, func(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) }) // as they are locked anywhere
+	slices.SortFunc(accounts, bursar.ID.Compare)
 	for _, account := range accounts {
 		if err := tx.Accounts().LiftReversal(ctx, account); err != nil {
 			return err

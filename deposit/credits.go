@@ -161,7 +161,7 @@ func (c Credits) notify(ctx context.Context, tx *store.Tx, notices ...notice) er
 func (c Credits) record(ctx context.Context, tx *store.Tx, events []bursar.Event) error {
 	due, err := tx.Events().RecordAll(ctx, events)
 	if err == nil {
-		c.logEvents(ctx, tx, events, due)
+		AfterEvents(ctx, tx, events, due, c.logEvent)
 	}
 	return err
 }
@@ -188,7 +188,7 @@ func (c Credits) events(ctx context.Context, tx *store.Tx, notices []notice) (ev
 		if c.Rates != nil {
 			rate = c.Rates.Rate(d.Currency)
 		}
-		event, err := wire.RatedDepositEvent(rate, c.IDs.Next(), n.kind, d, currency, n.depth, tx.Now())
+		event, err := wire.DepositEvent(rate, c.IDs.Next(), n.kind, d, currency, n.depth, tx.Now())
 		if err != nil {
 			return nil, fmt.Errorf("event about deposit %s: %w", d.ID, err)
 		}

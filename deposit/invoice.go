@@ -243,8 +243,8 @@ func always(m bursar.Moment) func(bursar.Deposit) bursar.Moment {
 	return func(bursar.Deposit) bursar.Moment { return m }
 }
 
-// RefundEnded records that a withdrawal was taken back, or that this was undone, where it refunds a payment of an
-// invoice: what was taken back is in the balance again, and may be refunded again.
+// RefundEnded records that a withdrawal ended unpaid, or that this was undone, where it refunds a payment of an
+// invoice: what was not paid is in the balance again, and may be refunded again.
 func (c Credits) RefundEnded(ctx context.Context, tx *store.Tx, withdrawal bursar.ID) error {
 	n, err := tx.Invoices().OfRefund(ctx, withdrawal)
 	if err != nil || n == 0 {

@@ -31,14 +31,18 @@ func (c Credits) attrs(d bursar.Deposit) []any {
 	return attrs
 }
 
-func (c Credits) logEvents(ctx context.Context, tx *store.Tx, events []bursar.Event, sent *store.Soon[[]bool]) {
+// AfterEvents calls log for each recorded event once the transaction is committed, with whether it is to be sent.
+func AfterEvents(ctx context.Context, tx *store.Tx, events []bursar.Event, due *store.Soon[[]bool],
+	log func(e bursar.Event, due bool)) {
 	tx.After(func() {
-		due, _ := sent.Get(ctx) // it is known once the transaction is committed
+		sent, _ := due.Get(ctx) // it is known once the transaction is committed
 		for i, e := range events {
-			LogEvent(context.Background(), c.Log, e, due[i])
+			log(e, sent[i])
 		}
 	})
 }
+
+func (c Credits) logEvent(e bursar.Event, due bool) { LogEvent(context.Background(), c.Log, e, due) }
 
 // LogEvent says that an event was recorded, once its transaction is committed; due says that it is to be sent.
 func LogEvent(ctx context.Context, log *slog.Logger, e bursar.Event, due bool) {

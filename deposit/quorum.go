@@ -39,7 +39,7 @@ type Opinions struct {
 	Watch    chain.Watch
 	Registry *bursar.Registry
 	Log      *slog.Logger
-	Pace     time.Duration
+	Pace     time.Duration // between two polls; 0: Capabilities.Pace
 	Deposits *Handler
 
 	waiting map[bursar.ID]time.Time // when each deposit started to wait

@@ -152,7 +152,7 @@ func (h *Handler) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Cur
 	case w.Number == 0 && h.isHot(t.Address.Base):
 		return bursar.ForOperatorFunds
 	case w.ForInvoice && !t.Inferred:
-		return bursar.ForInvoice // whichever currency it brings: it is credited, and what it counts for is judged apart
+		return bursar.ForInvoice // credited in any currency; invoice.go decides what it counts towards the charge
 	case w.Number == 0 || w.Currency != currency.Code || t.Inferred:
 		return bursar.ForUnattributed
 	case w.ForCharge:

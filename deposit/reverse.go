@@ -32,8 +32,8 @@ func (h *Handler) reverseAll(ctx context.Context, tx *store.Tx, deposits ...burs
 	return h.invoicesChanged(ctx, tx, func(d bursar.Deposit) bursar.Moment { return moments[d.ID] }, deposits...)
 }
 
-// reverse orphans a deposit that was not booked, and reverses one that was; it returns what that is to an invoice.
-// Value that is not on the chain needs no resolution.
+// reverse orphans a deposit that was not booked, and reverses one that was. It returns the moment for the invoice's
+// history. It closes the alarm of an unattributed deposit, because there is nothing left to resolve.
 func (h *Handler) reverse(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.Moment, error) {
 	if d.Purpose == bursar.ForUnattributed {
 		if err := tx.Alarms().Resolve(ctx, alarmUnattributed, d.ID.String()); err != nil {

@@ -8,14 +8,14 @@ import (
 // However many addresses there are, none is forgotten when the set grows: a payment to it would be missed.
 func TestFingerprintsKeepTheirMembersAsTheyGrow(t *testing.T) {
 	f := newFingerprints()
-	room := len(f.slots)
-	for i := range 10 * room {
+	slots := len(f.slots)
+	for i := range 10 * slots {
 		f.add(fmt.Sprint("member ", i))
 	}
-	if len(f.slots) <= 10*room {
-		t.Fatalf("%d members are in %d slots, want more than %v", f.count, len(f.slots), 10*room)
+	if len(f.slots) <= 10*slots {
+		t.Fatalf("%d members are in %d slots, want more than %v", f.count, len(f.slots), 10*slots)
 	}
-	for i := range 10 * room {
+	for i := range 10 * slots {
 		if s := fmt.Sprint("member ", i); !f.has(s) {
 			t.Fatalf("%q is denied once there are %d members", s, f.count)
 		}
@@ -40,11 +40,11 @@ func TestFingerprintsFoldLettersOnly(t *testing.T) {
 // no further slot.
 func TestAMemberAddedAgainTakesNoSlot(t *testing.T) {
 	f := newFingerprints()
-	room := len(f.slots)
-	for range 10 * room {
+	slots := len(f.slots)
+	for range 10 * slots {
 		f.add("0xabc")
 	}
-	if f.count != 1 || len(f.slots) != room {
-		t.Errorf("one text counts as %d members, in %d slots, want %d", f.count, len(f.slots), room)
+	if f.count != 1 || len(f.slots) != slots {
+		t.Errorf("one text counts as %d members, in %d slots, want %d", f.count, len(f.slots), slots)
 	}
 }

@@ -30,9 +30,9 @@ type Config struct {
 	Watch    *Watch
 	Registry *bursar.Registry
 	Log      *slog.Logger
-	Hot      string  // the hot wallet's address on the chain; empty if wallets share it
-	Start    *uint64 // the first block of a new database; nil: the block after the current final block
-	Pace     time.Duration
+	Hot      string        // the hot wallet's address on the chain; empty if wallets share it
+	Start    *uint64       // the first block of a new database; nil: the block after the current final block
+	Pace     time.Duration // between two polls; 0: Capabilities.Pace
 
 	Handlers []BlockHandler // apply a block in this order and undo it in the reverse order
 	Creditor Creditor

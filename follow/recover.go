@@ -33,7 +33,7 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 	}
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	if err != nil || r.From < 0 || r.Until >= 0 {
-		return ignoreNone(err)
+		return store.IgnoreNotFound(err)
 	}
 	// A quarter is added: the newest block here may be older than the one that a lifetime was counted from.
 	life := f.lifetime()
@@ -59,7 +59,7 @@ func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uin
 	}
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	if err != nil || r.Until >= 0 && int64(height) > r.Until {
-		return ignoreNone(err)
+		return store.IgnoreNotFound(err)
 	}
 	r.Until, r.Blocks = -1, max(r.Blocks-1, 0)
 	if int64(height) <= r.From {
@@ -84,7 +84,7 @@ func (f *Follower) recordReady(ctx context.Context, tx *store.Tx, lease store.Le
 	case errors.Is(err, store.ErrNotFound) && at.now:
 		return tx.Chains().SetReady(ctx, lease)
 	case err != nil || !at.ready:
-		return ignoreNone(err)
+		return store.IgnoreNotFound(err)
 	}
 	ended, err := f.continueRecovery(ctx, tx, r, at)
 	if err != nil || !ended {
@@ -119,11 +119,4 @@ func (f *Follower) continueRecovery(
 	}
 	tx.After(func() { f.Log.Warn("recovery ended: payments go on", "chain", r.Chain, "cause", r.Cause) })
 	return true, recovery.End(ctx, tx, r)
-}
-
-func ignoreNone(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
 }

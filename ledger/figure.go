@@ -12,7 +12,7 @@ type Figure string
 // The figures of a day. What a reorganisation took back is counted apart, on the day when that was booked.
 const (
 	FigureDeposits         Figure = "deposits"          // credited to customers, before the operator's fee
-	FigureDepositsReversed Figure = "deposits_reversed" // and taken back
+	FigureDepositsReversed Figure = "deposits_reversed" // and reversed
 	FigurePayouts          Figure = "payouts"           // paid to customers on a chain
 	FigurePayoutsReversed  Figure = "payouts_reversed"  // and undone
 	FigureFees             Figure = "fees"              // earned by the operator
@@ -32,7 +32,7 @@ const (
 
 // Object returns the ID in the name of a deposit or a withdrawal; false: the entry is about something else.
 func (r Ref) Object() (bursar.ID, bool) {
-	name, _, _ := strings.Cut(string(r), "/") // behind it, how often it was taken back
+	name, _, _ := strings.Cut(string(r), "/") // behind it, how often it was reversed
 	id, err := bursar.ParseID(name)
 	return id, err == nil
 }

@@ -233,7 +233,7 @@ func TestABalanceIsNamedOnce(t *testing.T) {
 }
 
 // An entry that is booked again after a reorg has a name of its own, and the first round has the plain name.
-func TestEachRoundHasItsName(t *testing.T) {
+func TestEachReversalHasItsOwnReference(t *testing.T) {
 	t.Parallel()
 	w := withdrawalOf(ann)
 	for round, want := range []string{subject.String(), subject.String() + "/1", subject.String() + "/2"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// mailbox is a receiver that takes every message, unless it is told to fail.
+// mailbox is a receiver that takes every message, unless it is made to fail.
 type mailbox struct {
 	taken []notice.Message
 	fails error

@@ -25,7 +25,7 @@ func TestMovedUTXOsStayThoughTheSignerRefuses(t *testing.T) {
 		r.Must(err)
 		var resources []string
 		real := r.Sender.Signer
-		refuses := &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		refuses := &recordingMarks{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
 		r.Sender.Signer = watched{refuses, func(unsigned chain.UnsignedTx) { resources = unsigned.Reservations }}
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		if p := r.spendNow(by); p.Status != bursar.OutgoingNew || len(resources) == 0 {
@@ -56,7 +56,7 @@ func TestATransactionWithoutANonceReleasesNone(t *testing.T) {
 		r.Settle()
 		w := r.Order(300_000_000, r.Chain.Named("outside"))
 		real := r.Sender.Signer
-		r.Sender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		r.Sender.Signer = &recordingMarks{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		r.wantUnreserved("of a test")
 		r.View(func(tx *store.Tx) error {

@@ -39,7 +39,7 @@ func (o *oracle) Holdings(ctx context.Context, bases []string, contract string,
 	return list, err
 }
 
-// A payment that no node accepts is given up only on proof: not while no node can tell whether it can still be
+// A payment that no node accepts is given up only on proof: not while no node knows whether it can still be
 // included, nor while a node says that it can. Its error gives both reasons.
 func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {

@@ -35,7 +35,7 @@ func (s *stubborn) Sign(
 }
 
 // A replacement that the signer refuses raises an alarm, and what only it would have used is free for others.
-func TestARefusedBumpIsToldAndGivesBack(t *testing.T) {
+func TestARefusedBumpRaisesAnAlarmAndFreesItsReservations(t *testing.T) {
 	for _, reason := range []signer.Reason{signer.ReasonQuota, signer.ReasonWindow} {
 		refusedBump(t, reason)
 	}

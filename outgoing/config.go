@@ -30,7 +30,7 @@ type Config struct {
 	MaxFee   bursar.Amount  // the highest fee of one transaction, in the native asset
 	// Cold are the chain's cold wallets, in the form of the chain: the first is paid what exceeds a ceiling.
 	Cold []bursar.ColdWallet
-	Pace time.Duration
+	Pace time.Duration // between two polls; 0: Capabilities.Pace
 
 	// SoleSigner says that no other signer ever signs with these keys: what this one never signed nobody has.
 	SoleSigner bool

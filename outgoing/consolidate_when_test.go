@@ -196,7 +196,7 @@ func TestUnconfirmedChangeIsNotConsolidated(t *testing.T) {
 	})
 }
 
-// A chain that cannot tell whether fees are low consolidates nothing, except for a payment.
+// A chain that does not know whether fees are low consolidates nothing, except for a payment.
 func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		r.Sender.Chain, r.Sender.ConsolidateAbove = struct{ chain.Chain }{r.Chain}, 2

@@ -24,7 +24,7 @@ func TestWhatMayBeOutNeedsNoNewPass(t *testing.T) {
 		r.Sender.Screened = func(context.Context, *store.Tx, bursar.ID) ([]bursar.ID, string, error) {
 			return nil, "", nil
 		}
-		d := &diary{Signer: r.Sender.Signer}
+		d := &recordingMarks{Signer: r.Sender.Signer}
 		r.Sender.Signer, r.Sender.Marks = d, journalOf{d}
 		lost := errors.New("the connection broke")
 		d.halt = func() {

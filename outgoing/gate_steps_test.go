@@ -133,7 +133,7 @@ func TestHeldBytesEndWhenTheirUTXOIsLost(t *testing.T) {
 	})
 }
 
-// Held bytes that have expired are not sent, and while no node can tell whether they have, both reasons are recorded.
+// Held bytes that have expired are not sent, and while no node knows whether they have, both reasons are recorded.
 func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {
 		r.Prepare()
@@ -160,7 +160,7 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 	})
 }
 
-// Signed bytes that nothing holds are sent, even if no node can tell whether they have expired; held ones are not, even
+// Signed bytes that nothing holds are sent, even if no node knows whether they have expired; held ones are not, even
 // if the database cannot be read for a moment.
 func TestOnlyBytesThatAreNotHeldAreSent(t *testing.T) {
 	each(t, bursartest.Expiring, func(t *testing.T, r *harness) {

@@ -41,7 +41,7 @@ func TestASweepIsNotGivenToOneThatHasJustBeenIncluded(t *testing.T) {
 	})
 }
 
-// A hanging sweep ends when its bytes expire; while no node can tell whether they have, the error says so and the sweep
+// A hanging sweep ends when its bytes expire; while no node knows whether they have, the error says so and the sweep
 // stays.
 func TestASweepThatHangsExpires(t *testing.T) {
 	for name, config := range map[string]sim.Config{"with nonces": bursartest.Expiring, "without": bursartest.Unnumbered} {

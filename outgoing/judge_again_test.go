@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// doubtful has a payment that was signed and that no node has, and an external spend that may have paid the same: what
-// the external spend paid is known only once the payment can never be included.
-func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
+// paidTwicePerhaps has a payment that was signed and that no node has, and an external spend that may have paid the
+// same: what the external spend paid is known only once the payment can never be included.
+func (r *harness) paidTwicePerhaps() (w bursar.Withdrawal, external string) {
 	r.T.Helper()
 	r.Prepare()
 	r.Settle()
@@ -38,7 +38,7 @@ func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
 // expired: it is paid once.
 func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
-		w, external := r.doubtful()
+		w, external := r.paidTwicePerhaps()
 		ours := r.Now(w).OutgoingID
 		for n := 0; n < 30 && len(r.Unclear()) > 0; n++ {
 			if p := r.spendNow(ours); p.Status == bursar.OutgoingAbandoned {
@@ -60,11 +60,11 @@ func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 	})
 }
 
-// If a node cannot tell whether our transaction has expired, nothing is judged: the step returns an error, and the next
-// one asks again. A process that lost the lease judges nothing.
+// If a node does not know whether our transaction has expired, nothing is judged: the step returns an error, and the
+// next one asks again. A process that lost the lease judges nothing.
 func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
-		w, external := r.doubtful()
+		w, external := r.paidTwicePerhaps()
 		ours := r.Now(w).OutgoingID
 		r.Chain.Fail(sim.Expired, 1000, nil)
 		r.Chain.Mine(12)
@@ -92,7 +92,7 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 // expired.
 func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
 	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
-		r.doubtful()
+		r.paidTwicePerhaps()
 		r.Sender.Chain = resolvedBeside{r.Chain, r.overthrown()}
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)

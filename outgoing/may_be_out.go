@@ -20,8 +20,8 @@ import (
 // ever: its memory began again, or another signer had signed it. Nodes need not know the bytes, and prove nothing by
 // that.
 // Three things end it. It is found in a block, and becomes an outgoing transaction of its own (package recovery). The
-// final chain proves that it can never be in one (endBeaten). Or an operator has it made void (Abandon), which uses up
-// what it would use: at most one of the two can ever be included.
+// final chain proves that it can never be in one (endIfBeaten). Or an operator has it made void (Abandon), which uses
+// up what it would use: at most one of the two can ever be included.
 
 // mayBeOut reports whether an outgoing transaction that is stored as unsigned may have been signed: the commit that
 // stored its bytes was lost, or the process ended before it. It is then not given up, and the same unsigned transaction

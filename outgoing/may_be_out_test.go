@@ -24,7 +24,7 @@ func TestARefusalForgetsNothingThatMayBeOut(t *testing.T) {
 				r.Prepare()
 				r.Settle()
 				w := r.Order(300_000_000, r.Chain.Named("outside"))
-				d := &diary{Signer: r.Sender.Signer}
+				d := &recordingMarks{Signer: r.Sender.Signer}
 				var first chain.UnsignedTx
 				d.Signer = watched{d.Signer, func(u chain.UnsignedTx) { first = u }}
 				r.Sender.Signer, r.Sender.Marks = d, journalOf{d}

@@ -25,7 +25,7 @@ func TestWhatMayBeOutIsNotPaidAgainInAnotherEpoch(t *testing.T) {
 				r.Settle()
 				outside := r.Chain.Named("outside")
 				w := r.Order(300_000_000, outside)
-				d := &diary{Signer: r.Sender.Signer}
+				d := &recordingMarks{Signer: r.Sender.Signer}
 				r.Sender.Signer, r.Sender.Marks = d, journalOf{d}
 				lost := errors.New("the connection broke")
 				d.halt = func() {
@@ -67,7 +67,7 @@ func TestNobodySaysNeverWithoutAnEpoch(t *testing.T) {
 		r.Prepare()
 		r.Settle()
 		w := r.Order(300_000_000, r.Chain.Named("outside"))
-		d := &diary{Signer: r.Sender.Signer}
+		d := &recordingMarks{Signer: r.Sender.Signer}
 		r.Sender.Signer, r.Sender.Marks, r.Sender.SoleSigner = d, journalOf{d}, true
 		d.signer = errors.New("the connection broke")
 		if err := r.Sender.Step(ctx, r.Lease); err != nil {

@@ -24,22 +24,23 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// bank is the follower and the sender on a real bitcoind, driven step by step.
-type bank struct {
+// bitcoindHarness is the follower and the sender on a real bitcoind, driven step by step.
+type bitcoindHarness struct {
 	*harness
 	node  *bitcoindtest.Node
 	chain *bitcoin.Chain
 }
 
-// newBank starts a bitcoind (Bitcoin Core 29.5 in the tests' installation) and everything that works on it, on SQLite.
-func newBank(t *testing.T) *bank {
+// newBitcoindHarness starts a bitcoind (Bitcoin Core 29.5 in the tests' installation) and everything that works on it,
+// on SQLite.
+func newBitcoindHarness(t *testing.T) *bitcoindHarness {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a real bitcoind")
 	}
 	t.Parallel()
 	over := bursartest.Over(t, storetest.Open(t, storetest.SQLite(t)))
-	b := &bank{harness: &harness{&bursartest.OneChain{Database: over}},
+	b := &bitcoindHarness{harness: &harness{&bursartest.OneChain{Database: over}},
 		node: bitcoindtest.Start(t)}
 	network, err := bitcoin.Bitcoin("regtest")
 	b.Must(err)
@@ -57,7 +58,7 @@ func newBank(t *testing.T) *bank {
 	return b
 }
 
-func (b *bank) open() {
+func (b *bitcoindHarness) open() {
 	b.T.Helper()
 	capabilities, maxFee := b.chain.Capabilities(), bursar.Units(10_000_000)
 	public, err := b.Keys.Public(chain.Hot(capabilities.Family))
@@ -92,14 +93,14 @@ func (b *bank) open() {
 }
 
 // round lets the follower catch up and the sender take a step.
-func (b *bank) round() {
+func (b *bitcoindHarness) round() {
 	b.T.Helper()
 	b.CatchUp()
 	b.Must(b.Sender.Step(ctx, b.Lease))
 }
 
 // mine mines blocks one by one, with a round after each.
-func (b *bank) mine(blocks int) {
+func (b *bitcoindHarness) mine(blocks int) {
 	b.T.Helper()
 	for range blocks {
 		b.node.Mine(b.T, 1)
@@ -109,7 +110,7 @@ func (b *bank) mine(blocks int) {
 
 // paid makes the node pay amounts to a new wallet of an account, each in an output of its own, and returns the
 // transactions.
-func (b *bank) paid(account int, amounts ...uint64) []string {
+func (b *bitcoindHarness) paid(account int, amounts ...uint64) []string {
 	b.T.Helper()
 	w := b.WalletOf(account, "BTC")
 	b.round()
@@ -121,7 +122,7 @@ func (b *bank) paid(account int, amounts ...uint64) []string {
 }
 
 // ordered requests a withdrawal of an account.
-func (b *bank) ordered(account int, amount, to string) bursar.Withdrawal {
+func (b *bitcoindHarness) ordered(account int, amount, to string) bursar.Withdrawal {
 	b.T.Helper()
 	w, err := b.Withdrawals.Request(ctx, withdrawal.Request{Account: b.Accounts[account], Currency: "BTC", Amount: amount,
 		Address: to})
@@ -130,7 +131,7 @@ func (b *bank) ordered(account int, amount, to string) bursar.Withdrawal {
 }
 
 // inputs returns the outputs that a transaction of the node's mempool or chain spends.
-func (b *bank) inputs(txID string) (list []outpoint) {
+func (b *bitcoindHarness) inputs(txID string) (list []outpoint) {
 	b.T.Helper()
 	var tx struct {
 		Inputs []outpoint `json:"vin"`
@@ -145,7 +146,7 @@ type outpoint struct {
 }
 
 // balanced compares the books with what the node reports.
-func (b *bank) balanced() {
+func (b *bitcoindHarness) balanced() {
 	b.T.Helper()
 	lines, err := (&reconcile.Reconciler{DB: b.DB, Chain: b.chain, Registry: b.Registry, Hot: b.Hot.Base}).Run(ctx)
 	b.Must(err)
@@ -160,7 +161,7 @@ func (b *bank) balanced() {
 // withdrawal. Once a real node has made the second transaction final, the withdrawal's transaction is proven never to
 // be included and another one pays it, once.
 func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
-	b := newBank(t)
+	b := newBitcoindHarness(t)
 	small := make([]uint64, 20)
 	for i := range small {
 		small[i] = 10_000_000
@@ -206,7 +207,7 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b.balanced()
 }
 
-func (b *bank) utxos() (n int) {
+func (b *bitcoindHarness) utxos() (n int) {
 	b.T.Helper()
 	b.View(func(tx *store.Tx) (err error) {
 		n, err = tx.UTXOs().Count(ctx, bursar.Bitcoin, 1<<40, 1<<20)
@@ -216,7 +217,7 @@ func (b *bank) utxos() (n int) {
 }
 
 // spendAgain makes the node's wallet send the value of some outputs to somebody else.
-func (b *bank) spendAgain(funds []outpoint) {
+func (b *bitcoindHarness) spendAgain(funds []outpoint) {
 	b.T.Helper()
 	var bare string
 	var signed struct {
@@ -248,7 +249,7 @@ func (b *bank) spendAgain(funds []outpoint) {
 // Many small deposits are consolidated by a transaction that a real node confirms, and a withdrawal is paid from the
 // result.
 func TestAConsolidationOnARealNode(t *testing.T) {
-	b := newBank(t)
+	b := newBitcoindHarness(t)
 	b.Sender.ConsolidateAbove = 20
 	small := make([]uint64, 40)
 	for i := range small {

@@ -134,7 +134,7 @@ func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
 		d := r.Astray()
 		r.SendBack(d, "sender")
 		real := r.Sender.Signer
-		r.Sender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		r.Sender.Signer = &recordingMarks{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
 		r.Must(r.Sender.Step(ctx, r.Lease))
 		r.WantAlarms("signer_refused")
 		_, err := r.Unattributed().Cancel(ctx, d.ID, "")

@@ -197,7 +197,7 @@ var reconsiderations = []struct {
 	applies func(p bursar.OutgoingTx) bool
 	run     func(s *Sender, ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error)
 }{
-	{isUnsignedPayment, (*Sender).endIfRecalled}, // its refund was called back, or its deposit left the chain
+	{isUnsignedPayment, (*Sender).endIfRecalled}, // its refund was recalled, or its deposit was reorged out
 	{isUnsigned, (*Sender).endIfPointless},       // there is nothing to sweep, or no sweep to pay gas for
 	{isUnsigned, (*Sender).endIfOldEpoch},        // the signer signs nothing new for the hot wallet of an earlier epoch
 	{isUnsigned, (*Sender).endIfOrderEnded},      // authors thawed the signer, and payments go on

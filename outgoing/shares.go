@@ -164,7 +164,7 @@ func (s *Sender) advanceNew(
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return tx.Outgoing().PassOver(ctx, id, part.name, currency, vain)
+		return tx.Outgoing().MoveToBack(ctx, id, part.name, currency, vain)
 	})
 }
 

@@ -21,8 +21,8 @@ import (
 
 // What surrounds a signature: the journal outside the database, halts that begin at any moment, and what is stored.
 
-// diary is a journal that records its calls, and those of the signer.
-type diary struct {
+// recordingMarks is a journal that records its calls, and those of the signer.
+type recordingMarks struct {
 	outgoing.Signer
 	lines  []string
 	sign   error // of the journal
@@ -30,7 +30,7 @@ type diary struct {
 	halt   func() // after the signature
 }
 
-func (d *diary) Sign(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
+func (d *recordingMarks) Sign(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
 	unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 	d.lines = append(d.lines, "signed")
 	if d.signer != nil {
@@ -43,8 +43,8 @@ func (d *diary) Sign(ctx context.Context, id bursar.ChainID, request chain.TxReq
 	return signed, err
 }
 
-// journalOf makes a diary the journal of a sender.
-type journalOf struct{ *diary }
+// journalOf makes a recordingMarks the journal of a sender.
+type journalOf struct{ *recordingMarks }
 
 func (j journalOf) Sign(context.Context, store.Lease, bursar.ID) error {
 	j.lines = append(j.lines, "noted")
@@ -65,22 +65,22 @@ func (j journalOf) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursa
 // bytes.
 func TestTheJournalKeepsTransactionsThatMayBeSigned(t *testing.T) {
 	for name, c := range map[string]struct {
-		set    func(r *harness, d *diary)
+		set    func(r *harness, d *recordingMarks)
 		lines  string
 		status bursar.OutgoingStatus
 		reads  string
 	}{
-		"it is signed": {func(*harness, *diary) {}, "noted signed", bursar.OutgoingSent, ""},
-		"the journal cannot note it": {func(_ *harness, d *diary) { d.sign = errors.New("the disk is full") },
+		"it is signed": {func(*harness, *recordingMarks) {}, "noted signed", bursar.OutgoingSent, ""},
+		"the journal cannot note it": {func(_ *harness, d *recordingMarks) { d.sign = errors.New("the disk is full") },
 			"noted", bursar.OutgoingReserved, "count the signature: the disk is full"},
-		"the signer is unavailable": {func(_ *harness, d *diary) { d.signer = errAway },
+		"the signer is unavailable": {func(_ *harness, d *recordingMarks) { d.signer = errAway },
 			"noted signed dropped", bursar.OutgoingReserved, "sign: the signer does not answer"},
-		"the signer refuses": {func(_ *harness, d *diary) {
+		"the signer refuses": {func(_ *harness, d *recordingMarks) {
 			d.signer = &signer.RefusalError{Reason: signer.ReasonFee, Detail: "too much"}
 		}, "noted signed dropped", bursar.OutgoingNew, "fee: too much"},
-		"a halt begins meanwhile": {func(r *harness, d *diary) { d.halt = func() { r.Halt(byAnn(store.HaltAll)) } },
+		"a halt begins meanwhile": {func(r *harness, d *recordingMarks) { d.halt = func() { r.Halt(byAnn(store.HaltAll)) } },
 			"noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
-		"the commit fails": {func(r *harness, d *diary) {
+		"the commit fails": {func(r *harness, d *recordingMarks) {
 			d.halt = func() {
 				r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
 					if at == store.Committing {
@@ -96,7 +96,7 @@ func TestTheJournalKeepsTransactionsThatMayBeSigned(t *testing.T) {
 				r.Prepare()
 				r.Settle()
 				w := r.Order(300_000_000, r.Chain.Named("outside"))
-				d := &diary{Signer: r.Sender.Signer}
+				d := &recordingMarks{Signer: r.Sender.Signer}
 				r.Sender.Signer, r.Sender.Marks = d, journalOf{d}
 				c.set(r, d)
 				_ = r.Sender.Step(ctx, r.Lease)
@@ -229,7 +229,7 @@ func TestARefusalOfTheSigner(t *testing.T) {
 					r.Order(1_000_000, r.Chain.Named(fmt.Sprint("receiver ", i)))
 				}
 				real := r.Sender.Signer
-				r.Sender.Signer = &diary{signer: &signer.RefusalError{Reason: c.reason, Detail: "of a test"}}
+				r.Sender.Signer = &recordingMarks{signer: &signer.RefusalError{Reason: c.reason, Detail: "of a test"}}
 				r.Must(r.Sender.Step(ctx, r.Lease))
 				r.WantAlarms(c.alarms...)
 				if c.next == c.orders {

@@ -124,7 +124,7 @@ func (s *Sender) blockageBy(
 }
 
 // unfunded reports whether the hot wallet of an earlier epoch lacks the funds to replace a transaction: a deposit that
-// paid for it has left the chain. What comes in is swept to the present hot wallet, so it would lack them for ever, and
+// paid for it was reorged out. What comes in is swept to the present hot wallet, so it would lack them for ever, and
 // gas that is sent to it for its sweeps would be taken for the payment's.
 func (s *Sender) unfunded(p bursar.OutgoingTx, cause error) bool {
 	_, lacks := errors.AsType[*chain.NeedsFundsError](cause)

@@ -143,7 +143,7 @@ func TestPartsOfOtherAssertionsDoNotVerify(t *testing.T) {
 	}
 }
 
-// The other signature that ECDSA has for each counts too: authenticators make both, and nothing is told by it.
+// The other signature that ECDSA has for each counts too: authenticators make both, and nothing is learned by it.
 func TestTheOtherSignatureCounts(t *testing.T) {
 	t.Parallel()
 	a := passkeytest.New(t, 2).Assert(t, namespace, text)

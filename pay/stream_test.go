@@ -162,7 +162,7 @@ func TestCloseEndsStreams(t *testing.T) {
 }
 
 // A client that leaves makes room.
-func TestAClientThatLeavesMakesRoom(t *testing.T) {
+func TestAClientThatLeavesFreesItsCapacity(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	ask := func(name string, from netip.Prefix) int {

@@ -47,7 +47,7 @@ func unexplained(
 ) (ledger.Account, []ledger.Lot, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 	if err != nil || x.Booked == "" || p.Failed {
-		return "", nil, ignoreNone(err)
+		return "", nil, store.IgnoreNotFound(err)
 	}
 	left, err := Unexplained(ctx, tx, registry, p)
 	if err != nil {

@@ -118,7 +118,7 @@ func (k Book) name(j journaled) string {
 func ResolveUnpaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 	if err != nil || x.Status != store.ExternalUnclear || x.Height > 0 {
-		return ignoreNone(err)
+		return store.IgnoreNotFound(err)
 	}
 	x.Status, x.Reason = store.ExternalSettled, "it can never be included and has paid nobody"
 	if err := tx.ExternalSpends().Set(ctx, x); err != nil {

@@ -67,7 +67,7 @@ func (k Book) Judge(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
 ) (Finding, error) {
 	known, err := tx.ExternalSpends().ByTx(ctx, k.Capabilities.ID, x.TxID)
-	if ignoreNone(err) != nil {
+	if store.IgnoreNotFound(err) != nil {
 		return Finding{}, err
 	}
 	found := Finding{Verdict: ExternalTx, Reason: known.Reason}

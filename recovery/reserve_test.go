@@ -111,7 +111,7 @@ func TestAnIndexOfALostCommitIsSkipped(t *testing.T) {
 	}
 }
 
-// Another timeline of the server answers, which has lost no payment as far as this process can tell: what was reserved
+// Another timeline of the server answers, which has lost no payment as far as this process knows: what was reserved
 // may have been issued by another process, and nobody gets it again.
 func TestAPromotedServerIssuesNothingThatWasReserved(t *testing.T) {
 	if testing.Short() {

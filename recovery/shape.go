@@ -66,7 +66,7 @@ func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (cha
 	if errors.Is(err, store.ErrNotFound) {
 		gap, err := tx.GapAddresses().Get(ctx, k.Capabilities.Family, base)
 		if err != nil {
-			return chain.Source{}, ignoreNone(err)
+			return chain.Source{}, store.IgnoreNotFound(err)
 		}
 		w.Index = gap.Index
 	} else if err != nil {
@@ -74,11 +74,4 @@ func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (cha
 	}
 	return chain.Source{Base: base, Key: chain.KeyRef{Family: k.Capabilities.Family, Branch: chain.DepositBranch,
 		Index: w.Index}}, nil
-}
-
-func ignoreNone(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
 }

@@ -200,5 +200,5 @@ func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 	if err == nil {
 		return unattributed.Adopted(ctx, tx, refund.DepositID, p)
 	}
-	return ignoreNone(err)
+	return store.IgnoreNotFound(err)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// A payment waits until two persons have approved it, in nobody's way and without an alarm, and is then paid.
+// A payment waits until two persons have approved it, blocking no other and without an alarm, and is then paid.
 func TestAPaymentWaitsForPersons(t *testing.T) {
 	t.Parallel()
 	bursartest.OnBoth(t, func(t *testing.T, r *bursartest.OneChain) {
@@ -160,7 +160,7 @@ func TestWhoeverWritesToTheDatabaseMovesNothing(t *testing.T) {
 	})
 }
 
-func TestRubbishIsKeptOut(t *testing.T) {
+func TestMalformedDecisionsAreKeptOut(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		d := newHarness(t, r)
@@ -238,7 +238,7 @@ func TestWhoeverOrderedItDoesNotApproveIt(t *testing.T) {
 }
 
 // The attack: one approver signs so often that the approvals of others do not fit.
-func TestEachPersonTakesTheRoomOfOne(t *testing.T) {
+func TestEachPersonUsesTheCapacityOfOne(t *testing.T) {
 	t.Parallel()
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		d := newHarness(t, r)

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/roster"
 )
 
-// A payment for which a rule has no room waits as those beyond its other windows do: in nobody's way, without an alarm,
-// and it is paid as soon as it fits.
+// A payment that a rule's limit leaves no capacity for waits as those beyond its other windows do: blocking no other,
+// without an alarm, and it is paid as soon as it fits.
 func TestAPaymentBeyondABoundWaitsUntilItFits(t *testing.T) {
 	t.Parallel()
 	hour := func(most uint64) []roster.Window {

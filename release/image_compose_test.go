@@ -47,9 +47,9 @@ func operations(t *testing.T, name string) string {
 	return string(text)
 }
 
-// compose.yaml runs the images as they are made: their own user, the arguments of their units, and nothing to write to
+// compose.yaml fits the images as they are made: their own user, the arguments of their units, and nothing to write to
 // but folders that belong to that user.
-func TestComposeRunsTheImages(t *testing.T) {
+func TestComposeFitsTheImages(t *testing.T) {
 	t.Parallel()
 	var file compose
 	if err := yaml.Unmarshal([]byte(operations(t, "compose.yaml")), &file); err != nil {

@@ -52,7 +52,7 @@ kill "$process"; wait "$process" && echo it ended well
 `
 
 // What is in the image of the service runs there by itself, as a user without rights, in a root that nobody writes to,
-// and its health check tells whether it is ready. No daemon of containers is needed for that.
+// and its health check shows whether it is ready. No daemon of containers is needed for that.
 func TestTheImageRuns(t *testing.T) {
 	t.Parallel()
 	need(t, "unshare", "setpriv", "chroot")

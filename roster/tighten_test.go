@@ -57,7 +57,7 @@ func TestWhatALaterVersionTakesAwayIsGoneAtOnce(t *testing.T) {
 	}
 }
 
-// A tightening that waits is not taken back sooner than a loosening would begin. A loosening is, at once.
+// A tightening that waits is not revoked sooner than a loosening would begin. A loosening is, at once.
 func TestATighteningIsNotTakenBackAtOnce(t *testing.T) {
 	t.Parallel()
 	before := policy()
@@ -73,12 +73,12 @@ func TestATighteningIsNotTakenBackAtOnce(t *testing.T) {
 	tight := policy()
 	tight.Version, tight.Previous, tight.NotBefore, tight.Hold = 2, before.Hash(), noon.Add(100*time.Hour), 96*time.Hour
 	if err := follows(tight, policy()); !errors.Is(err, ErrUnsound) || !strings.Contains(err.Error(), "begins at") {
-		t.Errorf("a tightening taken back at once: got %v, want %v", err, ErrUnsound)
+		t.Errorf("a tightening revoked at once: got %v, want %v", err, ErrUnsound)
 	}
 	loose := tight
 	loose.Hold = time.Hour
 	if err := follows(loose, policy()); err != nil {
-		t.Errorf("a loosening taken back at once: got %v, want none", err)
+		t.Errorf("a loosening revoked at once: got %v, want none", err)
 	}
 }
 
@@ -103,8 +103,8 @@ func TestRulesWithoutLimitsAreNamed(t *testing.T) {
 	}
 }
 
-// Each person has one vote, the last that they signed; a no stays until the order ends.
-func TestEachPersonHasOneVote(t *testing.T) {
+// Each person decides once, by the last that they signed; a no stays until the order ends.
+func TestEachPersonDecidesOnce(t *testing.T) {
 	t.Parallel()
 	p := policy()
 	made := func(decision approval.Decision, at time.Time) Signed {

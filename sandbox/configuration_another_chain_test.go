@@ -276,7 +276,6 @@ func (a *another) mineUntil(what string, check func() error) {
 		if err := a.node.Mine(1); err != nil {
 			a.Fatal(err)
 		}
-		a.service.WakeChain("avalanche")
 		err := check()
 		if err == nil {
 			return

@@ -123,7 +123,7 @@ func TestTheEndClosesTheAlarm(t *testing.T) {
 
 // What the service never answers about, as of an asset that it does not know, keeps it from nothing else, however much
 // of it a payer sends.
-func TestWhatHasNoAnswerStandsInNoWay(t *testing.T) {
+func TestUnansweredScreeningsBlockNoOthers(t *testing.T) {
 	screenedOnce(t, func(t *testing.T, r *harness) {
 		r.Step()
 		w := r.Wallet(0)

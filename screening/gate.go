@@ -1,7 +1,6 @@
 package screening
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"fmt"
@@ -84,7 +83,7 @@ func (g Gate) Again(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why s
 	for _, one := range lacks {
 		ids = append(ids, one.id)
 	}
-	slices.SortFunc(ids, func(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(ids, bursar.ID.Compare)
 	return tx.Screenings().AskAgain(ctx, noted(why), tx.Now().Add(pauseAfter(attempts, refusedLong)), ids...)
 }
 

@@ -81,7 +81,7 @@ func screened(t *testing.T, test func(t *testing.T, r *harness)) {
 		name string
 		of   func(t *testing.T, test func(*testing.T, *bursartest.OneChain, *bursartest.Clock))
 	}{
-		{"coins", func(t *testing.T, f func(*testing.T, *bursartest.OneChain, *bursartest.Clock)) {
+		{"utxos", func(t *testing.T, f func(*testing.T, *bursartest.OneChain, *bursartest.Clock)) {
 			bursartest.OnClock(t, bursartest.UTXOModel, f)
 		}},
 		{"nonce", func(t *testing.T, f func(*testing.T, *bursartest.OneChain, *bursartest.Clock)) {

@@ -53,16 +53,16 @@ func TestWhatWaitsForScreeningIsNotSpent(t *testing.T) {
 		}
 		r.Blocks(4)
 		if r.Chain.Capabilities().Model != chain.UTXOModel {
-			return // an account's coins have no names
+			return // an account's UTXOs have no names
 		}
 		if n := r.spendable(); n != 0 {
-			t.Errorf("%d coins can be spent, want 0", n)
+			t.Errorf("%d UTXOs can be spent, want 0", n)
 		}
 		r.lists.verdict = verdict.Reject
 		r.screen()
 		r.Step()
 		if n := r.spendable(); n != 0 {
-			t.Errorf("%d coins can be spent out of quarantine, want 0", n)
+			t.Errorf("%d UTXOs can be spent out of quarantine, want 0", n)
 		}
 	})
 }

@@ -27,7 +27,7 @@ func TestTheLogOfActsSaysThatAnEpochIsFollowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signs, err := signer.Remembering(t.Context(), keys, nil, ram)
+	signs, err := signer.NewWithMemory(t.Context(), keys, nil, ram)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestTheActOfAnEpochNamesTheHotWalletThatWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signs, err := signer.Remembering(t.Context(), keys, nil, memory.NewRAM())
+	signs, err := signer.NewWithMemory(t.Context(), keys, nil, memory.NewRAM())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func (a *asking) get(from, password string, want int) *httptest.ResponseRecorder
 	return w
 }
 
-// Anyone who guesses has to wait, and is then not told whether a password is right; nobody else waits.
+// Anyone who guesses has to wait, and does not learn then whether a password is right; nobody else waits.
 func TestWhoGuessesPasswordsIsSlowed(t *testing.T) {
 	t.Parallel()
 	a := newAsking(t)

@@ -15,9 +15,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A service whose signer comes back without the policy tells it that there was one, raises an alarm, keeps the text,
+// A service whose signer comes back without the policy notifies it that there was one, raises an alarm, keeps the text,
 // and closes the alarm once the policy is there again.
-func TestASignerThatLostItsPolicyIsToldSo(t *testing.T) {
+func TestASignerThatLostItsPolicyIsNotified(t *testing.T) {
 	t.Parallel()
 	url := storetest.Reused(t)
 	start := func(keeper memory.Keeper) *service.Service {

@@ -22,7 +22,7 @@ import (
 	"github.com/bursar/bursar/wallet"
 )
 
-// lists is a screening service that wants everything reviewed first, and passes everything once it is told to.
+// lists is a screening service that wants everything reviewed first, and passes everything once it is made to.
 type lists struct {
 	key    ed25519.PrivateKey
 	passes atomic.Bool

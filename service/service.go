@@ -226,13 +226,6 @@ func (s *Service) Hot(id bursar.ChainID) chain.Source {
 	return chain.Source{}
 }
 
-// WakeChain hints that a chain has a new block.
-func (s *Service) WakeChain(id bursar.ChainID) {
-	if w, found := s.workers[id]; found {
-		hint(w.blocks)
-	}
-}
-
 // Close closes what Open opened.
 func (s *Service) Close() error {
 	var errs []error

@@ -39,7 +39,7 @@ func (p *Parts) signsHere() (err error) {
 		p.Memory = memory.NewRAM()
 	}
 	allowed := p.TestHooks.policies(policies(p.Chains, p.Registry, p.Network))
-	signs, err := signer.Remembering(context.Background(), seed, allowed, p.Memory)
+	signs, err := signer.NewWithMemory(context.Background(), seed, allowed, p.Memory)
 	if err != nil {
 		return err
 	}

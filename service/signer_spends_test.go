@@ -7,8 +7,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The signer is told of each external spend once, and not of a nonce that may still be explained, nor of a recovery.
-func TestWhatTheSignerIsToldOfSpends(t *testing.T) {
+// The signer is notified of each external spend once, and not of a nonce that may still be explained, nor of a
+// recovery.
+func TestTheSignerIsNotifiedOfExternalSpends(t *testing.T) {
 	t.Parallel()
 	registry, err := bursar.NewRegistry(nil)
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 
 // logged is a signer of which only the log matters.
 type logged struct {
-	mu   sync.Mutex
-	log  memory.Checkpoint
-	told []memory.Checkpoint
-	why  string // frozen
-	at   time.Time
+	mu       sync.Mutex
+	log      memory.Checkpoint
+	notified []memory.Checkpoint
+	why      string // frozen
+	at       time.Time
 }
 
 // ThawsAt is when a thaw begins that waits.
@@ -62,7 +62,7 @@ func (l *logged) Checkpoint() memory.Checkpoint {
 func (l *logged) Know(seen memory.Checkpoint) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.told = append(l.told, seen)
+	l.notified = append(l.notified, seen)
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (l *logged) become(number int64) {
 func (l *logged) knows(number int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, t := range l.told {
+	for _, t := range l.notified {
 		if t == entry(number) {
 			return true
 		}
@@ -95,9 +95,9 @@ func unsigned(number int64) memory.Checkpoint {
 	return memory.Checkpoint{Instance: "I", Number: number, Hash: strings.Repeat("ab", 32)}
 }
 
-// What a service has seen of the signer's log is in the database, so the next process tells a signer that was set back,
-// before it asks for a signature.
-func TestASignerThatWasSetBackIsToldSo(t *testing.T) {
+// What a service has seen of the signer's log is in the database, so the next process detects a signer that was set
+// back, before it asks for a signature.
+func TestASignerThatWasSetBackIsDetected(t *testing.T) {
 	t.Parallel()
 	url := storetest.Reused(t)
 	start := func(l *logged) *service.Service {
@@ -193,9 +193,9 @@ func TestAnEntryThatTheSignerDidNotSignIsReplaced(t *testing.T) {
 		}
 		run(t, s)
 		eventually(t, "the signed entry is noted", func() bool { return noted(t, db) == 4 })
-		for _, told := range l.heard() {
-			if told.Number > 4 {
-				t.Errorf("the signer gets %+v, want at most 4", told)
+		for _, notified := range l.heard() {
+			if notified.Number > 4 {
+				t.Errorf("the signer gets %+v, want at most 4", notified)
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func TestAnEntryThatTheSignerDidNotSignIsReplaced(t *testing.T) {
 func (l *logged) heard() []memory.Checkpoint {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.told)
+	return slices.Clone(l.notified)
 }
 
 func noted(t *testing.T, db *store.DB) int64 {

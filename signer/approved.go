@@ -33,7 +33,7 @@ func (j *judge) lacking(ctx context.Context, c *check, r *people.Refusal) error 
 	}
 	if Reason(r.Rule) == ReasonWindow && c.policy.Now().Before(state.ColdSince.Add(roster.LongestWindow)) {
 		return c.refuse(ReasonWindow, "%s; what was signed before %s is not known, so each window counts as used up until "+
-			"its length has passed since then", r.Detail, minute(state.ColdSince))
+			"its length has passed since then", r.Detail, memory.Minute(state.ColdSince))
 	}
 	return c.refuse(Reason(r.Rule), "%s", r.Detail)
 }

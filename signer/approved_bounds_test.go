@@ -250,7 +250,7 @@ func TestAfterAColdStartEveryBoundIsFull(t *testing.T) {
 		d.close()
 		d.must(memory.BeginAgain(t.Context(), d.path, memory.Init{Fingerprint: "seed", At: d.clock.Now(), Cold: true}, "op",
 			"test"))
-		d.bench.signer = nil
+		d.harness.signer = nil
 		file, err := memory.Open(t.Context(), d.path, "seed")
 		d.must(err)
 		t.Cleanup(func() { file.Close() })

@@ -12,7 +12,7 @@ import (
 
 const dan byte = 77
 
-// Four persons approved one order of which the policy needs two: the core shows two of them at a time.
+// Four persons approved one order of which the policy needs two: the service shows two of them at a time.
 func TestSurplusApprovalsPayOnce(t *testing.T) {
 	t.Parallel()
 	d := newPolicyFixture(t, func(p *roster.Policy) {

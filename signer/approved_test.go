@@ -22,7 +22,7 @@ const (
 
 func TestWithoutAPolicyNothingIsAsked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.wantReason(b.withNonce(), "")
 	b.wantReason(b.withUTXOs(), "")
 	if p, err := b.signer.Policy(t.Context()); err != nil || p.Text != "" || p.Instance == "" {
@@ -224,7 +224,7 @@ func TestAfterAColdStartNothingOldCounts(t *testing.T) {
 	d.close()
 	d.must(memory.BeginAgain(t.Context(), d.path, memory.Init{Fingerprint: "seed", At: d.clock.Now(), Cold: true}, "op",
 		"test"))
-	d.bench.signer = nil
+	d.harness.signer = nil
 	file, err := memory.Open(t.Context(), d.path, "seed")
 	d.must(err)
 	t.Cleanup(func() { file.Close() })

@@ -14,7 +14,7 @@ func TestWhoBeganAnEpochIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	ram, at := memory.NewRAM(), time.Date(2026, 11, 28, 6, 0, 0, 0, time.UTC)
-	s, err := Remembering(t.Context(), keys, nil, ram)
+	s, err := NewWithMemory(t.Context(), keys, nil, ram)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestWhoBeganAnEpochIsOfOneLogAndNetwork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Remembering(t.Context(), keys, nil, ram)
+		s, err := NewWithMemory(t.Context(), keys, nil, ram)
 		if err != nil {
 			t.Fatal(err)
 		}

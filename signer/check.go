@@ -129,7 +129,7 @@ func (c *check) topUpHolds() error {
 
 // topUpIsBounded refuses more gas than twice the highest fee, which no sweep needs.
 //
-// The attack: anyone who controls the core moves the hot wallet's money to deposit addresses, where it is of no use
+// The attack: anyone who controls the service moves the hot wallet's money to deposit addresses, where it is of no use
 // until sweeps have brought it back for fees.
 func (c *check) topUpIsBounded(amount bursar.Amount) error {
 	most, err := c.policy.MaxFee.Add(c.policy.MaxFee)

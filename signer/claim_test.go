@@ -9,11 +9,11 @@ import (
 	"github.com/bursar/bursar/signer/people"
 )
 
-// TestAnInventedEntryOfTheLogChangesNothing guards against a core that claims to have seen an entry that never was, in
-// order to make the signer refuse everything.
+// TestAnInventedEntryOfTheLogChangesNothing guards against a service that claims to have seen an entry that never was,
+// in order to make the signer refuse everything.
 func TestAnInventedEntryOfTheLogChangesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.stateFile(false)
 	b.wantReason(b.numbered(1, 1, 1), "")
 	own := b.signer.Checkpoint()
@@ -33,10 +33,10 @@ func TestAnInventedEntryOfTheLogChangesNothing(t *testing.T) {
 	b.wantReason(b.numbered(3, 1, 1), ReasonSetBack)
 }
 
-// TestTheLogIsToldWhileTheDiskIsStalled: what was seen is noted, and told, while a commit takes its time.
-func TestTheLogIsToldWhileTheDiskIsStalled(t *testing.T) {
+// TestTheLogIsReportedWhileTheDiskIsStalled: what was seen is noted, and reported, while a commit takes its time.
+func TestTheLogIsReportedWhileTheDiskIsStalled(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.stateFile(false)
 	stalled, goOn, signed := make(chan struct{}), make(chan struct{}), make(chan error)
 	b.onStep("commit", func() { close(stalled); <-goOn })
@@ -57,7 +57,7 @@ func TestTheLogIsToldWhileTheDiskIsStalled(t *testing.T) {
 // other, under one version. What the service heard of the one is refused by the other, which freezes.
 func TestOneVersionWithTwoTextsFreezes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.stateFile(false)
 	b.must(b.signer.judge.keeper.Do(t.Context(), func(tx memory.Tx) error {
 		return tx.KnowPolicy(t.Context(), memory.KnownPolicy{Version: 3, Hash: "sha256:aa"})

@@ -28,7 +28,7 @@ func (d *chainPolicy) readCold(id bursar.ChainID) error {
 // toColdHolds checks that a request pays one amount from the hot wallet to a cold wallet of this signer's own
 // configuration.
 //
-// The attack: an intruder in the core names an address of theirs as a cold wallet, and has the hot wallet emptied
+// The attack: an intruder in the service names an address of theirs as a cold wallet, and has the hot wallet emptied
 // into it without an order of anybody.
 func (c *check) toColdHolds() error {
 	payments := c.request.Payments

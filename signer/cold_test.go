@@ -11,7 +11,7 @@ import (
 )
 
 // toCold moves units from the hot wallet to an address on the chain of the account model, with a nonce of its own.
-func (b *bench) toCold(base string, nonce byte) request {
+func (b *harness) toCold(base string, nonce byte) request {
 	r := b.withNonce()
 	r.request.ID = bursar.ID{0: 9, 15: nonce}
 	r.request.Kind = chain.KindToCold
@@ -30,7 +30,7 @@ func withCold(p *Policy) {
 
 func TestAMoveToColdPaysAListedAddressOnly(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, withCold)
+	b := newHarness(t, withCold)
 	b.wantReason(b.toCold("vault", 0), "")
 	b.wantReason(b.toCold("thief", 1), ReasonColdWallet, "thief", "configuration")
 	tagged := b.toCold("vault", 1)
@@ -49,7 +49,7 @@ func TestAMoveToColdPaysAListedAddressOnly(t *testing.T) {
 // Moves are counted by themselves: they use up nothing that payments or sweeps need.
 func TestMovesToColdHaveAQuotaOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) {
+	b := newHarness(t, func(p *Policy) {
 		withCold(p)
 		p.Transfers, p.Payments = Limits{Hour: bursar.Units(1)}, map[string]Limits{"": {Hour: bursar.Units(30)}}
 	})
@@ -63,11 +63,11 @@ func TestMovesToColdHaveAQuotaOfTheirOwn(t *testing.T) {
 
 func TestAColdWalletIsNotTheHotOne(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	hot := b.source(chain.FamilyEVM, chain.OwnBranch, 0).Base
 	p := policyOf(b.keys, nonceChain)
 	p.Cold = []string{hot}
-	_, err := Remembering(t.Context(), b.keys, map[bursar.ChainID]Policy{nonceChain: p}, memory.NewRAM())
+	_, err := NewWithMemory(t.Context(), b.keys, map[bursar.ChainID]Policy{nonceChain: p}, memory.NewRAM())
 	if !errors.Is(err, ErrBadPolicy) {
 		t.Errorf("with the hot wallet's address: got %v, want %v", err, ErrBadPolicy)
 	}

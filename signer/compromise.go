@@ -35,7 +35,7 @@ func moves(o people.CompromiseOrder, id bursar.ChainID, hot string, r chain.TxRe
 
 // underOrder refuses everything while a compromise order is in force but what that allows, whatever freezes there are.
 //
-// The attack: anyone who controls the core, when they learn that the order was used, has withdrawals signed that are
+// The attack: anyone who controls the service, when they learn that the order was used, has withdrawals signed that are
 // paid before the moves to cold are.
 func underOrder(ctx context.Context, tx memory.Tx, c *check) error {
 	o, found, err := people.CompromiseInForce(ctx, tx)
@@ -50,7 +50,7 @@ func underOrder(ctx context.Context, tx memory.Tx, c *check) error {
 }
 
 func orderText(o people.CompromiseOrder) string {
-	return fmt.Sprintf("compromise order %s is in force since %s", o.ID, minute(o.Since))
+	return fmt.Sprintf("compromise order %s is in force since %s", o.ID, memory.Minute(o.Since))
 }
 
 // mayMove reports whether a request could be allowed by a compromise order, without the state.

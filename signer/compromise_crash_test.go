@@ -71,7 +71,7 @@ func TestAStateSetBackDoesNotBringAUsedOrderBack(t *testing.T) {
 	d.close()
 	before, err := os.ReadFile(d.path)
 	d.must(err)
-	d.bench.signer = nil
+	d.harness.signer = nil
 	file, err := memory.Open(t.Context(), d.path, "seed")
 	d.must(err)
 	d.restart(file)

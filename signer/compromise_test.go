@@ -46,7 +46,7 @@ func TestACompromiseOrderMovesEverythingToColdAndNothingElse(t *testing.T) {
 	d.wantReason(d.toCold("vault", 30), ReasonPolicy, "rule chill") // as before: it allows less
 }
 
-// Fees, and gas for deposit addresses, are bounded as ever: they are what a thief in the core could still burn.
+// Fees, and gas for deposit addresses, are bounded as ever: they are what a thief in the service could still burn.
 func TestACompromiseOrderRaisesNoLimitOfFees(t *testing.T) {
 	t.Parallel()
 	d := newCompromiseFixture(t)
@@ -63,7 +63,7 @@ func TestACompromiseOrderRaisesNoLimitOfFees(t *testing.T) {
 }
 
 // Neither a restart, nor a freeze that comes later, nor refusals that freeze the signer by themselves end the moves:
-// otherwise a thief in the core would stop them.
+// otherwise a thief in the service would stop them.
 func TestACompromiseOrderOutlastsRestartsAndFreezes(t *testing.T) {
 	t.Parallel()
 	d := newCompromiseFixture(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // consolidation merges two UTXOs of ours into one at the hot wallet.
-func (b *bench) consolidation() request {
+func (b *harness) consolidation() request {
 	r := b.withUTXOs()
 	hot := b.source(chain.FamilyBitcoin, chain.OwnBranch, 0)
 	r.request.Kind, r.request.Payments = chain.KindConsolidation, []chain.Payment{pay(hot.Base, 1500)}
@@ -21,7 +21,7 @@ func (b *bench) consolidation() request {
 // would complain.
 func TestRefusesConsolidations(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	if _, err := b.sign(b.consolidation()); err != nil {
 		t.Fatalf("a sound one: %v", err)
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// TestATopUpIsGasAndNoMore guards against a core that moves the hot wallet's money to deposit addresses, from where it
-// comes back for fees only.
+// TestATopUpIsGasAndNoMore guards against a service that moves the hot wallet's money to deposit addresses, from where
+// it comes back for fees only.
 func TestATopUpIsGasAndNoMore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil) // max_fee is 1000
+	b := newHarness(t, nil) // max_fee is 1000
 	most := b.topUp()
 	most.request.Payments[0].Amount = bursar.Units(2000)
 	b.wantReason(most, "")

@@ -1,6 +1,6 @@
 // Package signer owns the seed and everything derived from it: key paths, public keys, webhook secrets and signatures.
 //
-// It never talks to a node or to the service's database, and it does not trust the core: an unsigned transaction is
+// It never talks to a node or to the service's database, and it does not trust the service: an unsigned transaction is
 // parsed again from its bytes and is signed only if it pays exactly what the request says, costs no more than the
 // policy allows, returns the rest to an address that the signer derives itself, and agrees with what package memory
 // remembers of earlier ones: the rules coin-one-amount, quota and not-frozen. Its invariants: what a signature uses and

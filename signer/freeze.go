@@ -30,7 +30,7 @@ func (c *check) frozen(f memory.Freeze) error {
 }
 
 func frozenBy(f memory.Freeze) string {
-	return fmt.Sprintf("frozen by %s at %s: %s; `bursar signer thaw` ends it", f.Who, minute(f.At), f.Why)
+	return fmt.Sprintf("frozen by %s at %s: %s; `bursar signer thaw` ends it", f.Who, memory.Minute(f.At), f.Why)
 }
 
 // gateIsOpen is notFrozen without the state, which a stalled disk or a busy signer may keep a freeze from. Whether a
@@ -83,7 +83,7 @@ func (s *Signer) Frozen() (string, error) {
 		return "", err
 	}
 	if w := s.ThawWaits(); !w.At.IsZero() {
-		return fmt.Sprintf("frozen by %s at %s: %s; it %s", f.Who, minute(f.At), f.Why, w.Text()), nil
+		return fmt.Sprintf("frozen by %s at %s: %s; it %s", f.Who, memory.Minute(f.At), f.Why, w.Text()), nil
 	}
 	return frozenBy(f), nil
 }

@@ -20,7 +20,7 @@ var intruder = memory.Freeze{Who: "ann", Why: "an intruder", At: time.Date(2026,
 func TestAFreezeComesFirst(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []string{"commit", "committed"} {
-		b := newBench(t, nil)
+		b := newHarness(t, nil)
 		path := b.stateFile(false)
 		b.onStep(moment, func() { b.must(memory.Stop(path, intruder)) })
 		b.wantReason(b.numbered(1, 10, 1), ReasonFrozen, "frozen by ann at 2026-11-01 12:00 UTC: an intruder")
@@ -32,7 +32,7 @@ func TestAFreezeComesFirst(t *testing.T) {
 }
 
 // onStep runs f once at a step of the state's file.
-func (b *bench) onStep(moment string, f func()) {
+func (b *harness) onStep(moment string, f func()) {
 	done := false
 	b.signer.judge.keeper.(*memory.File).OnStep(func(what string) error {
 		if what == moment && !done {
@@ -47,7 +47,7 @@ func (b *bench) onStep(moment string, f func()) {
 // freeze began is waited for; nothing is handed over after the freeze has returned.
 func TestNothingLeavesAfterTheFreeze(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	var frozen atomic.Bool
 	var out, late atomic.Int64
@@ -95,7 +95,7 @@ func TestNothingLeavesAfterTheFreeze(t *testing.T) {
 	b.wantReason(b.numbered(1, 10, 1), "")
 }
 
-func (b *bench) thaw(path string) error {
+func (b *harness) thaw(path string) error {
 	b.t.Helper()
 	beside, err := memory.Join(b.t.Context(), path)
 	b.must(err)
@@ -110,7 +110,7 @@ func (b *bench) thaw(path string) error {
 // it. A thaw ends each, and the log has both.
 func TestEveryWayToFreeze(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	b.must(b.signer.Freeze(t.Context(), "a signal", "SIGUSR1"))
 	b.wantReason(b.numbered(1, 10, 1), ReasonFrozen, "frozen by a signal")
@@ -132,7 +132,7 @@ func TestEveryWayToFreeze(t *testing.T) {
 // A freeze of which no file could be made holds all the same, until the process ends.
 func TestAFreezeWithoutADiskHolds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	b.must(os.Remove(path + ".gate"))
 	b.must(os.Mkdir(path+".frozen.d", 0o700))
@@ -147,7 +147,7 @@ func TestAFreezeWithoutADiskHolds(t *testing.T) {
 // TestAFreezeDuringAThawStays: of two people one freezes while the other thaws an earlier freeze.
 func TestAFreezeDuringAThawStays(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	b.must(memory.Stop(path, intruder))
 	beside, err := memory.Join(t.Context(), path)
@@ -172,7 +172,7 @@ func TestAFreezeDuringAThawStays(t *testing.T) {
 // waiting.
 func TestAFreezeWaitsForWhatIsOnItsWayOut(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	r := b.numbered(1, 10, 1)
 	done, err := b.signer.Leaving(r.chain, r.request)
@@ -203,7 +203,7 @@ func TestAFreezeWaitsForWhatIsOnItsWayOut(t *testing.T) {
 // An older state that says frozen without a marker file keeps the gate shut.
 func TestTheGateAndTheStateAgreeAtTheStart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := filepath.Join(t.TempDir(), "state")
 	b.must(memory.Create(t.Context(), path, memory.Init{Fingerprint: "seed", At: b.clock.Now()}))
 	file := b.reopen(path)

@@ -10,7 +10,7 @@ import (
 )
 
 // wantHalted signs and checks whether a halt prevents it.
-func (b *bench) wantHalted(r request, reason string) {
+func (b *harness) wantHalted(r request, reason string) {
 	b.t.Helper()
 	_, err := b.sign(r)
 	var refused *RefusalError
@@ -24,10 +24,10 @@ func (b *bench) wantHalted(r request, reason string) {
 
 func TestAHaltedSignerRefuses(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	utxoRequest, other := b.paying(1, pay("alice", 60)), b.paying(2, token("alice", 6))
 	id := nonceChain
-	tell := func(h Halts) int64 {
+	notify := func(h Halts) int64 {
 		t.Helper()
 		known, err := b.signer.SendHalts(t.Context(), h)
 		if err != nil {
@@ -36,33 +36,33 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 		return known
 	}
 	b.wantHalted(utxoRequest, "")
-	tell(Halts{Number: 1, All: "a drill"})
+	notify(Halts{Number: 1, All: "a drill"})
 	b.wantHalted(utxoRequest, "a drill")
-	tell(Halts{Number: 2, Chains: map[bursar.ChainID]string{id: "a fork", "another": "no"}})
+	notify(Halts{Number: 2, Chains: map[bursar.ChainID]string{id: "a fork", "another": "no"}})
 	b.wantHalted(utxoRequest, "a fork")
-	tell(Halts{Number: 3, Chains: map[bursar.ChainID]string{"another": "no"},
+	notify(Halts{Number: 3, Chains: map[bursar.ChainID]string{"another": "no"},
 		Assets: []HaltedAsset{{id, "token", "depegged"}, {"another", "", "no"}}})
 	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "depegged")
-	if known := tell(Halts{Number: 2, Assets: []HaltedAsset{{id, "", "late word"}}}); known != 3 {
+	if known := notify(Halts{Number: 2, Assets: []HaltedAsset{{id, "", "late word"}}}); known != 3 {
 		t.Errorf("it goes by %d, want 3", known)
 	}
 	b.wantHalted(other, "depegged")        // older halts lift nothing
 	b.wantHalted(utxoRequest, "late word") // and add
-	tell(Halts{Number: 4})
+	notify(Halts{Number: 4})
 	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "")
 	b.signer.AwaitHalts()
 	b.wantHalted(utxoRequest, "no service has sent the halts since the signer started")
-	tell(Halts{Number: 4})
+	notify(Halts{Number: 4})
 	b.wantHalted(utxoRequest, "")
 }
 
 // A halt that starts while a signature is made withholds it.
 func TestAHaltWithholdsSignaturesInProgress(t *testing.T) {
 	t.Parallel()
-	var b *bench
-	b = newBench(t, func(p *Policy) {
+	var b *harness
+	b = newHarness(t, func(p *Policy) {
 		f, _ := p.Signable.(fakeChain)
 		f.alter = func(*chain.SignedTx) {
 			if _, err := b.signer.SendHalts(t.Context(), Halts{Number: 1, All: "now"}); err != nil {
@@ -78,7 +78,7 @@ func TestAHaltWithholdsSignaturesInProgress(t *testing.T) {
 // everything is halted.
 func TestTheHaltsAreBounded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	var list []HaltedAsset
 	for n := range maxHalts {
 		list = append(list, HaltedAsset{Chain: "elsewhere", Contract: fmt.Sprint("a", n), Reason: "x"})

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// bench is a signer over three fake chains, one of each kind.
-type bench struct {
+// harness is a signer over three fake chains, one of each kind.
+type harness struct {
 	t      *testing.T
 	keys   *Keys
 	signer *Signer
@@ -45,9 +45,9 @@ func policyOf(keys *Keys, id bursar.ChainID) Policy {
 	return p
 }
 
-func newBench(t *testing.T, change func(*Policy)) *bench {
+func newHarness(t *testing.T, change func(*Policy)) *harness {
 	t.Helper()
-	b := &bench{t: t, keys: keysOf(t, legal, "", Testnet), clock: clocktest.New()}
+	b := &harness{t: t, keys: keysOf(t, legal, "", Testnet), clock: clocktest.New()}
 	policies := map[bursar.ChainID]Policy{}
 	for _, id := range []bursar.ChainID{utxoChain, nonceChain, edChain} {
 		p := policyOf(b.keys, id)
@@ -63,15 +63,15 @@ func newBench(t *testing.T, change func(*Policy)) *bench {
 }
 
 // restart begins a signer of the same policies with a memory.
-func (b *bench) restart(keeper memory.Keeper) {
+func (b *harness) restart(keeper memory.Keeper) {
 	b.t.Helper()
 	var err error
-	if b.signer, err = Remembering(b.t.Context(), b.keys, b.policies, keeper); err != nil {
+	if b.signer, err = NewWithMemory(b.t.Context(), b.keys, b.policies, keeper); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *bench) source(family bursar.Family, branch, index uint32) chain.Source {
+func (b *harness) source(family bursar.Family, branch, index uint32) chain.Source {
 	b.t.Helper()
 	ref := chain.KeyRef{Family: family, Branch: branch, Index: index}
 	address, err := fakeChain{}.Address(mustPublic(b.t, b.keys, ref), 0)
@@ -112,7 +112,7 @@ func spent(input chain.Input, outpoint string, units uint64) chain.Input {
 func digest(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 
 // sign encodes the unsigned transaction and requests signatures.
-func (b *bench) sign(r request) (chain.SignedTx, error) {
+func (b *harness) sign(r request) (chain.SignedTx, error) {
 	b.t.Helper()
 	if r.unsigned.Bytes == nil {
 		unsigned, err := json.Marshal(r.contents)
@@ -128,7 +128,7 @@ func (b *bench) sign(r request) (chain.SignedTx, error) {
 }
 
 // withUTXOs is a withdrawal of two payments from two UTXOs, with change.
-func (b *bench) withUTXOs() request {
+func (b *harness) withUTXOs() request {
 	hot := b.source(chain.FamilyBitcoin, chain.OwnBranch, 0)
 	payments := []chain.Payment{pay("alice", 100), pay("bob", 200)}
 	return request{
@@ -146,7 +146,7 @@ func (b *bench) withUTXOs() request {
 }
 
 // withNonce is a withdrawal of tokens.
-func (b *bench) withNonce() request {
+func (b *harness) withNonce() request {
 	hot := b.source(chain.FamilyEVM, chain.OwnBranch, 0)
 	return request{
 		chain: nonceChain,
@@ -161,7 +161,7 @@ func (b *bench) withNonce() request {
 }
 
 // sweep collects from a deposit address; the fee has been taken from what is collected.
-func (b *bench) sweep() request {
+func (b *harness) sweep() request {
 	r := b.withNonce()
 	hot, from := r.request.From, b.source(chain.FamilyEVM, chain.DepositBranch, 3)
 	r.request.Kind, r.request.From, r.request.Payments = chain.KindSweep, from, []chain.Payment{pay(hot.Base, 500)}
@@ -170,7 +170,7 @@ func (b *bench) sweep() request {
 }
 
 // topUp sends gas to a deposit address, which is in Change.
-func (b *bench) topUp() request {
+func (b *harness) topUp() request {
 	r := b.withNonce()
 	r.request.Kind, r.request.Change = chain.KindGasTopUp, b.source(chain.FamilyEVM, chain.DepositBranch, 3)
 	r.request.Payments = []chain.Payment{pay(r.request.Change.Base, 30)}
@@ -179,7 +179,7 @@ func (b *bench) topUp() request {
 }
 
 // sweepOnEd25519 is signed by the deposit key and by the hot wallet's key, which pays the fee.
-func (b *bench) sweepOnEd25519() request {
+func (b *harness) sweepOnEd25519() request {
 	hot, from := b.source(chain.FamilySolana, chain.OwnBranch, 0), b.source(chain.FamilySolana, chain.DepositBranch, 1)
 	message := []byte("a message of the chain")
 	return request{

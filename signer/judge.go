@@ -155,7 +155,7 @@ func (c *check) timeOf(state memory.State) (time.Time, error) {
 	now := c.policy.Now().UTC().Truncate(time.Millisecond)
 	if now.Add(bursar.ClockTolerance).Before(state.HighWater) {
 		return now, c.refuse(ReasonClock, "the clock shows %s, but something was signed at %s: correct the clock; if it "+
-			"was wrong at that time, `bursar signer begin-again`", minute(now), minute(state.HighWater))
+			"was wrong at that time, `bursar signer begin-again`", memory.Minute(now), memory.Minute(state.HighWater))
 	}
 	if now.Before(state.HighWater) {
 		now = state.HighWater
@@ -207,7 +207,7 @@ func (j *judge) count(
 }
 
 // flow adds a transaction to the flow that it replaces a transaction of, or begins one. That at most one of a flow's
-// transactions can be included is read from their bytes; the request of the core proves nothing.
+// transactions can be included is read from their bytes; the request of the service proves nothing.
 func (c *check) flow(before *memory.Flow, wanted []memory.Count, now time.Time) memory.Flow {
 	if before == nil {
 		return memory.Flow{Chain: c.policy.Capabilities.ID, Kind: string(c.request.Kind), Outgoing: c.request.ID, At: now,

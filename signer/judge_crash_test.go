@@ -37,10 +37,10 @@ var errKilled = errors.New("killed")
 // the same signature after its restart, and counts them once.
 func TestACrashAtEveryStatement(t *testing.T) {
 	t.Parallel()
-	for name, requests := range map[string]func(b *bench) []request{
-		"a payment":  func(b *bench) []request { return []request{costing(b.withNonce(), 1, 5)} },
-		"a fee bump": func(b *bench) []request { return []request{costing(b.sweep(), 1, 5), costing(b.sweep(), 1, 9)} },
-		"UTXOs":      func(b *bench) []request { return []request{b.withUTXOs()} },
+	for name, requests := range map[string]func(b *harness) []request{
+		"a payment":  func(b *harness) []request { return []request{costing(b.withNonce(), 1, 5)} },
+		"a fee bump": func(b *harness) []request { return []request{costing(b.sweep(), 1, 5), costing(b.sweep(), 1, 9)} },
+		"UTXOs":      func(b *harness) []request { return []request{b.withUTXOs()} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,8 +56,8 @@ func TestACrashAtEveryStatement(t *testing.T) {
 }
 
 // crash kills the signer at step n of the last request, and reports whether there is such a step.
-func crash(t *testing.T, n int, requests func(b *bench) []request) (killed bool) {
-	b := newBench(t, limited(func(p *Policy) { p.Fees = Limits{Day: bursar.Units(100_000)} }))
+func crash(t *testing.T, n int, requests func(b *harness) []request) (killed bool) {
+	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Day: bursar.Units(100_000)} }))
 	path := b.stateFile(false)
 	list := requests(b)
 	for _, r := range list[:len(list)-1] {
@@ -83,7 +83,7 @@ func crash(t *testing.T, n int, requests func(b *bench) []request) (killed bool)
 	if !errors.Is(err, errKilled) {
 		t.Fatalf("killed at step %d it returns %v, want %v", n, err, errKilled)
 	}
-	after := newBench(t, limited(func(p *Policy) { p.Fees = Limits{Day: bursar.Units(100_000)} }))
+	after := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Day: bursar.Units(100_000)} }))
 	again := after.reopen(left)
 	first, err := after.sign(last)
 	after.must(err)

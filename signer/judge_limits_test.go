@@ -8,11 +8,11 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// The attack: a core that asks for sweeps, gas top-ups and small withdrawals at the highest fee burns what no limit of
-// payments counts (500 transactions at the highest fee under a limit of one unit).
+// The attack: a service that asks for sweeps, gas top-ups and small withdrawals at the highest fee burns what no limit
+// of payments counts (500 transactions at the highest fee under a limit of one unit).
 func TestFeesOfEveryKindCount(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(1000), Day: bursar.Units(1500)} }))
+	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(1000), Day: bursar.Units(1500)} }))
 	b.wantReason(costing(b.withNonce(), 1, 400), "")
 	b.wantReason(costing(b.sweep(), 2, 300), "")
 	b.wantReason(costing(b.topUp(), 3, 300), "")
@@ -30,11 +30,11 @@ func TestFeesOfEveryKindCount(t *testing.T) {
 	b.wantReason(costing(b.topUp(), 6, 700), "")
 }
 
-// The attack: a core empties the gas of the hot wallet into deposit addresses and back, each time a little cheaper than
-// a limit of fees would notice.
+// The attack: a service empties the gas of the hot wallet into deposit addresses and back, each time a little cheaper
+// than a limit of fees would notice.
 func TestTransfersAmongOurAddressesAreCounted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) { p.Transfers = Limits{Hour: bursar.Units(2)} }))
+	b := newHarness(t, limited(func(p *Policy) { p.Transfers = Limits{Hour: bursar.Units(2)} }))
 	b.wantReason(costing(b.sweep(), 1, 1), "")
 	b.wantReason(costing(b.topUp(), 2, 1), "")
 	b.wantReason(costing(b.sweep(), 3, 1), ReasonQuota,
@@ -46,10 +46,10 @@ func TestTransfersAmongOurAddressesAreCounted(t *testing.T) {
 	b.wantReason(costing(b.sweep(), 3, 1), "")
 }
 
-// The attack: a core waits for the hour to pass, again and again.
+// The attack: a service waits for the hour to pass, again and again.
 func TestADayAndAWeekAreLimitedToo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) {
+	b := newHarness(t, limited(func(p *Policy) {
 		p.Payments = map[string]Limits{"token": {Hour: bursar.Units(10), Day: bursar.Units(15), Week: bursar.Units(20)}}
 	}))
 	path := b.stateFile(false)
@@ -76,11 +76,11 @@ func TestADayAndAWeekAreLimitedToo(t *testing.T) {
 	pays(6, "")
 }
 
-// The attack: a signer without limits pays whatever the core asks for. On mainnet an asset without a limit cannot
+// The attack: a signer without limits pays whatever the service asks for. On mainnet an asset without a limit cannot
 // leave; what stays with us can move.
 func TestWithoutALimitNothingLeavesOnMainnet(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) {
+	b := newHarness(t, limited(func(p *Policy) {
 		p.LimitsRequired, p.Payments = true, map[string]Limits{"": {Week: bursar.Units(1000)}}
 	}))
 	b.wantReason(costing(b.withNonce(), 1, 1), ReasonQuota, "7 units of token: the asset has no limit")

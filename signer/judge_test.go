@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// stateFile gives the bench a state file.
-func (b *bench) stateFile(cold bool) (path string) {
+// stateFile gives the harness a state file.
+func (b *harness) stateFile(cold bool) (path string) {
 	b.t.Helper()
 	path = filepath.Join(b.t.TempDir(), "state")
 	b.must(memory.Create(b.t.Context(), path, memory.Init{Fingerprint: "seed", At: b.clock.Now(), Cold: cold,
@@ -24,7 +24,7 @@ func (b *bench) stateFile(cold bool) (path string) {
 }
 
 // reopen restarts the signer's process: only the state file stays.
-func (b *bench) reopen(path string) *memory.File {
+func (b *harness) reopen(path string) *memory.File {
 	b.t.Helper()
 	b.close()
 	file, err := memory.Open(b.t.Context(), path, "seed")
@@ -34,9 +34,9 @@ func (b *bench) reopen(path string) *memory.File {
 	return file
 }
 
-func (b *bench) close() { b.must(b.signer.judge.keeper.Close()) }
+func (b *harness) close() { b.must(b.signer.judge.keeper.Close()) }
 
-func (b *bench) must(err error) {
+func (b *harness) must(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
@@ -44,7 +44,7 @@ func (b *bench) must(err error) {
 }
 
 // wantReason signs and checks with which reason it is refused; "" if it is signed.
-func (b *bench) wantReason(r request, reason Reason, says ...string) {
+func (b *harness) wantReason(r request, reason Reason, says ...string) {
 	b.t.Helper()
 	_, err := b.sign(r)
 	var refused *RefusalError
@@ -81,7 +81,7 @@ func limited(change func(p *Policy)) func(*Policy) {
 // The attack: the clock is set back, so that a window begins again or what was signed lies in the future.
 func TestAClockThatGoesBack(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
+	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
 	path := b.stateFile(false)
 	b.wantReason(costing(b.sweep(), 1, 900), "")
 	b.clock.Advance(-2 * time.Minute)
@@ -101,7 +101,7 @@ func TestAClockThatGoesBack(t *testing.T) {
 // before stays in its window.
 func TestAClockThatIsALittleBehind(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
+	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
 	b.wantReason(costing(b.sweep(), 1, 800), "")
 	b.clock.Advance(-2 * time.Minute)
 	b.wantReason(costing(b.sweep(), 2, 50), "")
@@ -114,7 +114,7 @@ func TestAClockThatIsALittleBehind(t *testing.T) {
 // The attack: an outpoint is said to belong to another key, so that its input's signature is for another script.
 func TestNoTwoScriptsOfOneUTXO(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.wantReason(b.withUTXOs(), "")
 	other := b.withUTXOs()
 	other.contents.Inputs[0] = spent(in(b.source(chain.FamilyBitcoin, chain.DepositBranch, 2), digest(3)), "a:0", 750)
@@ -127,7 +127,7 @@ func TestNoTwoScriptsOfOneUTXO(t *testing.T) {
 // Where it is unknown whether something was written, what counts is read again.
 func TestAWriteOfUnknownOutcomeCounts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
+	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
 	file := b.reopen(b.stateFile(false))
 	b.wantReason(costing(b.sweep(), 1, 100), "")
 	file.OnStep(func(what string) error {
@@ -148,7 +148,7 @@ func TestAWriteOfUnknownOutcomeCounts(t *testing.T) {
 // The attack: anyone who removes the state file empties the windows.
 func TestAColdStartCountsWindowsAsFull(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) {
+	b := newHarness(t, limited(func(p *Policy) {
 		p.Fees, p.Payments = Limits{Hour: bursar.Units(1000)}, map[string]Limits{"token": {Day: bursar.Units(100)}}
 	}))
 	path := b.stateFile(true)
@@ -167,7 +167,7 @@ func TestAColdStartCountsWindowsAsFull(t *testing.T) {
 // The attack: after a freeze the intruder restarts the signer.
 func TestAFreezeSurvivesARestart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	b.wantReason(b.sweep(), "")
 	beside, err := memory.Join(t.Context(), path) // as the command does beside the running signer
@@ -192,7 +192,7 @@ func TestAFreezeSurvivesARestart(t *testing.T) {
 // The attack: an older copy of the state file is put back, and what was signed since is forgotten.
 func TestAnOlderStateIsNoticed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	b.wantReason(costing(b.sweep(), 1, 1), "")
 	b.close()
@@ -225,7 +225,7 @@ func TestAnOlderStateIsNoticed(t *testing.T) {
 // A log that went on after it was set back has another entry at the number that was seen.
 func TestAnotherHistoryIsNoticed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	b.close()
 	older := copyState(t, path)
@@ -242,7 +242,7 @@ func TestAnotherHistoryIsNoticed(t *testing.T) {
 // An error of the state file is no refusal, and nothing is signed: it may be the disk.
 func TestWithoutItsMemoryNothingIsSigned(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.stateFile(false)
 	b.close()
 	tx, err := b.sign(b.sweep())

@@ -14,7 +14,7 @@ import (
 // However many ask at once, no more than the window is signed.
 func TestAThousandRequestsAgainstOneWindow(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) { p.Payments = map[string]Limits{"token": {Hour: bursar.Units(300)}} }))
+	b := newHarness(t, limited(func(p *Policy) { p.Payments = map[string]Limits{"token": {Hour: bursar.Units(300)}} }))
 	path := b.stateFile(false)
 	var signed, refusals atomic.Int64
 	var group sync.WaitGroup
@@ -44,7 +44,7 @@ func TestAThousandRequestsAgainstOneWindow(t *testing.T) {
 // A request that is given up while others are judged is neither counted nor signed.
 func TestARequestThatIsGivenUp(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -67,7 +67,7 @@ func TestAnOrderThatWasSignedIsNeverOnlyLate(t *testing.T) {
 	never := d.brief(2, signs)
 	d.close()
 	d.must(memory.BeginAgain(t.Context(), d.path, memory.Init{Fingerprint: "seed", At: d.clock.Now()}, "op", "test"))
-	d.bench.signer = nil
+	d.harness.signer = nil
 	file, err := memory.Open(t.Context(), d.path, "seed")
 	d.must(err)
 	t.Cleanup(func() { file.Close() })

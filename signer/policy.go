@@ -11,7 +11,7 @@ import (
 
 // Policy is what a signer allows on one chain. It comes from the signer's own configuration, never with a request.
 type Policy struct {
-	Capabilities chain.Capabilities // ID, Family, Curve, Spending and MaxPayments are used
+	Capabilities chain.Capabilities // ID, Family, Curve, Model and MaxPayments are used
 	// Signable is the signer's own copy of the part of the adapter that needs no node. On a chain of the UTXO model it
 	// must be a chain.Provable too.
 	Signable chain.Signable

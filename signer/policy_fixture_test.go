@@ -41,7 +41,7 @@ func signedBy(t *testing.T, namespace, text string, seeds ...byte) (list []strin
 
 // policyFixture is a signer with a policy, and the people who sign for it.
 type policyFixture struct {
-	*bench
+	*harness
 	path   string
 	file   *memory.File
 	policy roster.Policy
@@ -51,14 +51,14 @@ type policyFixture struct {
 // and an hour.
 func newPolicyFixture(t *testing.T, change func(p *roster.Policy)) *policyFixture {
 	t.Helper()
-	return newPolicyFixtureOn(newBench(t, limited(func(*Policy) {})), change)
+	return newPolicyFixtureOn(newHarness(t, limited(func(*Policy) {})), change)
 }
 
 // newPolicyFixtureOn is newPolicyFixture with a signer's own limits.
-func newPolicyFixtureOn(b *bench, change func(p *roster.Policy)) *policyFixture {
+func newPolicyFixtureOn(b *harness, change func(p *roster.Policy)) *policyFixture {
 	t := b.t
 	t.Helper()
-	d := &policyFixture{bench: b}
+	d := &policyFixture{harness: b}
 	d.path = filepath.Join(t.TempDir(), "state")
 	d.must(memory.Create(t.Context(), d.path, memory.Init{Fingerprint: "seed", At: d.clock.Now()}))
 	d.file = d.reopen(d.path)

@@ -13,9 +13,9 @@ import (
 // previous transaction comes once, and none that is not needed.
 //
 // The attack: a signature of segwit version 0 commits to the amount of its own input only (BIP 143), and the fee is
-// what the inputs hold beyond the outputs. Anyone who controls the core asks twice for the same transaction, each time
-// with a false amount of another input, so that the fee seems small; the signatures that are good belong together, and
-// the difference goes to a miner (of the class of CVE-2020-14199). An outpoint commits to the previous transaction,
+// what the inputs hold beyond the outputs. Anyone who controls the service asks twice for the same transaction, each
+// time with a false amount of another input, so that the fee seems small; the signatures that are good belong together,
+// and the difference goes to a miner (of the class of CVE-2020-14199). An outpoint commits to the previous transaction,
 // whose bytes nobody can choose for a given hash.
 func (c *check) inputsAreProven() error {
 	if c.policy.Capabilities.Model != chain.UTXOModel {

@@ -83,8 +83,8 @@ func (c *check) counts(at time.Time) ([]memory.Count, error) {
 
 // quota refuses what would count more within a window than the policy allows.
 //
-// The attack: anyone who controls the core asks for any number of withdrawals in small amounts, or burns the money as
-// fees of sweeps, gas top-ups and fee bumps that pay nobody else.
+// The attack: anyone who controls the service asks for any number of withdrawals in small amounts, or burns the money
+// as fees of sweeps, gas top-ups and fee bumps that pay nobody else.
 func (j *judge) quota(c *check, before *memory.Flow, wanted []memory.Count, state memory.State, now time.Time) error {
 	for _, w := range wanted {
 		limits := c.policy.limitsOf(w.Class, w.Asset)
@@ -103,7 +103,8 @@ func (j *judge) quota(c *check, before *memory.Flow, wanted []memory.Count, stat
 			}
 			if until := state.ColdSince.Add(period.length); !state.ColdSince.IsZero() && now.Before(until) {
 				return c.refuse(ReasonQuota, "%s: what was signed before %s is not known, so %s counts as used up until %s "+
-					"(see docs/operations/signer.md)", described(w), minute(state.ColdSince), period.setting(w.Class), minute(until))
+					"(see docs/operations/signer.md)", described(w), memory.Minute(state.ColdSince), period.setting(w.Class),
+					memory.Minute(until))
 			}
 			key := tallyKey{c.policy.Capabilities.ID, w.Class, w.Asset}
 			if left := limit.SubOrZero(j.tally.sum(key, now.Add(-period.length))); left.Less(more) {
@@ -114,8 +115,6 @@ func (j *judge) quota(c *check, before *memory.Flow, wanted []memory.Count, stat
 	}
 	return nil
 }
-
-func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // beyond returns how much of an amount does not count yet. Of unsigned transactions of which the chain includes at most
 // one, the highest amount counts. An amount that grew and counts from now on must fit into the window as a whole,

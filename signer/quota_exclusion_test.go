@@ -60,7 +60,7 @@ func TestNoSetThatCanBeIncludedExceedsALimit(t *testing.T) {
 	}
 	for seed := range trials {
 		random := rand.New(rand.NewPCG(uint64(seed), 46))
-		b := newBench(t, limited(func(p *Policy) {
+		b := newHarness(t, limited(func(p *Policy) {
 			p.Payments = map[string]Limits{"": {Hour: bursar.Units(limit)}}
 			p.Fees = Limits{Hour: bursar.Units(limit)}
 		}))
@@ -107,7 +107,7 @@ func count(signed []draw, d draw) (n int) {
 // A kind that pays nobody else counts no payment, whatever its request says.
 func TestWhatCounts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	for kind, want := range map[chain.Kind]int{chain.KindWithdrawal: 3, chain.KindSweep: 2, chain.KindConsolidation: 2,
 		chain.KindGasTopUp: 2} {
 		c := &check{policy: b.signer.policies[nonceChain], request: chain.TxRequest{Kind: kind,

@@ -10,7 +10,7 @@ import (
 )
 
 // wantPace signs and checks whether the hourly limit allows it.
-func (b *bench) wantPace(r request, allowed bool) {
+func (b *harness) wantPace(r request, allowed bool) {
 	b.t.Helper()
 	_, err := b.sign(r)
 	var refused *RefusalError
@@ -23,7 +23,7 @@ func (b *bench) wantPace(r request, allowed bool) {
 }
 
 // paying returns a withdrawal of one payment on the account model; the digest makes its bytes different from another's.
-func (b *bench) paying(n byte, p chain.Payment) request {
+func (b *harness) paying(n byte, p chain.Payment) request {
 	r := b.withNonce()
 	r.request.ID = bursar.ID{n}
 	r.request.Payments, r.contents.Payments = []chain.Payment{p}, []chain.Payment{p}
@@ -34,7 +34,7 @@ func (b *bench) paying(n byte, p chain.Payment) request {
 // The refusal says which asset, how much, and whether waiting helps.
 func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) {
+	b := newHarness(t, func(p *Policy) {
 		p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}, "token": {Hour: bursar.Units(10)}}
 	})
 	b.wantPace(b.paying(1, pay("alice", 60)), true)
@@ -59,7 +59,7 @@ func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 
 func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) {
+	b := newHarness(t, func(p *Policy) {
 		p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}, "token": {Hour: bursar.Units(10)}}
 	})
 	b.wantPace(b.paying(1, pay("alice", 60)), true)
@@ -85,7 +85,7 @@ func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 // and what it pays more counts.
 func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
+	b := newHarness(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
 	version := func(n byte, units uint64, resources ...string) request {
 		r := b.paying(n, pay("alice", units))
 		r.contents.Reservations = resources
@@ -108,7 +108,7 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 // both be paid.
 func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
+	b := newHarness(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
 	version := func(n byte, resources ...string) request {
 		r := b.paying(n, pay("alice", 60))
 		r.contents.Reservations = resources
@@ -123,7 +123,7 @@ func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 // A transaction that is refused for another reason is not counted.
 func TestRefusalsAreNotCounted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(300)}} })
+	b := newHarness(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(300)}} })
 	r := b.withUTXOs() // pays 300
 	r.contents.Payments[0].Amount = bursar.Units(99)
 	if _, err := b.sign(r); err == nil {
@@ -138,7 +138,7 @@ func TestRefusalsAreNotCounted(t *testing.T) {
 // A limit applies in every spelling of its contract; one that cannot be parsed, or that occurs twice, is refused.
 func TestTheHourlyLimitAppliesInAnySpelling(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Payments = map[string]Limits{"TOKEN": {Hour: bursar.Units(10)}} })
+	b := newHarness(t, func(p *Policy) { p.Payments = map[string]Limits{"TOKEN": {Hour: bursar.Units(10)}} })
 	b.wantPace(b.paying(1, token("alice", 11)), false)
 	b.wantPace(b.paying(2, token("alice", 10)), true)
 	for _, hourly := range []map[string]Limits{

@@ -9,8 +9,8 @@ import (
 // Reason is the public name of why a transaction is not signed; counters and alarms are grouped by it.
 type Reason string
 
-// The reasons. Each of them means a fault in the core or in an adapter, or an intruder; only quota, halted, not-frozen
-// and those that wait for people also occur in normal operation.
+// The reasons. Each of them means a fault in the service or in an adapter, or an intruder; only quota, halted,
+// not-frozen and those that wait for people also occur in normal operation.
 const (
 	ReasonUnknownChain Reason = "unknown_chain"       // no policy allows signing for it
 	ReasonRequest      Reason = "invalid_request"     // the request contradicts itself or its kind

@@ -11,7 +11,7 @@ import (
 // TestRefusesOverflow sums outputs past 128 bits, which only a broken adapter could read from a transaction.
 func TestRefusesOverflow(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	half, err := bursar.Units(math.MaxUint64).Mul(1 << 63)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 		"the same change once more":     func(tx *chain.SignedTx) { tx.Change = append(tx.Change, tx.Change[0]) },
 	}
 	for name, alter := range tests {
-		b := newBench(t, func(p *Policy) { p.Signable = fakeChain{curve: p.Capabilities.Curve, alter: alter} })
+		b := newHarness(t, func(p *Policy) { p.Signable = fakeChain{curve: p.Capabilities.Curve, alter: alter} })
 		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withUTXOs, func(*request) {}}})
 	}
 	rereads := map[string]func(*chain.Contents){
@@ -45,10 +45,10 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 		"reads in other order": func(c *chain.Contents) { c.Payments[0], c.Payments[1] = c.Payments[1], c.Payments[0] },
 	}
 	for name, reread := range rereads {
-		b := newBench(t, func(p *Policy) { p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, reread} })
+		b := newHarness(t, func(p *Policy) { p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, reread} })
 		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withUTXOs, func(*request) {}}})
 	}
-	b := newBench(t, func(p *Policy) {
+	b := newHarness(t, func(p *Policy) {
 		p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, func(c *chain.Contents) {
 			c.Inputs, c.Weight = nil, 0
 		}}
@@ -61,7 +61,7 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 // TestRefusesBadHardware signs with a key that no longer fits its public half.
 func TestRefusesBadHardware(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.keys.secret.open().private[chain.FamilyBitcoin][chain.OwnBranch].SetInt(7)
 	b.wantRefusals([]refusalTest{{"a broken key", ReasonSignature, b.withUTXOs, func(*request) {}}})
 }

@@ -25,7 +25,7 @@ type refusalTest struct {
 	spoil  func(*request)
 }
 
-func (b *bench) wantRefusals(tests []refusalTest) {
+func (b *harness) wantRefusals(tests []refusalTest) {
 	b.t.Helper()
 	for _, test := range tests {
 		r := test.from()
@@ -43,7 +43,7 @@ func (b *bench) wantRefusals(tests []refusalTest) {
 
 func TestRefusesRequests(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	utxoRequest, nonce := b.withUTXOs, b.withNonce
 	deposit := b.source(chain.FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
@@ -93,7 +93,7 @@ func TestRefusesRequests(t *testing.T) {
 // TestRefusesOwnMovements covers sweeps and top-ups, whose money must stay ours.
 func TestRefusesOwnMovements(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	utxoRequest, sweep, topUp := b.withUTXOs, b.sweep, b.topUp
 	deposit := b.source(chain.FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
@@ -137,7 +137,7 @@ func TestRefusesOwnMovements(t *testing.T) {
 
 func TestRefusesContents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	utxoRequest, nonce, sweep, topUp, ed := b.withUTXOs, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
 	hot := b.source(chain.FamilyBitcoin, chain.OwnBranch, 0)
 	b.wantRefusals([]refusalTest{
@@ -213,7 +213,7 @@ func TestRefusesContents(t *testing.T) {
 
 func TestRefusesInputsAndFees(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	utxoRequest, nonce, sweep, ed := b.withUTXOs, b.withNonce, b.sweep, b.sweepOnEd25519
 	other := b.source(chain.FamilySolana, chain.DepositBranch, 2)
 	b.wantRefusals([]refusalTest{

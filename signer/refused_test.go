@@ -10,7 +10,7 @@ import (
 )
 
 // entries returns the details of the log's entries of a kind.
-func (b *bench) entries(kind string) (list []string) {
+func (b *harness) entries(kind string) (list []string) {
 	b.t.Helper()
 	b.must(b.signer.judge.keeper.Do(b.t.Context(), func(tx memory.Tx) error {
 		for n := int64(1); ; n++ {
@@ -29,7 +29,7 @@ func (b *bench) entries(kind string) (list []string) {
 // Every refusal is in the log, added up, and a flood of them makes no more than an entry a minute.
 func TestRefusalsAreInTheLog(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.stateFile(false)
 	for n := range 500 { // in eight minutes and twenty seconds
 		r := b.unpaid(1)

@@ -24,7 +24,7 @@ type holder struct {
 
 func TestNothingSecretIsPrinted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	m, p := mustMnemonic(t, legal), mustPassphrase(t, "correct horse")
 	values := map[string]any{
 		"mnemonic": m, "mnemonic pointer": &m, "passphrase": p, "passphrase pointer": &p,

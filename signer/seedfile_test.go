@@ -67,7 +67,7 @@ func TestDefaultWorkFactor(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	sealed := mustSeal(t, legal, "right")
-	foreign := func(content string) []byte {
+	external := func(content string) []byte {
 		recipient, err := age.NewScryptRecipient("right")
 		if err != nil {
 			t.Fatal(err)
@@ -101,11 +101,11 @@ func TestOpenRefuses(t *testing.T) {
 		{"too long", append(bytes.Clone(sealed), bytes.Repeat([]byte("\n"), maxSeedFile)...), "right", ErrSeedFile},
 		{"something behind", append(bytes.Clone(sealed), "x"...), "right", ErrSeedFile},
 		{"for a key", toKey, "right", ErrSeedFile},
-		{"no JSON", foreign("winner"), "right", ErrSeedFile},
-		{"no version", foreign(`{"mnemonic":"` + legal + `"}`), "right", ErrSeedFile},
-		{"newer", foreign(`{"version":2,"mnemonic":"` + legal + `"}`), "right", ErrSeedFileVersion},
-		{"bad words", foreign(`{"version":1,"mnemonic":"winner winner"}`), "right", ErrSeedFile},
-		{"two documents", foreign(`{"version":1,"mnemonic":"` + legal + `"}{}`), "right", ErrSeedFile},
+		{"no JSON", external("winner"), "right", ErrSeedFile},
+		{"no version", external(`{"mnemonic":"` + legal + `"}`), "right", ErrSeedFile},
+		{"newer", external(`{"version":2,"mnemonic":"` + legal + `"}`), "right", ErrSeedFileVersion},
+		{"bad words", external(`{"version":1,"mnemonic":"winner winner"}`), "right", ErrSeedFile},
+		{"two documents", external(`{"version":1,"mnemonic":"` + legal + `"}{}`), "right", ErrSeedFile},
 	}
 	for _, test := range tests {
 		m, err := Open(test.file, mustPassphrase(t, test.passphrase))

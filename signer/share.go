@@ -19,7 +19,7 @@ func (c *check) smallFee() bursar.Amount {
 // costsTooMuch reports whether a transaction costs more of the native asset than its share of what it pays in that.
 // What it pays in tokens is compared by the prices of people's policy, where there is one.
 //
-// The attack: anyone who controls the core pays a customer next to nothing, and burns as much as the limits of fees
+// The attack: anyone who controls the service pays a customer next to nothing, and burns as much as the limits of fees
 // hold.
 func (c *check) costsTooMuch() bool {
 	if c.policy.MaxFeePercent == 0 || c.request.Kind != chain.KindWithdrawal || !c.smallFee().Less(c.contents.Fee) {

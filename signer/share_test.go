@@ -8,10 +8,10 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// The attack: a core pays next to nothing, at the highest fee each time.
+// The attack: a service pays next to nothing, at the highest fee each time.
 func TestAFeeIsAShareOfThePayment(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) { p.MaxFeePercent = 50 }))
+	b := newHarness(t, limited(func(p *Policy) { p.MaxFeePercent = 50 }))
 	for n, test := range []struct {
 		units, fee uint64
 		want       Reason
@@ -54,7 +54,7 @@ func TestAFeeIsAShareOfThePaymentInTokens(t *testing.T) {
 // The attack: any number of transactions for the smallest amounts, each of which stays on the disk of the state.
 func TestTheNumberOfPaymentsIsBounded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, limited(func(p *Policy) { p.Withdrawals = Limits{Hour: bursar.Units(2), Day: bursar.Units(3)} }))
+	b := newHarness(t, limited(func(p *Policy) { p.Withdrawals = Limits{Hour: bursar.Units(2), Day: bursar.Units(3)} }))
 	path := b.stateFile(false)
 	b.wantReason(b.numbered(1, 1, 1), "")
 	b.wantReason(b.numbered(2, 1, 1), "")

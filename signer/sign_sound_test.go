@@ -64,7 +64,7 @@ func TestHighS(t *testing.T) {
 
 func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	ref := chain.KeyRef{Family: chain.FamilySolana, Branch: chain.OwnBranch}
 	public, err := b.keys.Public(ref)
 	if err != nil {
@@ -87,7 +87,7 @@ func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
 // up for it.
 func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	judge := func(r request) error {
 		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, request: r.request, bases: map[chain.KeyRef]string{}}
 		return c.requestHolds()
@@ -127,7 +127,7 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.reason)
 		}
 	}
-	several := newBench(t, func(p *Policy) { p.Capabilities.MaxPayments = 4 })
+	several := newHarness(t, func(p *Policy) { p.Capabilities.MaxPayments = 4 })
 	r := several.topUp()
 	r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 	r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
@@ -139,7 +139,7 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 // The limits themselves are allowed.
 func TestLimitsAreInclusive(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	r := b.withUTXOs()
 	r.unsigned.Bytes = append(marshal(t, r.contents),
 		bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
@@ -162,7 +162,7 @@ func TestLimitsAreInclusive(t *testing.T) {
 // unsigned transaction.
 func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	r := b.withUTXOs()
 	r.unsigned.Bytes = marshal(t, r.contents)
 	before := bytes.Clone(r.unsigned.Bytes)
@@ -177,7 +177,7 @@ func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 // A transaction that the adapter cannot read back is not the one that was inspected.
 func TestASignedTransactionThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Capabilities.Curve}} })
+	b := newHarness(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Capabilities.Curve}} })
 	b.wantRefusals([]refusalTest{{"unreadable", ReasonAltered, b.withUTXOs, func(*request) {}}})
 }
 
@@ -190,7 +190,7 @@ func (unreadableChain) InspectSigned([]byte) (chain.Contents, error) {
 // A key without an address is not a source.
 func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	d := *b.signer.policies[utxoChain]
 	d.Signable = namelessChain{fakeChain{curve: chain.Secp256k1}}
 	if base, err := d.baseOf(b.keys, chain.Hot(chain.FamilyBitcoin)); !errors.Is(err, ErrBadKeyRef) || base != "" {

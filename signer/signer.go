@@ -30,11 +30,11 @@ type Signer struct {
 // New returns a signer for the chains that have a policy, which forgets with its process. The error is ErrBadPolicy, or
 // one of deriving the hot wallet's address.
 func New(keys *Keys, policies map[bursar.ChainID]Policy) (*Signer, error) {
-	return Remembering(context.Background(), keys, policies, memory.NewRAM())
+	return NewWithMemory(context.Background(), keys, policies, memory.NewRAM())
 }
 
-// Remembering is New with a memory, which the caller closes after the last signature.
-func Remembering(
+// NewWithMemory is New with a memory, which the caller closes after the last signature.
+func NewWithMemory(
 	ctx context.Context, keys *Keys, policies map[bursar.ChainID]Policy, keeper memory.Keeper,
 ) (*Signer, error) {
 	judge, err := newJudge(ctx, keeper)
@@ -78,19 +78,19 @@ type SignedReader interface {
 //
 // A withdrawal must make the request's payments, each as often as the request has it, and nothing else except at most
 // one change output to the hot wallet on the UTXO model. A sweep must pay the hot wallet only: a token exactly, the
-// native asset up to the request's amount. A gas top-up must pay exactly the order to a deposit address of ours, which
-// Order.Change names with its key, since a chain that uses the account model has no change. On the UTXO model
+// native asset up to the request's amount. A gas top-up must pay exactly the requested amount to a deposit address of
+// ours, whose key is in TxRequest.Change, since a chain that uses the account model has no change. On the UTXO model
 // UnsignedTx.Previous must prove what each input holds.
 func (s *Signer) Sign(
 	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
-	signed, err := s.judged(ctx, id, request, unsigned)
+	signed, err := s.signUnlogged(ctx, id, request, unsigned)
 	s.noteRefusal(ctx, id, err)
 	return signed, err
 }
 
-// judged is Sign without a word in the log of what is refused.
-func (s *Signer) judged(
+// signUnlogged is Sign without logging refusals.
+func (s *Signer) signUnlogged(
 	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	d := s.policies[id]

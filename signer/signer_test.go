@@ -17,7 +17,7 @@ import (
 
 func TestSigns(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	utxoRequest, nonce, sweep, topUp, ed := b.withUTXOs, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
 	tests := []struct {
 		name   string
@@ -86,7 +86,7 @@ func TestSigns(t *testing.T) {
 // in one output.
 func TestSignsOnlyTheRequest(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	base := b.withUTXOs()
 	hot, source := base.request.Change.Base, base.contents.Inputs[0].Source.Base
 	payment := rapid.Custom(func(t *rapid.T) chain.Payment {
@@ -162,7 +162,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestSignStopsWithItsContext(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	r := b.withUTXOs()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -179,11 +179,11 @@ func TestSignStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter overwrites what
-// it is given.
+// TestSignLeavesItsArguments matters because the service stores the unsigned transaction: the fake adapter overwrites
+// what it is given.
 func TestSignLeavesItsArguments(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	r := b.withUTXOs()
 	r.unsigned.Bytes = marshal(t, r.contents)
 	before := bytes.Clone(r.unsigned.Bytes)
@@ -194,7 +194,7 @@ func TestSignLeavesItsArguments(t *testing.T) {
 
 func TestSignerPassesThrough(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	ref := chain.Hot(chain.FamilyTron)
 	if got := mustPublic(t, b.signer, ref); !bytes.Equal(got, mustPublic(t, b.keys, ref)) {
 		t.Error("another public key")
@@ -207,7 +207,7 @@ func TestSignerPassesThrough(t *testing.T) {
 
 func TestRefusalText(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	r := b.withUTXOs()
 	r.contents.Payments[0].Address.Base = "mallory"
 	_, err := b.sign(r)
@@ -224,7 +224,7 @@ func BenchmarkSign(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := (&bench{t: &testing.T{}, keys: keys, signer: s}).withUTXOs()
+	r := (&harness{t: &testing.T{}, keys: keys, signer: s}).withUTXOs()
 	r.unsigned.Bytes = marshal(b, r.contents)
 	for b.Loop() {
 		if _, err := s.Sign(b.Context(), r.chain, r.request, r.unsigned); err != nil {

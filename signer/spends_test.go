@@ -12,7 +12,7 @@ import (
 // that, it changes nothing.
 func TestAnExternalSpendFreezesOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	halts := Halts{Number: 1, Spends: []ExternalSpend{{"aa", "transaction aa spends from our address"}}}
 	send := func() {
@@ -43,7 +43,7 @@ func TestAnExternalSpendFreezesOnce(t *testing.T) {
 // The attack: anyone who controls the service names spends without end, to fill the disk of the signer's state.
 func TestFewExternalSpendsAreRemembered(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.reopen(b.stateFile(false))
 	b.signer.FreezeOnSpends()
 	remembered := func() (n int) {

@@ -10,16 +10,16 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// armed is a bench with a state file whose signer freezes itself.
-func armed(t *testing.T) (b *bench, path string, froze *[]memory.Freeze) {
+// armed is a harness with a state file whose signer freezes itself.
+func armed(t *testing.T) (b *harness, path string, froze *[]memory.Freeze) {
 	t.Helper()
-	b, froze = newBench(t, nil), &[]memory.Freeze{}
+	b, froze = newHarness(t, nil), &[]memory.Freeze{}
 	path = b.stateFile(false)
 	b.arm(froze)
 	return b, path, froze
 }
 
-func (b *bench) arm(froze *[]memory.Freeze) {
+func (b *harness) arm(froze *[]memory.Freeze) {
 	b.signer.FreezeItself(func(f memory.Freeze, err error) {
 		b.must(err)
 		*froze = append(*froze, f)
@@ -27,13 +27,13 @@ func (b *bench) arm(froze *[]memory.Freeze) {
 }
 
 // unpaid is a transaction that does not pay what is requested.
-func (b *bench) unpaid(n int) request {
+func (b *harness) unpaid(n int) request {
 	r := b.numbered(n, 10, 1)
 	r.contents.Payments = []chain.Payment{token("mallory", 10)}
 	return r
 }
 
-// TestTheSignerFreezesItself guards against a core that tries until something passes.
+// TestTheSignerFreezesItself guards against a service that tries until something passes.
 func TestTheSignerFreezesItself(t *testing.T) {
 	t.Parallel()
 	b, path, froze := armed(t)

@@ -125,8 +125,8 @@ func remembersAllOf(whole time.Time, request chain.TxRequest) bool {
 // addsNewer reports whether a transaction whose rest goes to the hot wallet of an earlier epoch spends an output of a
 // later one than that.
 //
-// The attack: a core in other hands raises the fee of a small payment that was signed before the epoch began, adds the
-// outputs of the hot wallet in force, and with that has all their rest brought to the address that was given up.
+// The attack: a service in other hands raises the fee of a small payment that was signed before the epoch began, adds
+// the outputs of the hot wallet in force, and with that has all their rest brought to the address that was given up.
 func (c *check) addsNewer() bool {
 	if c.policy.Capabilities.Model != chain.UTXOModel {
 		return false
@@ -176,7 +176,8 @@ func (c *check) pays() string {
 
 // epochsHaveBegun refuses keys of an epoch that has not.
 //
-// The attack: anyone who controls the core begins an epoch by saying so, and with that decides where the hot wallet is.
+// The attack: anyone who controls the service begins an epoch by saying so, and with that decides where the hot wallet
+// is.
 func (c *check) epochsHaveBegun() error {
 	for _, input := range c.contents.Inputs {
 		if err := c.hasBegun(input.Source.Key); err != nil {

@@ -21,7 +21,7 @@ func (r request) at(t time.Time) request {
 }
 
 // refusedOld signs what sweep-old refuses, and reports whether the signer says that it never signed anything of it.
-func (b *bench) refusedOld(r request) (never bool) {
+func (b *harness) refusedOld(r request) (never bool) {
 	b.t.Helper()
 	_, err := b.sign(r)
 	refused, is := errors.AsType[*RefusalError](err)
@@ -37,34 +37,34 @@ func TestNeverIsSaidOnlyWhereItIsKnown(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		cold   bool
-		change func(b *bench, r *request)
+		change func(b *harness, r *request)
 		want   bool
 	}{
-		"nothing was signed": {false, func(*bench, *request) {}, true},
+		"nothing was signed": {false, func(*harness, *request) {}, true},
 		"the memory began before the request": {
-			true, func(b *bench, r *request) { *r = r.at(b.clock.Now().Add(wholeSince + 1e9)) }, true,
+			true, func(b *harness, r *request) { *r = r.at(b.clock.Now().Add(wholeSince + 1e9)) }, true,
 		},
 		"the memory began about when it was made": {
-			true, func(b *bench, r *request) { *r = r.at(b.clock.Now().Add(wholeSince - 1e9)) }, false,
+			true, func(b *harness, r *request) { *r = r.at(b.clock.Now().Add(wholeSince - 1e9)) }, false,
 		},
 		"the memory began after the request": {
-			true, func(b *bench, r *request) { *r = r.at(b.clock.Now().Add(-time.Hour)) }, false,
+			true, func(b *harness, r *request) { *r = r.at(b.clock.Now().Add(-time.Hour)) }, false,
 		},
 		"it uses nothing by which it is known": {
-			false, func(_ *bench, r *request) { r.contents.Reservations = nil }, false,
+			false, func(_ *harness, r *request) { r.contents.Reservations = nil }, false,
 		},
 		"the same was signed for another payment": {
-			false, func(b *bench, r *request) { r.contents.Reservations[0] = "hot/1" }, false,
+			false, func(b *harness, r *request) { r.contents.Reservations[0] = "hot/1" }, false,
 		},
 		"a nonce beside the one that was signed": {
-			false, func(b *bench, r *request) { r.contents.Reservations[0] = "hot/2" }, true,
+			false, func(b *harness, r *request) { r.contents.Reservations[0] = "hot/2" }, true,
 		},
 		"the signed nonce, by another transaction": {
-			false, func(b *bench, r *request) { r.contents.Reservations[0], r.request.ID = "hot/1", bursar.ID{77} }, false,
+			false, func(b *harness, r *request) { r.contents.Reservations[0], r.request.ID = "hot/1", bursar.ID{77} }, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, nil)
+			b := newHarness(t, nil)
 			path := b.stateFile(test.cold)
 			if !test.cold {
 				b.wantReason(costing(b.withNonce(), 1, 10), "") // with the nonce hot/1
@@ -86,19 +86,19 @@ func TestNeverIsSaidOnlyWhereItIsKnown(t *testing.T) {
 // before that either: what a service recovers is then not said to be unsigned.
 func TestNeverIsNotSaidOfWhatAMemoryLost(t *testing.T) {
 	t.Parallel()
-	for name, lost := range map[string]func(b *bench, path string) string{
-		"begun again, with unused limits": func(b *bench, path string) string {
+	for name, lost := range map[string]func(b *harness, path string) string{
+		"begun again, with unused limits": func(b *harness, path string) string {
 			b.must(memory.BeginAgain(t.Context(), path, memory.Init{Fingerprint: "seed", At: b.clock.Now()}, "op", "a disk"))
 			return path
 		},
-		"made again, with unused limits": func(b *bench, _ string) string {
+		"made again, with unused limits": func(b *harness, _ string) string {
 			path := filepath.Join(t.TempDir(), "again")
 			b.must(memory.Create(t.Context(), path, memory.Init{Fingerprint: "seed", At: b.clock.Now()}))
 			return path
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, nil)
+			b := newHarness(t, nil)
 			path := b.stateFile(false)
 			made := b.clock.Now()
 			b.rotate()

@@ -11,7 +11,7 @@ import (
 )
 
 // rotate restarts the signer with the seed of one more epoch, which begins; what it remembers stays.
-func (b *bench) rotate() {
+func (b *harness) rotate() {
 	b.t.Helper()
 	epoch := b.keys.Epoch() + 1
 	keys := keysOf(b.t, legal, "", Testnet)
@@ -37,12 +37,12 @@ func seedOf(t *testing.T, n byte) *Keys {
 }
 
 // hotIn is the hot wallet of an epoch.
-func (b *bench) hotIn(family bursar.Family, e chain.Epoch) chain.Source {
+func (b *harness) hotIn(family bursar.Family, e chain.Epoch) chain.Source {
 	return b.source(family, chain.OwnBranch, e.First())
 }
 
 // home changes a request so that what it pays to us goes to the hot wallet of an epoch.
-func (b *bench) home(r request, e chain.Epoch) request {
+func (b *harness) home(r request, e chain.Epoch) request {
 	family := r.contents.Inputs[0].Source.Key.Family
 	old, hot := b.hotIn(family, 0), b.hotIn(family, e)
 	for _, list := range [][]chain.Payment{r.request.Payments, r.contents.Payments} {
@@ -58,11 +58,11 @@ func (b *bench) home(r request, e chain.Epoch) request {
 	return r
 }
 
-// The attacks: a core in other hands has customers, or itself, paid by keys that the operator has given up, brings
+// The attacks: a service in other hands has customers, or itself, paid by keys that the operator has given up, brings
 // money back to the address that a rotation empties, or moves the hot wallet to an epoch that nobody began.
 func TestKeysOfAnEarlierEpochPayOnlyHome(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Cold = []string{"cold"} })
+	b := newHarness(t, func(p *Policy) { p.Cold = []string{"cold"} })
 	b.rotate()
 	utxos := func() request { return b.home(b.withUTXOs(), 1) }
 	nonce := b.withNonce
@@ -105,7 +105,7 @@ func TestKeysOfAnEarlierEpochPayOnlyHome(t *testing.T) {
 
 func TestKeysOfAnEarlierEpochPayAllHome(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Cold = []string{"cold"} })
+	b := newHarness(t, func(p *Policy) { p.Cold = []string{"cold"} })
 	b.rotate()
 	b.wantReason(b.home(b.sweep(), 1), "")
 	b.wantReason(b.home(b.consolidation(), 1), "")
@@ -129,11 +129,11 @@ func TestKeysOfAnEarlierEpochPayAllHome(t *testing.T) {
 	b.wantReason(paid, "")
 }
 
-// A top-up home uses up a nonce of the old hot wallet, and moves little. The attacks: a core in other hands has it go
-// to somebody else, to another address of ours than home, from a key that is no hot wallet's, or bring much.
+// A top-up home uses up a nonce of the old hot wallet, and moves little. The attacks: a service in other hands has it
+// go to somebody else, to another address of ours than home, from a key that is no hot wallet's, or bring much.
 func TestAnOldHotWalletUsesUpANonceByATopUpHome(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	b.rotate()
 	home := func() request {
 		r := b.topUp()
@@ -184,7 +184,7 @@ func TestAnOldHotWalletUsesUpANonceByATopUpHome(t *testing.T) {
 // wallet in force has, and whose rest goes to the old one.
 func TestAReplacementBringsNothingNewToTheOldHotWallet(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	r := b.withUTXOs()
 	r.contents.Reservations = []string{"a:0", "b:1"}
@@ -204,7 +204,7 @@ func TestAReplacementBringsNothingNewToTheOldHotWallet(t *testing.T) {
 // What was signed before the epoch began goes on: the same again, or with another fee, and with nothing else changed.
 func TestPaymentsInProgressEndWithTheirOldKeys(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHarness(t, nil)
 	path := b.stateFile(false)
 	numbered := func(r request, resource string, fee uint64) request {
 		r.contents.Reservations, r.contents.Fee, r.unsigned.Fee = []string{resource}, bursar.Units(fee), bursar.Units(fee)

@@ -265,7 +265,7 @@ func TestTheClockDoesNotShortenTheWait(t *testing.T) {
 	}
 }
 
-// The attack: whoever controls what tells the machine the time sets it forward by an hour.
+// The attack: whoever controls the machine's source of time sets it forward by an hour.
 func TestAProcessCountsTheHourByItself(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)

@@ -12,9 +12,9 @@ import (
 // was signed, and returns the outpoints that are not remembered yet.
 //
 // The attack (of the class of CVE-2020-14199): a signature of segwit version 0 commits to the amount of its own input
-// only. Anyone who controls the core asks twice for the same transaction, each time with the true amount of one input
-// and a small one of the other, so that the fee seems small. The good signatures of the two make a valid transaction
-// that gives the difference to a miner.
+// only. Anyone who controls the service asks twice for the same transaction, each time with the true amount of one
+// input and a small one of the other, so that the fee seems small. The good signatures of the two make a valid
+// transaction that gives the difference to a miner.
 func oneAmount(ctx context.Context, tx memory.Tx, c *check, now time.Time) (unknown []memory.UTXO, err error) {
 	if c.policy.Capabilities.Model != chain.UTXOModel {
 		return nil, nil
@@ -30,7 +30,7 @@ func oneAmount(ctx context.Context, tx memory.Tx, c *check, now time.Time) (unkn
 		case seen.Amount != input.Amount || seen.Script != input.Source.Base:
 			return nil, c.refuse(ReasonOutpoint, "%s is said to hold %s at %s, but %s at %s was signed for it on %s: "+
 				"the service may be in other hands", input.Outpoint, input.Amount, input.Source.Base, seen.Amount, seen.Script,
-				minute(seen.FirstSeen))
+				memory.Minute(seen.FirstSeen))
 		}
 	}
 	return unknown, nil

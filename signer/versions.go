@@ -22,7 +22,7 @@ const (
 
 // fewVersions refuses the next of many transactions that replace each other.
 //
-// The attack: replacements that cost no more count nothing, so anyone who controls the core has them signed without
+// The attack: replacements that cost no more count nothing, so anyone who controls the service has them signed without
 // end, and the state fills the disk.
 func fewVersions(ctx context.Context, tx memory.Tx, c *check, before *memory.Flow, now time.Time) error {
 	if before == nil {

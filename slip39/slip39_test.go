@@ -105,12 +105,12 @@ func TestCombineRefuses(t *testing.T) {
 		w[at] = word
 		return strings.Join(w, " ")
 	}
-	foreign, err := Parse(list[2])
+	external, err := Parse(list[2])
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign.value = bytes.Clone(foreign.value)
-	foreign.value[7] ^= 1
+	external.value = bytes.Clone(external.value)
+	external.value[7] ^= 1
 	swapped := slices.Clone(words)
 	swapped[8], swapped[9] = swapped[9], swapped[8]
 	for name, test := range map[string]struct {
@@ -128,8 +128,8 @@ func TestCombineRefuses(t *testing.T) {
 		"words swapped":    {[]string{strings.Join(swapped, " ")}, ErrChecksum, "line 1"},
 		"a word less":      {[]string{strings.Join(words[:32], " ")}, ErrChecksum, ""},
 		"a few words":      {[]string{strings.Join(words[:6], " ")}, ErrLength, "6"},
-		"made up":          {[]string{list[0], list[1], foreign.words()}, ErrDigest, "not of the set"},
-		"made up as extra": {[]string{list[0], list[1], list[3], foreign.words()}, ErrDigest, "not of the set"},
+		"made up":          {[]string{list[0], list[1], external.words()}, ErrDigest, "not of the set"},
+		"made up as extra": {[]string{list[0], list[1], list[3], external.words()}, ErrDigest, "not of the set"},
 	} {
 		got, err := combine(test.lines...)
 		if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) || got != nil {

@@ -13,7 +13,7 @@ import (
 
 // Archivable returns how many of some links, from the first on, may be archived, and what stands in the way of the next
 // one. A posting must stay while something may still depend on it: on the hold of an order that has not ended, whether
-// it is paid; on a deposit whose block is not final, whether it is taken back; and on what took a customer below zero
+// it is paid; on a deposit whose block is not final, whether it is reversed; and on what took a customer below zero
 // who still is, that the books explain it; and so must one that is not in the sums of its month yet. Nothing is
 // archived while the books contradict themselves.
 func (tx Checkpoints) Archivable(ctx context.Context, links []Link) (n int, why string, err error) {

@@ -21,7 +21,7 @@ type Contents struct {
 	Seed     string // the fingerprint of the seed that its keys come from
 	Network  string
 	Instance string // the database's own name, empty where it was never named
-	Restored string // when it was restored itself, as Tx.Restored
+	Restored string // when it was restored itself, as Settings.Restored
 
 	Accounts, Wallets, Deposits, Withdrawals, Entries int64
 
@@ -32,7 +32,7 @@ type Contents struct {
 	Heights   map[bursar.ChainID]int64
 }
 
-// Errors of Examine.
+// Errors of CheckHealth.
 var (
 	// ErrDamaged is returned for a database whose pages, references or books are not whole.
 	ErrDamaged = errors.New("the database is damaged")

@@ -31,7 +31,7 @@ func (tx DayFigures) addWaits(ctx context.Context, sums daySums, lines []Line) e
 		{ledger.FigurePayouts, ledger.FigurePayoutWait, ledger.FigurePayoutLongest,
 			`SELECT id, created_at FROM withdrawals WHERE `},
 	} {
-		done := map[bursar.ID][]Line{} // one that was taken back is booked again
+		done := map[bursar.ID][]Line{} // one that was reversed is booked again
 		for _, l := range lines {
 			if figure, _ := ledger.FigureOf(l.Kind, l.Posting); figure == w.of {
 				if id, is := l.Ref.Object(); is {

@@ -136,8 +136,8 @@ func (tx Invoices) Refunded(ctx context.Context, withdrawals []bursar.ID) (map[b
 	return found, nil
 }
 
-// SecondRefunds returns the other withdrawals that refund the payment which a withdrawal refunds and that were not
-// taken back, newest first, and by how much all of them exceed what the payment credited. A withdrawal that refunds
+// SecondRefunds returns the other withdrawals that refund the payment which a withdrawal refunds and that did not
+// end unpaid, newest first, and by how much all of them exceed what the payment credited. A withdrawal that refunds
 // none has none.
 func (tx Invoices) SecondRefunds(ctx context.Context, withdrawal bursar.ID) (others []bursar.ID, excess bursar.Amount,
 	err error) {

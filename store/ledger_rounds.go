@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/ledger"
 )
 
-// ReversalNumber returns how often the thing of that name was taken back by entries of a kind, which are named
+// ReversalNumber returns how often the thing of that name was reversed by entries of a kind, which are named
 // <name>/1, <name>/2 and so on.
 func (tx Ledger) ReversalNumber(ctx context.Context, kind ledger.Kind, name string) (int, error) {
 	for round := 0; ; round++ {
@@ -21,13 +21,13 @@ func (tx Ledger) ReversalNumber(ctx context.Context, kind ledger.Kind, name stri
 	}
 }
 
-// ReversalNumbers is ReversalNumber for several things, by name. Where none was taken back it is one statement.
+// ReversalNumbers is ReversalNumber for several things, by name. Where none was reversed it is one statement.
 func (tx Ledger) ReversalNumbers(ctx context.Context, kind ledger.Kind, names []string) (map[string]int, error) {
 	rounds := make(map[string]int, len(names))
 	for chunk := range parts(tx.Tx, names) {
 		for asked := chunk; len(asked) > 0; {
 			var err error
-			if asked, err = tx.takenBack(ctx, kind, asked, rounds); err != nil {
+			if asked, err = tx.reversedAgain(ctx, kind, asked, rounds); err != nil {
 				return nil, err
 			}
 		}
@@ -35,8 +35,8 @@ func (tx Ledger) ReversalNumbers(ctx context.Context, kind ledger.Kind, names []
 	return rounds, nil
 }
 
-// takenBack counts one round more of those things that were taken back once more than rounds says, and returns them.
-func (tx Ledger) takenBack(
+// reversedAgain counts one round more of those things that were reversed once more than rounds says, and returns them.
+func (tx Ledger) reversedAgain(
 	ctx context.Context, kind ledger.Kind, names []string, rounds map[string]int,
 ) (again []string, err error) {
 	refs := make([]any, 0, 2*len(names))

@@ -41,3 +41,11 @@ func (m missing) Error() string {
 }
 
 func (m missing) Is(target error) bool { return target == ErrNotFound }
+
+// IgnoreNotFound returns nil for ErrNotFound, and any other error as it is.
+func IgnoreNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}

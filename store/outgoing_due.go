@@ -33,8 +33,8 @@ func (tx Outgoing) NewOnce(ctx context.Context, chain bursar.ChainID, share burs
 		ORDER BY s.turn, s.number LIMIT $5`, string(chain), string(share), string(currency), prefix+"%", limit)
 }
 
-// PassOver puts outgoing transactions that were looked at in vain behind all others of their share and currency.
-func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+// MoveToBack moves outgoing transactions that could not proceed behind all others of their share and currency.
+func (tx Outgoing) MoveToBack(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
 	currency bursar.CurrencyCode, ids []bursar.ID) error {
 	if len(ids) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bur
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	_, err := tx.exec(ctx, "pass over outgoing transactions",
+	_, err := tx.exec(ctx, "move outgoing transactions to the back",
 		`UPDATE outgoing_txs SET turn = 1 + (SELECT COALESCE(MAX(o.turn), 0) FROM outgoing_txs o
 		WHERE o.chain = $1 AND o.share = $2 AND o.currency = $3 AND o.status = 'new')
 		WHERE status = 'new' AND id IN (`+list(len(ids), 3)+`)`, args...)

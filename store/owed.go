@@ -74,7 +74,7 @@ var endsOrHolds = []ledger.Kind{
 	ledger.KindRefundFailed,
 }
 
-// holdsOf returns what the books hold for orders, which of them have ended, and of which that was taken back by what.
+// holdsOf returns what the books hold for orders, which of them have ended, and of which that was reversed by what.
 func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID]holdOf, ended map[bursar.ID]bool,
 	again map[bursar.ID]ledger.Kind, err error) {
 	holds, ended, again = map[bursar.ID]holdOf{}, map[bursar.ID]bool{}, map[bursar.ID]ledger.Kind{}
@@ -222,7 +222,7 @@ func (tx *Tx) bookedBehind(ctx context.Context, audited Audit) (postings []ledge
 // linksBehind bounds the links that one question about what is owed reads.
 const linksBehind = 500
 
-// endedAgain reports whether a withdrawal or a refund whose end was taken back, as entries of a kind say, has ended
+// endedAgain reports whether a withdrawal or a refund whose end was reversed, as entries of a kind say, has ended
 // in its newest round too.
 func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (ended bool, err error) {
 	round, err := tx.Ledger().ReversalNumber(ctx, taken, id.String())

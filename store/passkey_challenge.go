@@ -85,9 +85,3 @@ func (tx People) TakeChallenge(ctx context.Context, id bursar.ID) (PasskeyChalle
 	return one(ctx, tx.Tx, "take challenge", challengeColumns.scan, `DELETE FROM passkey_challenges
 		WHERE id = $1 AND expires_at > $2 RETURNING `+challengeColumns.names, id, micros(tx.now))
 }
-
-// Challenges returns the IDs of those that are stored.
-func (tx People) Challenges(ctx context.Context) ([]bursar.ID, error) {
-	return rows(ctx, tx.Tx, "list challenges", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
-		`SELECT id FROM passkey_challenges ORDER BY expires_at, id`)
-}

@@ -13,8 +13,8 @@ type session interface {
 	exec(ctx context.Context, query string, args []any) (int64, error)
 	// query runs a statement that returns rows. They have to be closed before the next statement.
 	query(ctx context.Context, query string, args []any) (cursor, error)
-	// later runs a statement before the next one whose result is needed, and before the commit at the latest. Whoever
-	// needs that other result gets its error, as an earlier.
+	// later runs a statement before the next one whose result is needed, and before the commit at the latest. Its error is
+	// returned, wrapped in earlier, to the next caller that needs a result.
 	later(ctx context.Context, s deferred) error
 	// sync waits until everything given to later has run.
 	sync(ctx context.Context) error

@@ -15,11 +15,6 @@ func (tx Wallets) Get(ctx context.Context, account, id bursar.ID) (bursar.Wallet
 		walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
 }
 
-// ByNumber returns any wallet, a charge's too.
-func (tx Wallets) ByNumber(ctx context.Context, number int64) (bursar.Wallet, error) {
-	return walletColumns.one(ctx, tx.Tx, "read wallet", walletFrom+` WHERE w.number = $1`, number)
-}
-
 // ByID returns any account's wallet, a charge's too.
 func (tx Wallets) ByID(ctx context.Context, id bursar.ID) (bursar.Wallet, error) {
 	return walletColumns.one(ctx, tx.Tx, "read wallet", walletFrom+` WHERE w.id = $1`, id)

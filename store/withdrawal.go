@@ -116,7 +116,7 @@ func (tx Withdrawals) Unfinished(ctx context.Context, limit int) ([]bursar.Withd
 		ORDER BY number LIMIT $1`, limit)
 }
 
-// notFrozen leaves out the withdrawals of accounts that are frozen: they wait in the queue, and in nobody's way.
+// notFrozen leaves out the withdrawals of accounts that are frozen: they wait in the queue, and block no others.
 const notFrozen = ` AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = withdrawals.account_id AND a.frozen <> '')`
 
 // AnyQueued reports whether a withdrawal of some of a chain's currencies waits for an outgoing transaction, whose

@@ -15,10 +15,11 @@ const (
 
 // Work is a worker that finds what to do by state in the database and takes it one step at a time.
 type Work struct {
-	Pace   time.Duration   // between two steps when there is nothing more to do
-	Wake   <-chan struct{} // a hint that there is something to do; may be nil
-	Step   func(ctx context.Context) (more bool, err error)
-	Failed func(failures int, err error) // called after every failed step with and how many failed in a row
+	Pace time.Duration   // between two steps when there is nothing more to do
+	Wake <-chan struct{} // a hint that there is something to do; may be nil
+	Step func(ctx context.Context) (more bool, err error)
+	// Failed is called after every failed step with the number of failures in a row and the error.
+	Failed func(failures int, err error)
 
 	// Rest is asked after each step for how long no hint is followed: those that come meanwhile are followed then. nil:
 	// each is followed at once.

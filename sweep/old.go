@@ -29,7 +29,7 @@ const oldPatience = 24 * time.Hour
 // An answer of the chain is out of date once a later final block is recorded, by which a sweep may have become final
 // that the answer does not know; then nothing is noted, and the next step asks again. A sweep settles only up to the
 // recorded final height, under the row that noteOld locks. That height goes back where a late node answers, so that
-// transactions which are final above the answer's block are looked for too. A final block is not taken back, and a
+// transactions which are final above the answer's block are looked for too. A final block is not reversed, and a
 // replica that lost the lease in between notes nothing.
 func (s *Sweeper) refreshOld(ctx context.Context, lease store.Lease, codes []bursar.CurrencyCode) error {
 	now := s.DB.Now()

@@ -102,8 +102,8 @@ func TestOnePackageOfALockFileIsAskedForWithItsDigest(t *testing.T) {
 	}
 }
 
-// TestAPlatformThatIsNotLockedIsToldSo checks that such a platform still gets the pinned version.
-func TestAPlatformThatIsNotLockedIsToldSo(t *testing.T) {
+// TestAPlatformThatIsNotLockedIsReported checks that such a platform still gets the pinned version.
+func TestAPlatformThatIsNotLockedIsReported(t *testing.T) {
 	t.Chdir("..")
 	f := newFake(t)
 	folder := t.TempDir()

@@ -133,9 +133,9 @@ func TestClientsNeedACertificateOfTheAuthority(t *testing.T) {
 	if serial(t, address, ours.Client("")) != "" {
 		t.Error("a client without a certificate is served, want it refused")
 	}
-	foreign := ours.Client("")
-	foreign.Certificates = theirs.Client("client").Certificates
-	if serial(t, address, foreign) != "" {
+	external := ours.Client("")
+	external.Certificates = theirs.Client("client").Certificates
+	if serial(t, address, external) != "" {
 		t.Error("a certificate of another authority is served, want it refused")
 	}
 }

@@ -224,7 +224,7 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 
 // A database restored from a backup may not know that value was refunded: until its chain has recovered nobody else
 // gets it. A refund may be requested, so that the recovery can adopt its payment.
-func TestNobodyGetsWhatMayBeRefundedAlready(t *testing.T) {
+func TestADepositThatMayBeRefundedIsNotAssigned(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d, ordered := r.stranded(80_000), r.stranded(90_000)
 	to := r.node.Named("sender")

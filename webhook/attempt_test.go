@@ -165,7 +165,7 @@ func piped(d *Deliverer, serve func(net.Conn)) (wait func()) {
 	return receivers.Wait
 }
 
-// dialling returns the client of a deliverer, which connects as it is told.
+// dialling returns the client of a deliverer, which connects as the test says.
 func dialling(d *Deliverer, dial func(ctx context.Context, network, address string) (net.Conn, error)) *poster {
 	p := newClient(nil, d.queues.limits)
 	p.transport.DialContext, p.conns.dial = dial, dial

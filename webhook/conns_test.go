@@ -62,7 +62,7 @@ func TestAConnectionIsUsedAgain(t *testing.T) {
 			}
 			want := int64(1)
 			if secured {
-				want = 2 // the first tells that HTTP/2 is not spoken
+				want = 2 // the first shows that HTTP/2 is not spoken
 			}
 			if got := connections.Load(); got != want {
 				t.Errorf("%d connections were made, want %d", got, want)

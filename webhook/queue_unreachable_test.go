@@ -38,7 +38,7 @@ func refusing(t *testing.T) (url string, answer func() *receiver) {
 }
 
 // miss has so many attempts in a row end without a connection, at a time of the database's clock.
-func (k *track) miss(n int, at time.Time) {
+func (k *queueHarness) miss(n int, at time.Time) {
 	for range n {
 		for k.enqueue(k.job(1, "a")) != taken {
 			k.Fatal("the queue takes nothing")
@@ -52,7 +52,7 @@ func (k *track) miss(n int, at time.Time) {
 
 func TestAReceiverThatIsNotReachedIsProbed(t *testing.T) {
 	t.Parallel()
-	k := newTrack(t)
+	k := newQueueHarness(t)
 	key := k.job(1, "a").queue
 	k.miss(missedInARow-1, k.now)
 	if r := k.capacityOf(key, k.now); r.send == 0 {
@@ -91,7 +91,7 @@ func TestAReceiverThatIsNotReachedIsProbed(t *testing.T) {
 // What waits in memory when a receiver turns out not to be reached is due as before: it is no attempt.
 func TestWhatWaitsForAReceiverThatIsNotReachedIsGivenBack(t *testing.T) {
 	t.Parallel()
-	k := newTrack(t)
+	k := newQueueHarness(t)
 	k.miss(missedInARow-1, k.now)
 	var jobs []*job
 	for i := range 10 {

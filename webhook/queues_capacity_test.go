@@ -12,7 +12,7 @@ import (
 func TestAReceiverThatAnswersKeepsWhatIsLeasedToIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k := newTrack(t)
+		k := newQueueHarness(t)
 		k.now = time.Now()
 		k.fill(1, "a", 1)
 		first := k.start()

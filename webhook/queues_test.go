@@ -11,25 +11,25 @@ import (
 
 var smallLimits = limits{held: 400, sending: 10, account: 6, destination: 4, queue: 10 * time.Second}
 
-// track drives destination queues by hand, with its own clock.
-type track struct {
+// queueHarness drives destination queues by hand, with its own clock.
+type queueHarness struct {
 	*testing.T
 	*destinationQueues
 	now time.Time
 }
 
-func newTrack(t *testing.T) *track {
-	return &track{t, newQueues(smallLimits), time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
+func newQueueHarness(t *testing.T) *queueHarness {
+	return &queueHarness{t, newQueues(smallLimits), time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
 }
 
-func (k *track) job(account byte, host string) *job {
+func (k *queueHarness) job(account byte, host string) *job {
 	j := &job{queue: queueKey{bursar.ID{account}, host}, leased: k.now}
 	j.AccountID = bursar.ID{account}
 	return j
 }
 
 // fill adds events until the queue refuses one.
-func (k *track) fill(account byte, host string, most int) (put int, last verdict) {
+func (k *queueHarness) fill(account byte, host string, most int) (put int, last verdict) {
 	for range most {
 		if last = k.enqueue(k.job(account, host)); last != taken {
 			return put, last
@@ -49,7 +49,7 @@ const (
 )
 
 // enqueue adds an event now.
-func (k *track) enqueue(j *job) verdict {
+func (k *queueHarness) enqueue(j *job) verdict {
 	switch free := k.capacityOf(j.queue, k.now); {
 	case !free.skipUntil.IsZero():
 		return shut
@@ -60,14 +60,14 @@ func (k *track) enqueue(j *job) verdict {
 	return taken
 }
 
-func (k *track) start() (jobs []*job) {
+func (k *queueHarness) start() (jobs []*job) {
 	for j := k.next(k.now); j != nil; j = k.next(k.now) {
 		jobs = append(jobs, j)
 	}
 	return jobs
 }
 
-func (k *track) end(jobs []*job, success bool) (turned []*job) {
+func (k *queueHarness) end(jobs []*job, success bool) (turned []*job) {
 	for _, j := range jobs {
 		turned = append(turned, k.ended(j, k.now, end{success: success})...)
 		k.recorded(result{of: j}, true)
@@ -75,11 +75,11 @@ func (k *track) end(jobs []*job, success bool) (turned []*job) {
 	return turned
 }
 
-func (k *track) pass(d time.Duration) { k.now = k.now.Add(d) }
+func (k *queueHarness) pass(d time.Duration) { k.now = k.now.Add(d) }
 
 func TestAQueueWidensWithSuccess(t *testing.T) {
 	t.Parallel()
-	k := newTrack(t)
+	k := newQueueHarness(t)
 	k.fill(1, "a", firstQueue)
 	for _, want := range []int{2, 4, 4} {
 		jobs := k.start()
@@ -93,7 +93,7 @@ func TestAQueueWidensWithSuccess(t *testing.T) {
 
 func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 	t.Parallel()
-	k := newTrack(t)
+	k := newQueueHarness(t)
 	if n, last := k.fill(1, "a", 1000); n != firstQueue || last != full {
 		t.Fatalf("%d waiting, then %v, want %v and %v", n, last, firstQueue, full)
 	}
@@ -148,7 +148,7 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 
 func TestAQuickFailureShutsNothing(t *testing.T) {
 	t.Parallel()
-	k := newTrack(t)
+	k := newQueueHarness(t)
 	for range 100 {
 		if k.enqueue(k.job(1, "a")) != taken {
 			t.Fatalf("shut, want %v", taken)
@@ -161,7 +161,7 @@ func TestAQuickFailureShutsNothing(t *testing.T) {
 
 func TestLimitsHold(t *testing.T) {
 	t.Parallel()
-	k := newTrack(t)
+	k := newQueueHarness(t)
 	for host := range 20 {
 		k.fill(1, fmt.Sprint("h", host), 5)
 	}
@@ -190,7 +190,7 @@ func TestLimitsHold(t *testing.T) {
 
 func TestAnEventThatWaitedTooLongIsForgotten(t *testing.T) {
 	t.Parallel()
-	k := newTrack(t)
+	k := newQueueHarness(t)
 	k.fill(1, "a", 10)
 	jobs := k.start()
 	k.pass(smallLimits.queue + 1)
@@ -202,7 +202,7 @@ func TestAnEventThatWaitedTooLongIsForgotten(t *testing.T) {
 
 func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 	t.Parallel()
-	k := newTrack(t)
+	k := newQueueHarness(t)
 	for host := range 20 {
 		k.fill(byte(host), fmt.Sprint(host), smallLimits.held/20)
 	}
@@ -237,7 +237,7 @@ func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 
 func TestIdleQueuesAreForgotten(t *testing.T) {
 	t.Parallel()
-	k := newTrack(t)
+	k := newQueueHarness(t)
 	bad := k.queue(queueKey{host: "bad"}, k.now)
 	bad.shutUntil = k.now.Add(time.Minute)
 	for i := range 3 * maxQueues {

@@ -61,15 +61,8 @@ func withBody(e bursar.Event, body webhookBody) (bursar.Event, error) {
 }
 
 // DepositEvent makes an event about a deposit for the webhook of its wallet, of its charge, or of the account where it
-// has neither.
-func DepositEvent(
-	id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at ConfirmationContext, now time.Time,
-) (bursar.Event, error) {
-	return RatedDepositEvent(bursar.Rate{}, id, kind, d, c, at, now)
-}
-
-// RatedDepositEvent is DepositEvent with the value of a charge's credit in USDT, where the rate is known.
-func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency,
+// has neither. It has the value of a charge's credit in USDT where the rate is known, which is not zero then.
+func DepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency,
 	at ConfirmationContext, now time.Time) (bursar.Event, error) {
 	view := NewDeposit(d, c, at)
 	view.Webhook = "" // the receiver knows its own URL, and must not learn another one from the configuration

@@ -74,7 +74,7 @@ func price(requests []prepared, results []store.Result[bursar.Withdrawal], rules
 					"the chain of %s cannot be reached to price this withdrawal; try again later", p.currency.Code)
 				continue
 			}
-			fee, err = fee.Add(p.network)
+			fee, err = fee.Add(p.networkFee)
 		}
 		p.withdrawal.Fee, results[i].Err = fee, asRefusal(err, p.currency)
 	}
@@ -86,13 +86,13 @@ func price(requests []prepared, results []store.Result[bursar.Withdrawal], rules
 func (s *Service) quote(ctx context.Context, c Chain, p *prepared) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	network, err := c.Quote(ctx, chain.Payment{Address: p.withdrawal.Address, Contract: p.currency.Contract,
+	networkFee, err := c.Quote(ctx, chain.Payment{Address: p.withdrawal.Address, Contract: p.currency.Contract,
 		Amount: p.withdrawal.Amount})
 	var refused *chain.RefusedError
 	switch {
 	case err == nil:
-		s.quotes.put(p.currency.Code, network)
-		p.network = network
+		s.quotes.put(p.currency.Code, networkFee)
+		p.networkFee = networkFee
 		return nil
 	case errors.As(err, &refused) && refused.Below:
 		return bursar.RefuseField(bursar.CodeBelowMinimum, "amount", "%s", refused.Reason)
@@ -101,6 +101,6 @@ func (s *Service) quote(ctx context.Context, c Chain, p *prepared) error {
 	}
 	s.log.WarnContext(ctx, "network fee could not be estimated", "currency", p.currency.Code, "error", err)
 	last, fresh := s.quotes.get(p.currency.Code)
-	p.network, p.unpriced = last, !fresh
+	p.networkFee, p.unpriced = last, !fresh
 	return nil
 }

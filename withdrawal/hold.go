@@ -236,11 +236,8 @@ func (s *Service) record(
 	if err != nil {
 		return err
 	}
-	tx.After(func() {
-		sent, _ := due.Get(ctx) // it is known once the transaction is committed
-		for i, e := range events {
-			s.logEvent(cmp.Or(causes[e.Subject], ctx), e, sent[i])
-		}
+	deposit.AfterEvents(ctx, tx, events, due, func(e bursar.Event, due bool) {
+		s.logEvent(cmp.Or(causes[e.Subject], ctx), e, due)
 	})
 	for _, o := range accepted {
 		if signed := requests[o.index].order; signed != nil {
@@ -285,12 +282,12 @@ func lockChains(ctx context.Context, tx *store.Tx, requests []prepared) error {
 	return nil
 }
 
-// accountsOf returns the accounts of the requests, each once, in the order of the ids.
+// accountsOf returns the accounts of the requests, each once, in the order in which they are locked.
 func accountsOf(requests []prepared) []bursar.ID {
 	var ids []bursar.ID
 	for _, p := range requests {
 		ids = append(ids, p.withdrawal.AccountID)
 	}
-	slices.SortFunc(ids, func(a, b bursar.ID) int { return cmp.Compare(string(a[:]), string(b[:])) })
+	slices.SortFunc(ids, bursar.ID.Compare)
 	return slices.Compact(ids)
 }

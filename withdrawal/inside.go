@@ -34,11 +34,7 @@ func (s *Service) logSettled(ctx context.Context, tx *store.Tx, w bursar.Withdra
 
 // announce records an event of a withdrawal's new status for accounts that asked for such events.
 func (s *Service) announce(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.registry, s.ids)
-	if !event.ID.IsZero() {
-		tx.After(func() { s.logEvent(ctx, event, due) })
-	}
-	return err
+	return recordEvent(ctx, tx, w, s.registry, s.ids, func(e bursar.Event, due bool) { s.logEvent(ctx, e, due) })
 }
 
 // logEvent is called after the commit that recorded an event; due says that it is to be sent.

@@ -188,7 +188,7 @@ func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
 	d := newHarness(t)
 	var text strings.Builder
 	d.change(func(c *withdrawal.Config) { c.Log = slog.New(slog.NewTextHandler(&text, nil)) })
-	tells := func(what string, words ...string) {
+	says := func(what string, words ...string) {
 		t.Helper()
 		log := text.String()
 		text.Reset()
@@ -204,14 +204,14 @@ func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
 	to := d.wallet(bob, "COIN", "bob's", 0)
 	d.Credit(ann, "COIN", 1<<50)
 	w := d.accept(60_000_000, d.node.Named("outside"))
-	tells("ordered", "withdrawal requested")
+	says("ordered", "withdrawal requested")
 	_, err := d.orders.Reject(ctx, w.ID, "no")
 	d.Must(err)
-	tells("rejected", "event recorded", "withdrawal status set by an operator")
+	says("rejected", "event recorded", "withdrawal status set by an operator")
 	if _, err := d.orders.Reject(ctx, w.ID, "no"); err == nil {
 		t.Error("it was rejected twice")
 	}
-	tells("rejected again")
+	says("rejected again")
 	d.accept(1000, to.Address.Base)
 	log := text.String()
 	for _, word := range []string{"withdrawal requested", "withdrawal settled", "deposit credited"} {

@@ -222,10 +222,8 @@ func onceEach(ctx context.Context, tx *store.Tx, requests []prepared, results []
 			return err
 		case found:
 			results[i].Value, answered[i] = w, true
-			if p.done != nil {
-				if err := p.done(ctx, tx, w); err != nil {
-					return err
-				}
+			if err := p.answerRecorded(ctx, tx, w); err != nil {
+				return err
 			}
 		}
 	}

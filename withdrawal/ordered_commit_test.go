@@ -53,7 +53,7 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 }
 
 // What became true between a commit whose answer was lost and the look for it refuses nothing: the money is held, and
-// would be paid although the client was told that nothing has changed.
+// would be paid although the client was notified that nothing has changed.
 func TestAWithdrawalThatIsRecordedIsNotRefusedAfterwards(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) { recordedAndFrozen(t, newHarnessOver(t, db)) })

@@ -90,7 +90,7 @@ func TestAnOrderIsOneWithdrawal(t *testing.T) {
 }
 
 // An order is for its payment alone, also where the payment stays within the service.
-func TestAPaymentInsideIsAnOrderToo(t *testing.T) {
+func TestAnInternalTransferNeedsAnOrderToo(t *testing.T) {
 	d := newHarness(t)
 	order, to := d.signs(), d.wallet(bob, "COIN", "bob", 0).Address.Base
 	if _, err := d.ask(1000, to); !bursartest.IsCode(err, bursar.CodeOrderSignatureRequired) {

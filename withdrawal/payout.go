@@ -215,9 +215,16 @@ func (p Payouts) credits() deposit.Credits {
 
 // notify records a withdrawal event for accounts that asked for such events.
 func (p Payouts) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	event, due, err := tx.Events().RecordWithdrawal(ctx, w, p.Registry, p.IDs)
+	return recordEvent(ctx, tx, w, p.Registry, p.IDs, p.logEvent)
+}
+
+// recordEvent records an event of a withdrawal's new status, if its account asked for such events, and calls log for it
+// once the transaction is committed.
+func recordEvent(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, registry *bursar.Registry, ids *bursar.IDs,
+	log func(e bursar.Event, due bool)) error {
+	event, due, err := tx.Events().RecordWithdrawal(ctx, w, registry, ids)
 	if !event.ID.IsZero() {
-		tx.After(func() { p.logEvent(event, due) })
+		tx.After(func() { log(event, due) })
 	}
 	return err
 }
@@ -242,12 +249,7 @@ func (p Payouts) notifyAll(ctx context.Context, tx *store.Tx, list []bursar.With
 	if err != nil {
 		return err
 	}
-	tx.After(func() {
-		sent, _ := due.Get(ctx) // it is known once the transaction is committed
-		for i, e := range events {
-			p.logEvent(e, sent[i])
-		}
-	})
+	deposit.AfterEvents(ctx, tx, events, due, p.logEvent)
 	return nil
 }
 

@@ -94,7 +94,7 @@ func TestWhatIsPaidTogetherChangesTogether(t *testing.T) {
 		d := newHarnessOver(t, db)
 		for i, n := range []int{1, 5} {
 			list, by, txID := d.queue(n), bursar.ID{0xaa, byte(n)}, fmt.Sprintf("tx of %d", n)
-			told := d.broadcastEvents()
+			before := d.broadcastEvents()
 			d.Must(d.pay(list, by, txID))
 			for k, w := range list {
 				got := d.read(w.ID)
@@ -103,10 +103,10 @@ func TestWhatIsPaidTogetherChangesTogether(t *testing.T) {
 					t.Errorf("of %d, number %d is %+v, want broadcast in %q", n, k, got, txID)
 				}
 			}
-			if now := d.broadcastEvents(); now != told+n {
-				t.Errorf("round %d: %d events, want %d", i, now-told, n)
+			if now := d.broadcastEvents(); now != before+n {
+				t.Errorf("round %d: %d events, want %d", i, now-before, n)
 			}
-			unsettle := list[n-1] // what was taken back before is settled again, under another name
+			unsettle := list[n-1] // what was unsettled before is settled again, under another name
 			d.Do(func(tx *store.Tx) error {
 				entry := ledger.WithdrawalSettled(unsettle, 0, tx.Now())
 				if err := tx.Ledger().Post(ctx, entry); err != nil {

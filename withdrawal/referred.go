@@ -99,10 +99,8 @@ func onceByReference(ctx context.Context, tx *store.Tx, requests []prepared,
 			results[i].Err = ErrOtherReference
 		default:
 			results[i].Value, answered[i] = w, true
-			if p.done != nil {
-				if err := p.done(ctx, tx, w); err != nil {
-					return err
-				}
+			if err := p.answerRecorded(ctx, tx, w); err != nil {
+				return err
 			}
 		}
 	}

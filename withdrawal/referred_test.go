@@ -31,7 +31,7 @@ func TestAReferenceIsOneWithdrawal(t *testing.T) {
 					return nil
 				}
 				group.Go(func() {
-					for { // one that came in the same batch as the first asks again, as it was told to
+					for { // one that came in the same batch as the first asks again, as its error said
 						var err error
 						got[i], err = d.orders.Request(ctx, r)
 						if refused, is := err.(*bursar.Error); is && refused.Code == bursar.CodeUnavailable {

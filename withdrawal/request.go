@@ -127,10 +127,18 @@ type prepared struct {
 	currency   bursar.Currency
 	receiver   *bursar.Wallet // wallet of this service to be paid; nil: the chain pays
 	order      *ordered       // that the client signed; nil: the account has no keys
-	network    bursar.Amount  // the chain's fee, as its node estimates it
+	networkFee bursar.Amount  // as the chain's node estimates it
 	unpriced   bool           // that is not known
 	request    string         // the ID of the client's request, for the log
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+}
+
+// answerRecorded calls done for a request that is answered with a withdrawal which was recorded before.
+func (p prepared) answerRecorded(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	if p.done == nil {
+		return nil
+	}
+	return p.done(ctx, tx, w)
 }
 
 // Request records a withdrawal and returns it once its money is held. The same order again is the same withdrawal.

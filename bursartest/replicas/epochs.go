@@ -65,7 +65,7 @@ func (w *Harness) newSigner() (*signer.Signer, error) {
 	if w.memory == nil {
 		w.memory = memory.NewRAM()
 	}
-	return signer.Remembering(context.Background(), w.keys.Keys, w.policies(), w.memory)
+	return signer.NewWithMemory(context.Background(), w.keys.Keys, w.policies(), w.memory)
 }
 
 // led notes that a process leads a chain: from then on people know the hot wallet of its epoch.

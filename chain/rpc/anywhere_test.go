@@ -53,7 +53,7 @@ func TestAPanicFailsItsReadOnly(t *testing.T) {
 	})
 }
 
-// A read that one endpoint cannot serve is served by the next, and the words of all are told where none can.
+// A read that one endpoint cannot serve is served by the next, and the answers of all are reported where none can.
 func TestAnywhereAsksEndpointsUntilOneHasTheData(t *testing.T) {
 	t.Parallel()
 	errOld := errors.New("it begins later")

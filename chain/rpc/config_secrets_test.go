@@ -37,11 +37,11 @@ func leakedIn(status int, form string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()
 		w.Header().Set("Location", "http://"+password+"@other/"+testPathKey)
-		told := fmt.Sprintf("%s %s %s %s alice:hunter2%%2B%%2F%%3Dx@", r.Header.Get("Authorization"), password,
+		received := fmt.Sprintf("%s %s %s %s alice:hunter2%%2B%%2F%%3Dx@", r.Header.Get("Authorization"), password,
 			r.Header.Get("X-Key"), r.RequestURI)
 		rpcHandler(func(w http.ResponseWriter, calls []asked) {
 			w.WriteHeader(status)
-			io.WriteString(w, strings.NewReplacer("ID", calls[0].ID.String(), "TOLD", told).Replace(form))
+			io.WriteString(w, strings.NewReplacer("ID", calls[0].ID.String(), "RECEIVED", received).Replace(form))
 		})(w, r)
 	}
 }
@@ -50,16 +50,16 @@ func leakedIn(status int, form string) http.HandlerFunc {
 func TestNoCredentialIsPrinted(t *testing.T) {
 	t.Parallel()
 	handlers := map[string]http.HandlerFunc{
-		"excerpt":         leakedIn(503, "TOLD"),
-		"unauthorized":    leakedIn(401, "TOLD"),
-		"redirect":        leakedIn(302, "TOLD"),
-		"html":            leakedIn(200, "<html>TOLD"),
-		"error object":    leakedIn(200, `{"id":ID,"error":{"code":-1,"message":"TOLD","data":"TOLD"}}`),
-		"retryable error": leakedIn(200, `{"id":ID,"error":{"code":429,"message":"TOLD"}}`),
-		"wrong shape":     leakedIn(200, `{"id":ID,"result":{"TOLD":1}}`),
-		"duplicate":       leakedIn(200, `{"id":ID,"TOLD":1,"TOLD":2}`),
-		"syntax":          leakedIn(200, `{"id":ID,"TOLD`),
-		"rest error":      leakedIn(400, `{"error":"TOLD"}`),
+		"excerpt":         leakedIn(503, "RECEIVED"),
+		"unauthorized":    leakedIn(401, "RECEIVED"),
+		"redirect":        leakedIn(302, "RECEIVED"),
+		"html":            leakedIn(200, "<html>RECEIVED"),
+		"error object":    leakedIn(200, `{"id":ID,"error":{"code":-1,"message":"RECEIVED","data":"RECEIVED"}}`),
+		"retryable error": leakedIn(200, `{"id":ID,"error":{"code":429,"message":"RECEIVED"}}`),
+		"wrong shape":     leakedIn(200, `{"id":ID,"result":{"RECEIVED":1}}`),
+		"duplicate":       leakedIn(200, `{"id":ID,"RECEIVED":1,"RECEIVED":2}`),
+		"syntax":          leakedIn(200, `{"id":ID,"RECEIVED`),
+		"rest error":      leakedIn(400, `{"error":"RECEIVED"}`),
 		"silent":          hang,
 	}
 	for _, f := range faults {

@@ -67,7 +67,7 @@ func bomb(size int) string {
 
 const testBody = 1 << 20 // the bound in the tests below
 
-// faults is every way in which an endpoint can fail to answer, and what the error must tell of it.
+// faults is every way in which an endpoint can fail to answer, and what the error must report of it.
 var faults = []struct {
 	name string
 	h    http.HandlerFunc

@@ -204,7 +204,7 @@ func TestObserveComparesHeights(t *testing.T) {
 	}
 	a := pin()
 	observe(a, 100)
-	observe(a, 90) // backwards: only hashes tell what that means
+	observe(a, 90) // backwards: only hashes show what that means
 	mustBeUnavailable(t, a.Fail(errors.New("x")), "x")
 	b := pin()
 	observe(b, 100)

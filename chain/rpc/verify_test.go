@@ -49,7 +49,7 @@ func TestAnEndpointOfAnotherChainIsNotUsed(t *testing.T) {
 	wrong := chainNode(t, &id, &checks, "wrong")
 	cfg := Config{URLs: urlsOf(wrong), Now: clk.Now, Check: chainCheck("0x1")}
 	c := newClient(t, cfg)
-	for range 2 { // the second time it is told from memory
+	for range 2 { // the second time it is known from memory
 		err := c.Call(t.Context(), "m", nil, nil)
 		mustBeUnavailable(t, err, "this node serves chain 0x5, configured is 0x1")
 		var w *WrongChainError

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// listening runs a subscription and returns where it announces and where it tells its end.
+// listening runs a subscription and returns where it announces and where it reports its end.
 func listening(ctx context.Context, c *Chain) (announced chan struct{}, ended chan error) {
 	announced, ended = make(chan struct{}, 100), make(chan error, 1)
 	go func() { ended <- c.Listen(ctx, "", func() { announced <- struct{}{} }) }()

@@ -145,7 +145,7 @@ func TestAnUnnumberedChainRefusesNoSecondPayment(t *testing.T) {
 }
 
 // A payment whose deposit was spent again by its payer can never be included: the blocks show what funded the deposit
-// and what used that, and Expired tells nothing, as no node of a UTXO chain does.
+// and what used that, and Expired reports nothing, as no node of a UTXO chain does.
 func TestADoubleSpentDepositShowsWhatSpentIt(t *testing.T) {
 	t.Parallel()
 	w := newHarness(t, sim.Config{Confirmations: 3})

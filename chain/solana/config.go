@@ -15,10 +15,9 @@ import (
 const (
 	GenesisMainnet = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
 	GenesisTestnet = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"
-	GenesisDevnet  = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG"
 )
 
-// Config configures one cluster. ID is required; the functions Mainnet, Testnet, Devnet and Private return complete
+// Config configures one cluster. ID is required; the functions Mainnet, Testnet and Private return complete
 // configurations.
 type Config struct {
 	ID      bursar.ChainID
@@ -46,9 +45,6 @@ func Mainnet() Config { return Config{ID: bursar.Solana, Genesis: GenesisMainnet
 
 // Testnet returns the cluster called testnet.
 func Testnet() Config { return Config{ID: bursar.Solana, Genesis: GenesisTestnet} }
-
-// Devnet returns the cluster called devnet.
-func Devnet() Config { return Config{ID: bursar.Solana, Genesis: GenesisDevnet} }
 
 // Private returns a cluster with any genesis hash.
 func Private() Config { return Config{ID: bursar.Solana} }

@@ -178,11 +178,12 @@ func TestHeadIsFinal(t *testing.T) {
 
 func TestWrongChainIsRefused(t *testing.T) {
 	t.Parallel()
+	const devnet = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG" // its genesis hash
 	f := newFake(t)
-	f.respond("getGenesisHash", func([]any) (any, error) { return GenesisDevnet, nil })
+	f.respond("getGenesisHash", func([]any) (any, error) { return devnet, nil })
 	_, err := f.open(t, nil).Head(t.Context())
 	var wrong *rpc.WrongChainError
-	if !errors.As(err, &wrong) || wrong.Serves != GenesisDevnet {
+	if !errors.As(err, &wrong) || wrong.Serves != devnet {
 		t.Fatalf("devnet for mainnet: %v", err)
 	}
 	if _, err := f.open(t, func(cfg *Config) { cfg.Genesis = "" }).Head(t.Context()); err != nil {

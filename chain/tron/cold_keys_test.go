@@ -20,7 +20,7 @@ func TestThePermissionWithTheFewestKeysIsFound(t *testing.T) {
 		}
 		return `"keys":[` + strings.Join(list, ",") + `]`
 	}
-	const transfers, votes = "02", "10" // the bits of kinds 1 and 4
+	const transfers, voting = "02", "10" // the bits of kinds 1 and 4
 	operations := func(first string) string { return `"operations":"` + first + strings.Repeat("0", 62) + `"` }
 	several := bursar.ColdWallet{Kind: bursar.ColdPermission, PermissionID: 2}
 	single := bursar.ColdWallet{Kind: bursar.ColdAddress}
@@ -37,8 +37,8 @@ func TestThePermissionWithTheFewestKeysIsFound(t *testing.T) {
 		"an owner that was never written": {`"active_permission":[` + active + `]`, several, []string{"permission 0 needs 1"}},
 		"one heavy key": {owner + `,"active_permission":[` + active + `,{"id":3,"threshold":2,` + operations(transfers) + `,` +
 			keys("1", "2") + `}]`, several, []string{"permission 3 needs 1 keys"}},
-		"one key that only votes": {owner + `,"active_permission":[` + active + `,{"id":3,"threshold":1,` + operations(votes) +
-			`,` + keys("1") + `}]`, several, nil},
+		"one key that only votes": {owner + `,"active_permission":[` + active + `,{"id":3,"threshold":1,` + operations(
+			voting) + `,` + keys("1") + `}]`, several, nil},
 		"its own key":           {`"owner_permission":{"threshold":1,` + keys("1") + `}`, single, nil},
 		"two others without it": {owner, single, []string{"permission 0 lets 2 other keys pay"}},
 		"never written":         {`"active_permission":[]`, single, nil},

@@ -91,11 +91,11 @@ func TestBroadcastVerdicts(t *testing.T) {
 
 func wantVerdict(t *testing.T, err, want error) {
 	t.Helper()
-	seam := errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced)
+	final := errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced)
 	switch {
 	case want == errNone && err != nil:
 		t.Fatalf("broadcast: %v", err)
-	case want == nil && (err == nil || seam):
+	case want == nil && (err == nil || final):
 		t.Fatalf("broadcast: %v, want an outcome that is unknown", err)
 	case want != nil && want != errNone && !errors.Is(err, want):
 		t.Fatalf("broadcast: %v, want %v", err, want)

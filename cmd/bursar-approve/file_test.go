@@ -41,7 +41,7 @@ func TestAFileInAFileOut(t *testing.T) {
 		t.Fatalf("got %d signatures, %v, want 1 of them", len(signatures), err)
 	}
 	d.taken = []signedText{{signed, signatures[0]}}
-	if len(d.votes(order(1))) != 1 {
+	if len(d.decisions(order(1))) != 1 {
 		t.Error("the approval in the file does not count")
 	}
 }
@@ -92,8 +92,8 @@ func TestTheAgentSigns(t *testing.T) {
 	if code := d.run("1.5\nbc1qar zzwf5mdq\n", env, "yes", d.url); code != 0 {
 		t.Fatalf("got code %d: %s, want 0", code, &d.err)
 	}
-	if votes := d.votes(order(1)); len(votes) != 1 || votes[0].Person != "bob" {
-		t.Errorf("got %v, want bob's", votes)
+	if decisions := d.decisions(order(1)); len(decisions) != 1 || decisions[0].Person != "bob" {
+		t.Errorf("got %v, want bob's", decisions)
 	}
 }
 

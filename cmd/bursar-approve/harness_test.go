@@ -122,14 +122,14 @@ func (d *fixture) keyed(answers string, args ...string) int {
 	return d.run(answers, nil, append([]string{"--key", d.path("key"), "--journal", d.path("journal")}, args...)...)
 }
 
-// votes returns what the signer would count.
-func (d *fixture) votes(o approval.Order) (votes []roster.VerifiedApproval) {
+// decisions returns what the signer would count.
+func (d *fixture) decisions(o approval.Order) (decisions []roster.VerifiedApproval) {
 	d.t.Helper()
 	for _, s := range d.taken {
 		v, _ := policy(d.t).Approvals(o, []roster.Signed{{Text: s.Text, Signature: s.Signature}}, noon.Add(2*time.Hour))
-		votes = append(votes, v...)
+		decisions = append(decisions, v...)
 	}
-	return votes
+	return decisions
 }
 
 func (d *fixture) wantSays(texts ...string) {

@@ -21,8 +21,8 @@ func TestWhatIsTypedIsSigned(t *testing.T) {
 	}
 	d.wantSays("You are ann", "Pay        1.5 BTC", "To         bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", "Passed over",
 		"Delivered")
-	if len(d.taken) != 1 || len(d.votes(order(2))) != 1 || d.votes(order(2))[0].Person != "ann" {
-		t.Errorf("got %d approvals, %v, want one of the second order by ann", len(d.taken), d.votes(order(2)))
+	if len(d.taken) != 1 || len(d.decisions(order(2))) != 1 || d.decisions(order(2))[0].Person != "ann" {
+		t.Errorf("got %d approvals, %v, want one of the second order by ann", len(d.taken), d.decisions(order(2)))
 	}
 	// Asked again, the program remembers.
 	d.keyed("\n\n", "yes", d.url, order(2).ID.String())
@@ -39,7 +39,7 @@ func TestThePasswordOfTheListenerIsSent(t *testing.T) {
 	d.wantSays("HTTP 401: \"the password is missing or wrong\"")
 	file := d.write("password", d.password+"\n")
 	if code := d.keyed("1.5\nbc1qar zzwf5mdq\n", "--password-file", file, "yes", d.url); code != 0 ||
-		len(d.votes(order(1))) != 1 {
+		len(d.decisions(order(1))) != 1 {
 		t.Errorf("with it: got code %d: %s, want 0 and 1 of them", code, &d.err)
 	}
 }
@@ -57,8 +57,8 @@ func TestAFurtherPaymentIsLoud(t *testing.T) {
 	}
 	d.keyed("pay again 2\n1.5\nbc1qar zzwf5mdq\n", "yes", "--payment", "2", d.url, id)
 	d.wantSays("PAYMENT 2 of this order", "the money can leave 2 TIMES")
-	if votes := d.votes(order(1)); len(votes) != 1 || votes[0].Payment != 2 {
-		t.Errorf("got %v, want one approval of payment 2", votes)
+	if decisions := d.decisions(order(1)); len(decisions) != 1 || decisions[0].Payment != 2 {
+		t.Errorf("got %v, want one approval of payment 2", decisions)
 	}
 }
 
@@ -128,8 +128,8 @@ func TestAFalsePolicyMakesTheApprovalWorthless(t *testing.T) {
 	lie.Assets[0].Decimals = 10
 	d.waiting.Policy = lie.Text()
 	d.keyed("0.015\nbc1qar zzwf5mdq\n", "yes", d.url)
-	if len(d.taken) != 1 || len(d.votes(order(1))) != 0 {
-		t.Errorf("got %d approvals of which %d count, want one that does not", len(d.taken), len(d.votes(order(1))))
+	if len(d.taken) != 1 || len(d.decisions(order(1))) != 0 {
+		t.Errorf("got %d approvals of which %d count, want one that does not", len(d.taken), len(d.decisions(order(1))))
 	}
 }
 
@@ -147,8 +147,8 @@ func TestANoIsSigned(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t, 1, order(1))
 	d.keyed("no\n", "no", d.url, order(1).ID.String())
-	if votes := d.votes(order(1)); len(votes) != 1 || votes[0].Decision != approval.No {
-		t.Errorf("got %v, want a no", votes)
+	if decisions := d.decisions(order(1)); len(decisions) != 1 || decisions[0].Decision != approval.No {
+		t.Errorf("got %v, want a no", decisions)
 	}
 }
 

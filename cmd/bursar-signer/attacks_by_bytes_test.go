@@ -24,7 +24,7 @@ import (
 // invented log, an older copy, a clock that was set back, and a state that is gone.
 func TestTheStateIsNoWayOut(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	first := c.takes(60)
 	c.want("a payment", first, "")
 	c.want("replayed, it counts once", first, "")
@@ -81,7 +81,7 @@ func TestTheStateIsNoWayOut(t *testing.T) {
 }
 
 // post makes a request as no client does, and returns the status; 0 if the connection ended before.
-func (c *lyingCore) post(path, body string) int {
+func (c *lyingService) post(path, body string) int {
 	c.t.Helper()
 	answer, err := c.raw(path, strings.NewReader(body), int64(len(body)))
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *lyingCore) post(path, body string) int {
 	return answer.StatusCode
 }
 
-func (c *lyingCore) raw(path string, body io.Reader, length int64) (*http.Response, error) {
+func (c *lyingService) raw(path string, body io.Reader, length int64) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, "http://signer"+path, body)
 	c.must(err)
 	r.ContentLength = length
@@ -104,7 +104,7 @@ func (c *lyingCore) raw(path string, body io.Reader, length int64) (*http.Respon
 }
 
 // copied returns the files of the state as they are.
-func (c *lyingCore) copied() map[string][]byte {
+func (c *lyingService) copied() map[string][]byte {
 	c.t.Helper()
 	files := map[string][]byte{}
 	for _, suffix := range []string{"", "-wal"} {
@@ -117,7 +117,7 @@ func (c *lyingCore) copied() map[string][]byte {
 }
 
 // put replaces the files of the state; without any the state is lost.
-func (c *lyingCore) put(files map[string][]byte) {
+func (c *lyingService) put(files map[string][]byte) {
 	c.t.Helper()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		path := filepath.Join(c.folder, "seed.age.state"+suffix)
@@ -134,7 +134,7 @@ func (c *lyingCore) put(files map[string][]byte) {
 // that nest, and requests without a version. The process goes on and signs the next one.
 func TestBadRequestsEndNothing(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	for body, want := range map[string]int{
 		"":                       http.StatusBadRequest,
 		strings.Repeat("[", 1e6): http.StatusBadRequest,

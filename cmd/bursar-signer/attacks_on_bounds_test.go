@@ -19,7 +19,7 @@ import (
 
 // bounds installs a policy under which nobody is asked: a rule for payments of at most 1,000 MATIC and one for sweeps
 // and gas, each with the bounds of a change. A MATIC is worth an EUR, and a request costs 0.01 MATIC.
-func (c *lyingCore) bounds(change func(payments, ours *roster.Rule)) {
+func (c *lyingService) bounds(change func(payments, ours *roster.Rule)) {
 	c.t.Helper()
 	c.approves(func(r *roster.Rule) { r.Need, r.Role = 0, "" }, func(p *roster.Policy) {
 		p.Rules = append(p.Rules, roster.Rule{ID: "ours", To: roster.ToOwn,
@@ -34,7 +34,7 @@ func daily(most uint64) []roster.Window {
 }
 
 // cent is a payment of a hundredth of a MATIC that only the service orders.
-func (c *lyingCore) cent(change func(p *evmPayload)) asked {
+func (c *lyingService) cent(change func(p *evmPayload)) asked {
 	c.t.Helper()
 	cent := uint64(gwei * gwei / 100)
 	a := c.polygons(func(p *evmPayload) {
@@ -48,7 +48,7 @@ func (c *lyingCore) cent(change func(p *evmPayload)) asked {
 }
 
 // dearer is a transaction with the nonce and the orders of another, at a fee of that many hundredths of a MATIC.
-func (c *lyingCore) dearer(before asked, nonce uint64, fee int64) asked {
+func (c *lyingService) dearer(before asked, nonce uint64, fee int64) asked {
 	c.t.Helper()
 	a := c.cent(func(p *evmPayload) { p.Nonce, p.MaxFee = nonce, big.NewInt(fee*100*gwei) })
 	a.draft.Orders = before.draft.Orders
@@ -56,7 +56,7 @@ func (c *lyingCore) dearer(before asked, nonce uint64, fee int64) asked {
 }
 
 // gas is a top-up of a deposit address with one MATIC.
-func (c *lyingCore) gas() asked {
+func (c *lyingService) gas() asked {
 	c.t.Helper()
 	home := c.deposit(bursar.Polygon)
 	a := c.polygons(func(p *evmPayload) { p.To, p.Value = unhex(home.Base[2:]), matic })
@@ -69,13 +69,13 @@ func (c *lyingCore) gas() asked {
 func attacksOnBounds() []attack {
 	return []attack{
 		{"window", "payments of a cent, each at a fee, past the fees of a day", signer.ReasonWindow,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				c.bounds(func(r, _ *roster.Rule) { r.Fees = daily(25_000) })
 				c.want("the first of them", c.cent(nil), "")
 				c.want("the second of them", c.cent(nil), "")
 				return c.cent(nil)
 			}},
-		{"window", "one payment, replaced at a higher fee each time", signer.ReasonWindow, func(c *lyingCore) asked {
+		{"window", "one payment, replaced at a higher fee each time", signer.ReasonWindow, func(c *lyingService) asked {
 			c.bounds(func(r, _ *roster.Rule) { r.Fees = daily(25_000) })
 			var nonce uint64
 			first := c.cent(func(p *evmPayload) { nonce = p.Nonce })
@@ -84,7 +84,7 @@ func attacksOnBounds() []attack {
 			return c.dearer(first, nonce, 3)
 		}},
 		{"window", "a payment more than are counted, after the signer was killed", signer.ReasonWindow,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				c.bounds(func(r, _ *roster.Rule) { r.Payments = daily(2) })
 				c.want("the first of them", c.cent(nil), "")
 				c.stop(syscall.SIGKILL)
@@ -93,7 +93,7 @@ func attacksOnBounds() []attack {
 				return c.cent(nil)
 			}},
 		{"window", "one account drained by its client's key, past its own window", signer.ReasonWindow,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				c.enrol()
 				c.bounds(func(r, _ *roster.Rule) { r.PerAccount = daily(1_500_000) })
 				c.want("a payment of the account", c.ordered(shop, 1, nil), "")
@@ -103,12 +103,12 @@ func attacksOnBounds() []attack {
 				return c.ordered(shop, 1, nil)
 			}},
 		{"policy", "an account that the service made up, by a rule that bounds each account", signer.ReasonPolicy,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				c.bounds(func(r, _ *roster.Rule) { r.PerAccount = daily(1_500_000) })
 				return c.ordered(bursar.ID{0: 7, 15: 7}, 0, nil)
 			}},
 		{"window", "gas to our own addresses, past what moving our money may cost", signer.ReasonWindow,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				c.bounds(func(_, ours *roster.Rule) { ours.Fees, ours.Payments = daily(25_000), daily(9) })
 				c.want("the first of them", c.gas(), "")
 				c.want("the second of them", c.gas(), "")
@@ -121,7 +121,7 @@ func attacksOnBounds() []attack {
 // process was killed: the rule lets 30 leave. Then one of these is replaced, which is no payment more.
 func TestAThousandCentsAgainstACount(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	c.bounds(func(r, _ *roster.Rule) { r.Payments, r.Fees = daily(30), daily(310_000) })
 	var nonce uint64
 	first := c.cent(func(p *evmPayload) { nonce = p.Nonce })
@@ -174,9 +174,9 @@ func TestAThousandCentsAgainstACount(t *testing.T) {
 
 // An approval does not lift the bound of its own rule: persons who would pay more than they signed for sign a version
 // that allows it.
-func TestTheLyingCoreIsBoundBesideApprovals(t *testing.T) {
+func TestTheLyingServiceIsBoundBesideApprovals(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	c.approves(func(r *roster.Rule) { r.Fees, r.Payments = daily(1_000_000), daily(1) })
 	c.want("what two persons approved", c.approved(nil, annsKey, bobsKey), "")
 	c.want("one more that they approved", c.approved(func(a *approval.Approval) { a.Payment = 1 }, annsKey, bobsKey),

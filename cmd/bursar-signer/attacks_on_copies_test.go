@@ -10,7 +10,7 @@ import (
 )
 
 // fails runs the signer's process, which must end by itself and say something.
-func (c *lyingCore) fails(want string) {
+func (c *lyingService) fails(want string) {
 	c.t.Helper()
 	p := exec.CommandContext(c.t.Context(), program)
 	p.Dir, p.Env = c.folder, append([]string{"HOME=" + c.folder}, c.env...)
@@ -24,7 +24,7 @@ func (c *lyingCore) fails(want string) {
 // notices it by itself, does not start, and is frozen; the way out is a person's, and the windows count as used up.
 func TestAnOlderCopyIsRefusedWithoutTheService(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	c.stop(syscall.SIGTERM)
 	socket, kill := c.emulator()
 	measure(t, socket) // it is there

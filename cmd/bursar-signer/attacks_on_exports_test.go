@@ -11,7 +11,7 @@ import (
 )
 
 // export writes an export of the signer's state.
-func (c *lyingCore) export(name string) {
+func (c *lyingService) export(name string) {
 	c.t.Helper()
 	c.says("has the state of instance", "export", name)
 }
@@ -21,7 +21,7 @@ func (c *lyingCore) export(name string) {
 // the same one again, gives anything back.
 func TestAnExportIsNoWayOut(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	first := c.takes(30)
 	c.want("a payment", first, "")
 	c.export("older")

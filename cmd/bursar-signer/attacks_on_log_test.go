@@ -20,7 +20,7 @@ import (
 // the comparison with the service's books finds each. What is edited in the export is refused.
 func TestWhatIsSignedBehindTheServicesBackIsFound(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	paid := c.takes(60)
 	c.want("a payment behind the service's back", paid, "")
 	c.want("one beyond the limit", c.takes(41), signer.ReasonQuota)

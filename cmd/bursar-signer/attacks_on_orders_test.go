@@ -36,7 +36,7 @@ func clientKey(n byte) ed25519.PrivateKey {
 const mallorysKey = 99
 
 // enrol adds keys of clients as a person on the signer's machine does.
-func (c *lyingCore) enrol() {
+func (c *lyingService) enrol() {
 	c.t.Helper()
 	for n, account := range map[byte]bursar.ID{1: shop, 2: other, 3: robbed} {
 		der, err := x509.MarshalPKIXPublicKey(clientKey(n).Public())
@@ -51,7 +51,7 @@ func (c *lyingCore) enrol() {
 }
 
 // want0 runs the program, which must succeed.
-func (c *lyingCore) want0(args ...string) {
+func (c *lyingService) want0(args ...string) {
 	c.t.Helper()
 	if _, says, code := c.run(args...); code != 0 {
 		c.t.Fatalf("bursar-signer %v exits with %d: %s, want 0", args, code, says)
@@ -59,7 +59,7 @@ func (c *lyingCore) want0(args ...string) {
 }
 
 // ordered is an honest payment of one MATIC with the order of an account, signed by a client.
-func (c *lyingCore) ordered(account bursar.ID, key byte, change func(o *approval.Order)) asked {
+func (c *lyingService) ordered(account bursar.ID, key byte, change func(o *approval.Order)) asked {
 	c.t.Helper()
 	a := c.polygons(func(*evmPayload) {})
 	c.order(&a, account, key, change)
@@ -67,7 +67,7 @@ func (c *lyingCore) ordered(account bursar.ID, key byte, change func(o *approval
 }
 
 // order gives a payment the order of an account; key 0 signs nothing.
-func (c *lyingCore) order(a *asked, account bursar.ID, key byte, change func(o *approval.Order)) {
+func (c *lyingService) order(a *asked, account bursar.ID, key byte, change func(o *approval.Order)) {
 	c.t.Helper()
 	p, now := a.order.Payments[0], time.Now().UTC().Truncate(time.Second)
 	o := approval.Order{Instance: c.instance(), Account: account, ID: bursar.NewIDs(time.Now, nil).Next(), Chain: a.id,
@@ -84,7 +84,7 @@ func (c *lyingCore) order(a *asked, account bursar.ID, key byte, change func(o *
 	a.draft.Orders = []chain.Order{one}
 }
 
-func (c *lyingCore) instance() string {
+func (c *lyingService) instance() string {
 	c.t.Helper()
 	p, err := c.client.Policy(c.t.Context())
 	c.must(err)
@@ -92,7 +92,7 @@ func (c *lyingCore) instance() string {
 }
 
 // again is another transaction with the order of one that was signed.
-func (c *lyingCore) again(signed asked, change func(p *evmPayload)) asked {
+func (c *lyingService) again(signed asked, change func(p *evmPayload)) asked {
 	c.t.Helper()
 	c.want("an honest order", signed, "")
 	a := c.polygons(change)
@@ -102,23 +102,23 @@ func (c *lyingCore) again(signed asked, change func(p *evmPayload)) asked {
 
 // attacksOnOrders are asked of a signer that knows keys of clients. Each is refused on its own.
 func attacksOnOrders() []attack {
-	fresh := func(change func(o *approval.Order)) func(c *lyingCore) asked {
-		return func(c *lyingCore) asked { return c.ordered(shop, 1, change) }
+	fresh := func(change func(o *approval.Order)) func(c *lyingService) asked {
+		return func(c *lyingService) asked { return c.ordered(shop, 1, change) }
 	}
 	other20 := "0x00000000000000000000000000000000DeaDBeef"
 	list := []attack{
 		{"order-signed", "a payment without any order", signer.ReasonOrderSigned,
-			func(c *lyingCore) asked { return c.polygons(func(*evmPayload) {}) }},
+			func(c *lyingService) asked { return c.polygons(func(*evmPayload) {}) }},
 		{"order-signed", "an order that nobody signed, of an account with a key", signer.ReasonOrderSigned,
-			func(c *lyingCore) asked { return c.ordered(shop, 0, nil) }},
+			func(c *lyingService) asked { return c.ordered(shop, 0, nil) }},
 		{"order-signed", "an order signed with the key of another account", signer.ReasonOrderSigned,
-			func(c *lyingCore) asked { return c.ordered(shop, 2, nil) }},
+			func(c *lyingService) asked { return c.ordered(shop, 2, nil) }},
 		{"order-signed", "an order signed with a key that was revoked", signer.ReasonOrderSigned,
-			func(c *lyingCore) asked { return c.ordered(robbed, 3, nil) }},
+			func(c *lyingService) asked { return c.ordered(robbed, 3, nil) }},
 		{"order-signed", "an order signed with a key that the service added", signer.ReasonOrderSigned,
-			func(c *lyingCore) asked { return c.ordered(shop, mallorysKey, nil) }},
+			func(c *lyingService) asked { return c.ordered(shop, mallorysKey, nil) }},
 		{"order-signed", "an order that was changed after it was signed", signer.ReasonOrderSigned,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				a, b := c.ordered(shop, 1, nil), c.ordered(shop, 1, nil)
 				a.draft.Orders[0].Signature = b.draft.Orders[0].Signature
 				return a
@@ -141,10 +141,12 @@ func attacksOnOrders() []attack {
 			fresh(func(o *approval.Order) { o.To.HasMemo, o.To.Memo = true, 7 })},
 		{"tx-pays-order", "an order of the same name on another chain", signer.ReasonPaysOrder,
 			fresh(func(o *approval.Order) { o.Chain = bursar.Ethereum })},
-		{"tx-pays-order", "an order of one token, paid in another asset", signer.ReasonPaysOrder, func(c *lyingCore) asked {
+		{"tx-pays-order", "an order of one token, paid in another asset", signer.ReasonPaysOrder, func(
+			c *lyingService,
+		) asked {
 			return c.ordered(shop, 1, func(o *approval.Order) { o.Contract = c.base(bursar.Polygon, other20) })
 		}},
-		{"tx-pays-order", "an order split into two payments", signer.ReasonPaysOrder, func(c *lyingCore) asked {
+		{"tx-pays-order", "an order split into two payments", signer.ReasonPaysOrder, func(c *lyingService) asked {
 			a := c.polygons(func(p *evmPayload) { p.Value = big.NewInt(gwei * gwei / 2) })
 			a.order.Payments[0].Amount = bursar.Units(gwei * gwei / 2)
 			c.order(&a, shop, 1, func(o *approval.Order) { o.Units = bursar.Units(gwei * gwei) })
@@ -152,10 +154,10 @@ func attacksOnOrders() []attack {
 		}},
 		{"tx-pays-order", "a higher fee than the order allows", signer.ReasonPaysOrder,
 			fresh(func(o *approval.Order) { o.MaxFee = bursar.Units(1) })},
-		{"order-once", "the same order in a second transaction", signer.ReasonOrderOnce, func(c *lyingCore) asked {
+		{"order-once", "the same order in a second transaction", signer.ReasonOrderOnce, func(c *lyingService) asked {
 			return c.again(c.ordered(shop, 1, nil), func(*evmPayload) {})
 		}},
-		{"order-once", "two orders under one ID", signer.ReasonOrderOnce, func(c *lyingCore) asked {
+		{"order-once", "two orders under one ID", signer.ReasonOrderOnce, func(c *lyingService) asked {
 			id := bursar.NewIDs(time.Now, nil).Next()
 			named := func(o *approval.Order) { o.ID = id }
 			a := c.again(c.ordered(shop, 1, named), func(*evmPayload) {})
@@ -167,11 +169,11 @@ func attacksOnOrders() []attack {
 	return list
 }
 
-// TestTheLyingCoreOrdersNothing asks a signer that knows keys of clients, in the real process, for what they did not
+// TestTheLyingServiceOrdersNothing asks a signer that knows keys of clients, in the real process, for what they did not
 // sign.
-func TestTheLyingCoreOrdersNothing(t *testing.T) {
+func TestTheLyingServiceOrdersNothing(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	c.enrol()
 	for name, account := range map[string]bursar.ID{"an honest order": shop, "of another account": other} {
 		c.want(name, c.ordered(account, byte(account[15]), nil), "")
@@ -203,7 +205,7 @@ func TestTheLyingCoreOrdersNothing(t *testing.T) {
 // With signer.orders: required nothing leaves in the name of accounts without keys, nor without a name.
 func TestRequiredOrders(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	c.stop(syscall.SIGTERM)
 	c.write("bursar.yaml",
 		strings.Replace(limits, "lock_memory: preferred", "lock_memory: preferred, orders: required", 1))

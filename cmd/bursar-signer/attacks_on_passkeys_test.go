@@ -14,7 +14,7 @@ import (
 )
 
 // asksPasskeys installs a policy on the signer's machine under which two persons approve each payment in a browser.
-func (c *lyingCore) asksPasskeys() (p roster.Policy) {
+func (c *lyingService) asksPasskeys() (p roster.Policy) {
 	c.t.Helper()
 	now := time.Now().UTC().Truncate(time.Second)
 	site, err := passkey.ParseOrigin(passkeytest.Origin)
@@ -32,7 +32,7 @@ func (c *lyingCore) asksPasskeys() (p roster.Policy) {
 }
 
 // seen is a payment of one MATIC, which ann approved, and which somebody else approved with a passkey by its number.
-func (c *lyingCore) seen(
+func (c *lyingService) seen(
 	p roster.Policy, by byte, change func(a *approval.Approval), touch func(*passkeytest.Touch),
 ) asked {
 	c.t.Helper()
@@ -57,10 +57,10 @@ func (c *lyingCore) seen(
 	return r
 }
 
-// TestTheLyingCoreHasPasskeysAsked asks a signer in the real process for what people's passkeys did not approve.
-func TestTheLyingCoreHasPasskeysAsked(t *testing.T) {
+// TestTheLyingServiceHasPasskeysAsked asks a signer in the real process for what people's passkeys did not approve.
+func TestTheLyingServiceHasPasskeysAsked(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	p := c.asksPasskeys()
 	first := c.seen(p, 2, nil, nil)
 	c.want("what two persons approved", first, "")

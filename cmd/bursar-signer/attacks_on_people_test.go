@@ -18,7 +18,7 @@ import (
 
 // approves installs a policy on the signer's machine under which a payment needs two approvers, after a change of that
 // rule and of the policy, and nothing is paid to an address of a customer that persons denied.
-func (c *lyingCore) approves(change func(r *roster.Rule), changes ...func(p *roster.Policy)) (p roster.Policy) {
+func (c *lyingService) approves(change func(r *roster.Rule), changes ...func(p *roster.Policy)) (p roster.Policy) {
 	c.t.Helper()
 	now := time.Now().UTC().Truncate(time.Second)
 	rule := roster.Rule{ID: "two", For: []string{roster.KindWithdrawal}, To: roster.ToAny, Each: bursar.Units(1e9),
@@ -39,7 +39,7 @@ func (c *lyingCore) approves(change func(r *roster.Rule), changes ...func(p *ros
 }
 
 // approved is a payment of one MATIC, approved by keys after a change of each approval.
-func (c *lyingCore) approved(change func(a *approval.Approval), keys ...byte) asked {
+func (c *lyingService) approved(change func(a *approval.Approval), keys ...byte) asked {
 	c.t.Helper()
 	r := c.ordered(unsigned, 0, nil)
 	order := &r.draft.Orders[0]
@@ -59,7 +59,7 @@ func (c *lyingCore) approved(change func(a *approval.Approval), keys ...byte) as
 }
 
 // word is an approval signed with a key in a namespace.
-func (c *lyingCore) word(a approval.Approval, namespace string, key byte) chain.SignedText {
+func (c *lyingService) word(a approval.Approval, namespace string, key byte) chain.SignedText {
 	c.t.Helper()
 	by, err := ssh.NewSignerFromKey(clientKey(key))
 	c.must(err)
@@ -70,11 +70,11 @@ func (c *lyingCore) word(a approval.Approval, namespace string, key byte) chain.
 
 // attacksOnPeople are asked of a signer whose policy demands two approvers for each payment.
 func attacksOnPeople() []attack {
-	of := func(change func(a *approval.Approval)) func(c *lyingCore) asked {
-		return func(c *lyingCore) asked { return c.approved(change, annsKey, bobsKey) }
+	of := func(change func(a *approval.Approval)) func(c *lyingService) asked {
+		return func(c *lyingService) asked { return c.approved(change, annsKey, bobsKey) }
 	}
-	by := func(keys ...byte) func(c *lyingCore) asked {
-		return func(c *lyingCore) asked { return c.approved(nil, keys...) }
+	by := func(keys ...byte) func(c *lyingService) asked {
+		return func(c *lyingService) asked { return c.approved(nil, keys...) }
 	}
 	list := []attack{
 		{"approved", "a payment that nobody approved", signer.ReasonApproved, by()},
@@ -100,7 +100,7 @@ func attacksOnPeople() []attack {
 		{"approved", "approvals that have expired", signer.ReasonApproved, of(func(a *approval.Approval) {
 			a.Created, a.Expires = a.Created.Add(-2*time.Hour), a.Created.Add(-time.Hour)
 		})},
-		{"approved", "a yes of two beside a no of one", signer.ReasonApproved, func(c *lyingCore) asked {
+		{"approved", "a yes of two beside a no of one", signer.ReasonApproved, func(c *lyingService) asked {
 			r := c.approved(nil, annsKey, bobsKey)
 			no := c.approved(func(a *approval.Approval) { a.Decision = approval.No }, annsKey)
 			o, err := approval.ParseOrder(r.draft.Orders[0].Text)
@@ -112,7 +112,7 @@ func attacksOnPeople() []attack {
 			*list = append(*list, c.word(a, approval.NamespaceApproval, annsKey))
 			return r
 		}},
-		{"approved", "a text that was signed as a policy", signer.ReasonApproved, func(c *lyingCore) asked {
+		{"approved", "a text that was signed as a policy", signer.ReasonApproved, func(c *lyingService) asked {
 			r := c.approved(nil, annsKey, bobsKey)
 			a, err := approval.ParseApproval(r.draft.Orders[0].Approvals[1].Text)
 			c.must(err)
@@ -120,14 +120,14 @@ func attacksOnPeople() []attack {
 			return r
 		}},
 		{"approved", "a payment's approvals again, for another transaction", signer.ReasonApproved,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				first := c.approved(nil, annsKey, bobsKey)
 				c.want("what two persons approved", first, "")
 				again := c.polygons(func(*evmPayload) {})
 				again.draft.Orders = first.draft.Orders
 				return again
 			}},
-		{"policy", "an asset that the policy does not name", signer.ReasonPolicy, func(c *lyingCore) asked {
+		{"policy", "an asset that the policy does not name", signer.ReasonPolicy, func(c *lyingService) asked {
 			a := honest["USDT on Polygon"](c)
 			c.order(&a, unsigned, 0, nil)
 			return a
@@ -139,25 +139,25 @@ func attacksOnPeople() []attack {
 
 // attacksOnRules are asked of a signer whose policy has one more condition, each of a signer of its own.
 func attacksOnRules() []attack {
-	approved := func(c *lyingCore) asked { return c.approved(nil, annsKey, bobsKey) }
+	approved := func(c *lyingService) asked { return c.approved(nil, annsKey, bobsKey) }
 	return []attack{
 		{"destination", "a payment that two approved, to an address that nobody signed", signer.ReasonDestination,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				c.approves(func(r *roster.Rule) { r.To = roster.ToListed })
 				return approved(c)
 			}},
-		{"hold", "a payment that two approved, within its hold", signer.ReasonHold, func(c *lyingCore) asked {
+		{"hold", "a payment that two approved, within its hold", signer.ReasonHold, func(c *lyingService) asked {
 			c.approves(func(r *roster.Rule) { r.Hold = time.Hour })
 			return approved(c)
 		}},
 		{"hours", "a payment that two approved, on another day than it may be signed", signer.ReasonHours,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				day := time.Now().UTC().AddDate(0, 0, 3).Format("Mon")
 				c.approves(func(r *roster.Rule) { r.Hours = roster.Hours(day + "-" + day + " 00-24") })
 				return approved(c)
 			}},
 		{"window", "a payment that two approved, past what may leave in an hour", signer.ReasonWindow,
-			func(c *lyingCore) asked {
+			func(c *lyingService) asked {
 				c.approves(func(r *roster.Rule) {
 					r.Windows = []roster.Window{{Length: time.Hour, Most: bursar.Units(1_500_000)}}
 				})
@@ -167,10 +167,11 @@ func attacksOnRules() []attack {
 	}
 }
 
-// TestTheLyingCoreHasPeopleAsked asks a signer in the real process for what the people of its policy did not approve.
-func TestTheLyingCoreHasPeopleAsked(t *testing.T) {
+// TestTheLyingServiceHasPeopleAsked asks a signer in the real process for what the people of its policy did not
+// approve.
+func TestTheLyingServiceHasPeopleAsked(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	c.approves(nil)
 	c.want("what two persons approved", c.approved(nil, annsKey, bobsKey), "")
 	for _, a := range attacksOnPeople() {
@@ -179,11 +180,11 @@ func TestTheLyingCoreHasPeopleAsked(t *testing.T) {
 	c.want("what two persons approved", c.approved(nil, annsKey, bobsKey), "")
 }
 
-// TestTheLyingCoreIsHeldToTheRules does so with one more condition of the policy at a time.
-func TestTheLyingCoreIsHeldToTheRules(t *testing.T) {
+// TestTheLyingServiceIsHeldToTheRules does so with one more condition of the policy at a time.
+func TestTheLyingServiceIsHeldToTheRules(t *testing.T) {
 	t.Parallel()
 	for _, a := range slices.Concat(attacksOnRules(), attacksOnBounds()) {
-		c := newLyingCore(t)
+		c := newLyingService(t)
 		c.want(a.what, a.ask(c), a.reason)
 	}
 }

@@ -27,7 +27,7 @@ const (
 )
 
 // screens installs a policy on the signer's machine under which nothing leaves without a pass of the last hour.
-func (c *lyingCore) screens() {
+func (c *lyingService) screens() {
 	c.t.Helper()
 	now := time.Now().UTC().Truncate(time.Second)
 	p := roster.Policy{Instance: c.instance(), Network: "mainnet", Version: 1, Created: now, NotBefore: now, Authors: 2,
@@ -41,7 +41,7 @@ func (c *lyingCore) screens() {
 
 // govern has ann and bob sign a policy and installs it on the signer's machine. change adds to what the policy says of
 // each of them.
-func (c *lyingCore) govern(p roster.Policy, change func(i int, one *roster.Person)) {
+func (c *lyingService) govern(p roster.Policy, change func(i int, one *roster.Person)) {
 	c.t.Helper()
 	var signatures []string
 	for i, name := range []string{"ann", "bob"} {
@@ -69,14 +69,14 @@ func (c *lyingCore) govern(p roster.Policy, change func(i int, one *roster.Perso
 }
 
 // screened is a payment of one MATIC with an answer to what is asked about it, signed with a key.
-func (c *lyingCore) screened(key byte, change func(q *verdict.Request, a *verdict.Answer)) asked {
+func (c *lyingService) screened(key byte, change func(q *verdict.Request, a *verdict.Answer)) asked {
 	c.t.Helper()
 	a := c.ordered(unsigned, 0, nil)
 	a.draft.Orders[0].Screening = c.answered(a, key, change)
 	return a
 }
 
-func (c *lyingCore) answered(
+func (c *lyingService) answered(
 	of asked, key byte, change func(q *verdict.Request, a *verdict.Answer),
 ) chain.Screening {
 	c.t.Helper()
@@ -97,25 +97,25 @@ func (c *lyingCore) answered(
 
 // attacksOnScreening are asked of a signer whose policy demands passes.
 func attacksOnScreening() []attack {
-	changed := func(change func(q *verdict.Request, a *verdict.Answer)) func(c *lyingCore) asked {
-		return func(c *lyingCore) asked { return c.screened(screenersKey, change) }
+	changed := func(change func(q *verdict.Request, a *verdict.Answer)) func(c *lyingService) asked {
+		return func(c *lyingService) asked { return c.screened(screenersKey, change) }
 	}
 	list := []attack{
 		{"screened", "a payment without an answer of the screening service", signer.ReasonScreened,
-			func(c *lyingCore) asked { return c.ordered(unsigned, 0, nil) }},
+			func(c *lyingService) asked { return c.ordered(unsigned, 0, nil) }},
 		{"screened", "a payment that the screening service wants reviewed", signer.ReasonScreened,
 			changed(func(_ *verdict.Request, a *verdict.Answer) { a.Verdict = verdict.Review })},
 		{"screened", "a payment that the screening service rejected", signer.ReasonScreened,
 			changed(func(_ *verdict.Request, a *verdict.Answer) { a.Verdict = verdict.Reject })},
-		{"screened", "a review made into a pass after it was signed", signer.ReasonScreened, func(c *lyingCore) asked {
+		{"screened", "a review made into a pass after it was signed", signer.ReasonScreened, func(c *lyingService) asked {
 			a := c.screened(screenersKey, func(_ *verdict.Request, a *verdict.Answer) { a.Verdict = verdict.Review })
 			s := &a.draft.Orders[0].Screening
 			s.Text = strings.Replace(s.Text, "verdict: review", "verdict: pass", 1)
 			return a
 		}},
 		{"screened", "a pass signed with a key of the service's own", signer.ReasonScreened,
-			func(c *lyingCore) asked { return c.screened(mallorysKey, nil) }},
-		{"screened", "the pass of another order", signer.ReasonScreened, func(c *lyingCore) asked {
+			func(c *lyingService) asked { return c.screened(mallorysKey, nil) }},
+		{"screened", "the pass of another order", signer.ReasonScreened, func(c *lyingService) asked {
 			a, b := c.screened(screenersKey, nil), c.screened(screenersKey, nil)
 			a.draft.Orders[0].Screening = b.draft.Orders[0].Screening
 			return a
@@ -143,11 +143,11 @@ func attacksOnScreening() []attack {
 	return list
 }
 
-// TestTheLyingCoreIsScreened asks a signer whose policy demands passes, in the real process, for what the screening
+// TestTheLyingServiceIsScreened asks a signer whose policy demands passes, in the real process, for what the screening
 // service did not pass.
-func TestTheLyingCoreIsScreened(t *testing.T) {
+func TestTheLyingServiceIsScreened(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	c.screens()
 	c.want("what was passed", c.screened(screenersKey, nil), "")
 	for _, a := range attacksOnScreening() {

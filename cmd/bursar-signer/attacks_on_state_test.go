@@ -24,7 +24,7 @@ import (
 var matic = big.NewInt(gwei * gwei)
 
 // takes is a payment of some MATIC to the intruder, which the order says too.
-func (c *lyingCore) takes(units uint64) asked {
+func (c *lyingService) takes(units uint64) asked {
 	c.t.Helper()
 	amount := new(big.Int).Mul(matic, new(big.Int).SetUint64(units))
 	a := c.polygons(func(p *evmPayload) { p.To, p.Value, p.Gas = mallorys20, amount, 21_000 })
@@ -39,7 +39,7 @@ func (c *lyingCore) takes(units uint64) asked {
 // the process was killed: of an hourly limit of 100 MATIC, 99 leave.
 func TestAThousandOrdersAgainstOneWindow(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	orders := make([]asked, 1000)
 	for i := range orders {
 		orders[i] = c.takes(3)
@@ -96,7 +96,7 @@ type most struct {
 }
 
 // drain asks until nothing more is signed: payments, then fees of gas top-ups, the highest that are signed.
-func (c *lyingCore) drain() (m most) {
+func (c *lyingService) drain() (m most) {
 	c.t.Helper()
 	m = most{new(big.Int), new(big.Int), new(big.Int), 0}
 	for units := uint64(64); units > 0; {
@@ -129,11 +129,11 @@ func (c *lyingCore) drain() (m most) {
 	return m
 }
 
-// TestTheMostThatALyingCoreTakes is what docs/threat-model.md says, as a figure: of a configuration with 100 MATIC and
-// 20 MATIC of fees an hour, and 30 sweeps, an intruder gets no more, and after a restart nothing else.
-func TestTheMostThatALyingCoreTakes(t *testing.T) {
+// TestTheMostThatALyingServiceTakes is what docs/threat-model.md says, as a figure: of a configuration with 100 MATIC
+// and 20 MATIC of fees an hour, and 30 sweeps, an intruder gets no more, and after a restart nothing else.
+func TestTheMostThatALyingServiceTakes(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	m := c.drain()
 	whole := func(n int64) *big.Int { return new(big.Int).Mul(matic, big.NewInt(n)) }
 	if m.paid.Cmp(whole(100)) != 0 {
@@ -153,7 +153,7 @@ func TestTheMostThatALyingCoreTakes(t *testing.T) {
 }
 
 // ahead lets the state remember something from a later time.
-func (c *lyingCore) ahead(by time.Duration) {
+func (c *lyingService) ahead(by time.Duration) {
 	c.t.Helper()
 	file, err := memory.Join(c.t.Context(), filepath.Join(c.folder, "seed.age.state"))
 	c.must(err)
@@ -165,7 +165,7 @@ func (c *lyingCore) ahead(by time.Duration) {
 // signature arrives that was not on its way, and none after a restart. A signal freezes as well.
 func TestAFreezeOfTheProcessWins(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	var signed, late atomic.Int64
 	busy := make(chan struct{})
 	var frozen atomic.Bool

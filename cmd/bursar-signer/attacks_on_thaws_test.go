@@ -20,7 +20,7 @@ import (
 // begins by itself.
 func TestAThiefOfTheAuthorsKeysThawsNothingForAnHour(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	c.approves(nil)
 	c.want0(c.freezing("freeze", false, annsKey)...)
 	c.want("frozen by ann", c.approved(nil, annsKey, bobsKey), signer.ReasonFrozen)
@@ -52,7 +52,7 @@ func TestAThiefOfTheAuthorsKeysThawsNothingForAnHour(t *testing.T) {
 }
 
 // freezing writes a freeze or a thaw, signed with keys, and returns the arguments that apply it.
-func (c *lyingCore) freezing(file string, thaw bool, keys ...byte) (args []string) {
+func (c *lyingService) freezing(file string, thaw bool, keys ...byte) (args []string) {
 	c.t.Helper()
 	now := time.Now().UTC().Truncate(time.Second)
 	text := approval.Freeze{Instance: c.instance(), Thaw: thaw, Why: "the keys are gone", Created: now,
@@ -70,7 +70,7 @@ func (c *lyingCore) freezing(file string, thaw bool, keys ...byte) (args []strin
 }
 
 // hears asks the signer, as a service does, until it says why it is frozen; "": until it is not.
-func (c *lyingCore) hears(says string) {
+func (c *lyingService) hears(says string) {
 	c.t.Helper()
 	end := time.Now().Add(time.Minute)
 	for {
@@ -87,7 +87,7 @@ func (c *lyingCore) hears(says string) {
 }
 
 // pretend changes the state beside the running signer.
-func (c *lyingCore) pretend(statement string) {
+func (c *lyingService) pretend(statement string) {
 	c.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(c.folder, "seed.age.state")+"?_pragma=busy_timeout(10000)")
 	c.must(err)

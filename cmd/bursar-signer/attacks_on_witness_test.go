@@ -17,7 +17,7 @@ import (
 // again and the witness too.
 func TestTheSignerHoldsWhatAWitnessCosigned(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	public, private, err := ed25519.GenerateKey(nil)
 	c.must(err)
 	witness := proof.Witness{Name: "witness.example.com", Private: private}

@@ -12,17 +12,17 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// attack is one request that only a service in other hands makes: which rule stops it, and the reason that it is told.
+// attack is one request that only a service in other hands makes: which rule stops it, and the reason that it gets.
 type attack struct {
 	rule   string
 	what   string
 	reason signer.Reason
-	ask    func(c *lyingCore) asked
+	ask    func(c *lyingService) asked
 }
 
 // attacks are all of them, those on limits first: the others freeze the signer.
 func attacks() []attack {
-	all := slices.Concat(attacksOnCoins(), attacksOnEVM(), attacksOnTron(), attacksOnSolana(), attacksOnXRPL(),
+	all := slices.Concat(attacksOnUTXOs(), attacksOnEVM(), attacksOnTron(), attacksOnSolana(), attacksOnXRPL(),
 		attacksOnCold())
 	slices.SortStableFunc(all, func(a, b attack) int { return strings.Compare(a.rule, b.rule) })
 	slices.SortStableFunc(all, func(a, b attack) int { return cmp.Compare(order(a), order(b)) })
@@ -38,32 +38,32 @@ func order(a attack) int {
 
 // honest are requests in the same encodings of which nothing is wrong: if they were refused, the refusals of the
 // attacks would prove nothing.
-var honest = map[string]func(c *lyingCore) asked{
-	"Bitcoin": func(c *lyingCore) asked {
-		return c.coins(bursar.Bitcoin, []uint64{btc / 10, btc / 10}, 10_000, to(customersCoins, btc/20)).asked()
+var honest = map[string]func(c *lyingService) asked{
+	"Bitcoin": func(c *lyingService) asked {
+		return c.utxoTx(bursar.Bitcoin, []uint64{btc / 10, btc / 10}, 10_000, to(customersAddress, btc/20)).asked()
 	},
-	"MATIC": func(c *lyingCore) asked { return c.polygons(func(*evmPayload) {}) },
-	"USDT on Polygon": func(c *lyingCore) asked {
+	"MATIC": func(c *lyingService) asked { return c.polygons(func(*evmPayload) {}) },
+	"USDT on Polygon": func(c *lyingService) asked {
 		return c.tokens(func(*evmPayload) {})
 	},
-	"TRX": func(c *lyingCore) asked { return c.trons(func(*tronTx, []byte) {}) },
-	"USDT on Tron": func(c *lyingCore) asked {
+	"TRX": func(c *lyingService) asked { return c.trons(func(*tronTx, []byte) {}) },
+	"USDT on Tron": func(c *lyingService) asked {
 		return c.tronTokens(callOf("a9059cbb", tronBytes(tronCustomer)[1:], 5), func(*tronTx) {})
 	},
-	"SOL": func(c *lyingCore) asked { return c.sols(nil, nil, nil) },
-	"XRP": func(c *lyingCore) asked { return c.ripples(func(raw []byte) []byte { return raw }) },
-	"a sweep": func(c *lyingCore) asked {
-		x := c.coins(bursar.Bitcoin, []uint64{btc / 10}, 10_000)
+	"SOL": func(c *lyingService) asked { return c.sols(nil, nil, nil) },
+	"XRP": func(c *lyingService) asked { return c.ripples(func(raw []byte) []byte { return raw }) },
+	"a sweep": func(c *lyingService) asked {
+		x := c.utxoTx(bursar.Bitcoin, []uint64{btc / 10}, 10_000)
 		x.order.Kind, x.order.Payments = chain.KindSweep, []chain.Payment{to(c.hot(x.id).Base, btc/10)}
 		return x.asked()
 	},
 }
 
-// TestTheLyingCoreIsRefused asks the real process for everything that no honest service asks for. It freezes itself
+// TestTheLyingServiceIsRefused asks the real process for everything that no honest service asks for. It freezes itself
 // meanwhile, and each refusal still names its rule.
-func TestTheLyingCoreIsRefused(t *testing.T) {
+func TestTheLyingServiceIsRefused(t *testing.T) {
 	t.Parallel()
-	c := newLyingCore(t)
+	c := newLyingService(t)
 	for name, ask := range honest {
 		c.want(name, ask(c), "")
 	}

@@ -48,7 +48,7 @@ func runToken() int {
 // What is sealed to a token's public key, the program of signer.token_command opens.
 func TestTheSeedFileOpensByAToken(t *testing.T) {
 	t.Parallel()
-	b := sealedBench(t, "signer: {token_command: ["+tokenProgram+", key]}")
+	b := sealedHarness(t, "signer: {token_command: ["+tokenProgram+", key]}")
 	own, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestTheSeedFileOpensByATPM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs swtpm")
 	}
-	b := sealedBench(t, "signer: {tpm: tpm}")
+	b := sealedHarness(t, "signer: {tpm: tpm}")
 	socket, _ := b.emulator()
 	measure(t, socket)
 	before := b.says("opens", "seed", "check")
@@ -100,8 +100,8 @@ func TestTheSeedFileOpensByATPM(t *testing.T) {
 	b.says("The way passphrase opens it", "seed", "check")
 }
 
-// emulator starts a TPM at the socket tpm of the bench, with what it kept. kill cuts its power.
-func (b *bench) emulator() (socket string, kill func()) {
+// emulator starts a TPM at the socket tpm of the harness, with what it kept. kill cuts its power.
+func (b *harness) emulator() (socket string, kill func()) {
 	b.Helper()
 	program, err := exec.LookPath("swtpm")
 	if err != nil {

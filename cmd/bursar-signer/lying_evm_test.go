@@ -46,7 +46,7 @@ type evmPayload struct {
 const gwei = 1_000_000_000
 
 // polygons is an honest payment of one MATIC that was changed, with the order of the honest one.
-func (c *lyingCore) polygons(change func(*evmPayload)) asked {
+func (c *lyingService) polygons(change func(*evmPayload)) asked {
 	c.t.Helper()
 	p := &evmPayload{ChainID: 137, Nonce: uint64(made.Add(1)), Tip: big.NewInt(30 * gwei), MaxFee: big.NewInt(100 * gwei),
 		Gas: 100_000, To: customers20, Value: big.NewInt(gwei * gwei), kind: 2}
@@ -56,7 +56,7 @@ func (c *lyingCore) polygons(change func(*evmPayload)) asked {
 }
 
 // tokens is polygons with an honest payment of a token.
-func (c *lyingCore) tokens(change func(*evmPayload)) asked {
+func (c *lyingService) tokens(change func(*evmPayload)) asked {
 	c.t.Helper()
 	a := c.polygons(func(p *evmPayload) {
 		p.To, p.Value, p.Data = usdtMatic, new(big.Int), callOf("a9059cbb", customers20, 5)
@@ -75,7 +75,7 @@ func callOf(selector string, address []byte, number uint64) []byte {
 	return binary.BigEndian.AppendUint64(data, number)
 }
 
-func (c *lyingCore) base(id bursar.ChainID, text string) string {
+func (c *lyingService) base(id bursar.ChainID, text string) string {
 	c.t.Helper()
 	address, err := c.chains[id].ParseAddress(text)
 	c.must(err)
@@ -83,7 +83,7 @@ func (c *lyingCore) base(id bursar.ChainID, text string) string {
 }
 
 // evm encodes a transaction as the service does.
-func (c *lyingCore) evm(p *evmPayload, order chain.TxRequest) asked {
+func (c *lyingService) evm(p *evmPayload, order chain.TxRequest) asked {
 	c.t.Helper()
 	body, err := rlp.EncodeToBytes([]any{p.ChainID, p.Nonce, p.Tip, p.MaxFee, p.Gas, p.To, p.Value, p.Data, p.Access})
 	c.must(err)
@@ -92,7 +92,7 @@ func (c *lyingCore) evm(p *evmPayload, order chain.TxRequest) asked {
 }
 
 // envelope is the stored form of EVM chains and, without an address, of Tron.
-func (c *lyingCore) envelope(id bursar.ChainID, payload []byte, order chain.TxRequest, fee *big.Int) asked {
+func (c *lyingService) envelope(id bursar.ChainID, payload []byte, order chain.TxRequest, fee *big.Int) asked {
 	c.t.Helper()
 	key := order.From.Key
 	fields := []any{uint64(1), string(key.Family), key.Branch, key.Index}
@@ -108,56 +108,56 @@ func (c *lyingCore) envelope(id bursar.ChainID, payload []byte, order chain.TxRe
 
 func attacksOnEVM() []attack {
 	list := []attack{
-		{"shape", "EVM: creates a contract", "unreadable", func(c *lyingCore) asked {
+		{"shape", "EVM: creates a contract", "unreadable", func(c *lyingService) asked {
 			return c.polygons(func(p *evmPayload) { p.To, p.Data = nil, unhex("6000600055") })
 		}},
-		{"shape", "EVM: hands the account to a contract (EIP-7702)", "unreadable", func(c *lyingCore) asked {
+		{"shape", "EVM: hands the account to a contract (EIP-7702)", "unreadable", func(c *lyingService) asked {
 			return c.polygons(func(p *evmPayload) { p.kind = 4 })
 		}},
-		{"shape", "EVM: a legacy transaction, valid on every chain", "unreadable", func(c *lyingCore) asked {
+		{"shape", "EVM: a legacy transaction, valid on every chain", "unreadable", func(c *lyingService) asked {
 			return c.polygons(func(p *evmPayload) { p.kind = 0xe8 })
 		}},
-		{"shape", "EVM: a signed message (EIP-191, personal_sign)", "unreadable", func(c *lyingCore) asked {
+		{"shape", "EVM: a signed message (EIP-191, personal_sign)", "unreadable", func(c *lyingService) asked {
 			a := c.polygons(func(*evmPayload) {})
 			return c.envelope(a.id, []byte("\x19Ethereum Signed Message:\n5hello"), a.order, big.NewInt(1))
 		}},
-		{"shape", "EVM: typed data (EIP-712), as a permit is", "unreadable", func(c *lyingCore) asked {
+		{"shape", "EVM: typed data (EIP-712), as a permit is", "unreadable", func(c *lyingService) asked {
 			a := c.polygons(func(*evmPayload) {})
 			return c.envelope(a.id, append([]byte{0x19, 1}, make([]byte, 64)...), a.order, big.NewInt(1))
 		}},
-		{"shape", "EVM: value sent along with a token", "unreadable", func(c *lyingCore) asked {
+		{"shape", "EVM: value sent along with a token", "unreadable", func(c *lyingService) asked {
 			return c.tokens(func(p *evmPayload) { p.Value = big.NewInt(1) })
 		}},
-		{"shape", "EVM: a contract that is no listed token", "unreadable", func(c *lyingCore) asked {
+		{"shape", "EVM: a contract that is no listed token", "unreadable", func(c *lyingService) asked {
 			return c.tokens(func(p *evmPayload) { p.To = mallorys20 })
 		}},
-		{"tx-readable", "EVM: the transaction of another chain", "unreadable", func(c *lyingCore) asked {
+		{"tx-readable", "EVM: the transaction of another chain", "unreadable", func(c *lyingService) asked {
 			return c.polygons(func(p *evmPayload) { p.ChainID = 1 })
 		}},
-		{"tx-readable", "EVM: bytes behind the transaction", "unreadable", func(c *lyingCore) asked {
+		{"tx-readable", "EVM: bytes behind the transaction", "unreadable", func(c *lyingService) asked {
 			return c.polygons(func(p *evmPayload) { p.after = []byte{0} })
 		}},
-		{"tx-pays-order", "EVM: the intruder in the customer's place", "unpaid", func(c *lyingCore) asked {
+		{"tx-pays-order", "EVM: the intruder in the customer's place", "unpaid", func(c *lyingService) asked {
 			return c.polygons(func(p *evmPayload) { p.To = mallorys20 })
 		}},
-		{"tx-pays-order", "EVM: a token to the intruder", "unpaid", func(c *lyingCore) asked {
+		{"tx-pays-order", "EVM: a token to the intruder", "unpaid", func(c *lyingService) asked {
 			return c.tokens(func(p *evmPayload) { p.Data = callOf("a9059cbb", mallorys20, 5) })
 		}},
-		{"tx-pays-order", "EVM: more of a token than is ordered", "unpaid", func(c *lyingCore) asked {
+		{"tx-pays-order", "EVM: more of a token than is ordered", "unpaid", func(c *lyingService) asked {
 			return c.tokens(func(p *evmPayload) { p.Data = callOf("a9059cbb", customers20, 6) })
 		}},
-		{"fee", "EVM: gas for more than max_fee", "fee", func(c *lyingCore) asked {
+		{"fee", "EVM: gas for more than max_fee", "fee", func(c *lyingService) asked {
 			return c.polygons(func(p *evmPayload) { p.Gas, p.MaxFee = 30_000_000, big.NewInt(3000*gwei) })
 		}},
-		{"fee", "EVM: a price above max_fee_rate", "fee-rate", func(c *lyingCore) asked {
+		{"fee", "EVM: a price above max_fee_rate", "fee-rate", func(c *lyingService) asked {
 			return c.polygons(func(p *evmPayload) { p.Gas, p.MaxFee = 21_000, big.NewInt(20_000*gwei) })
 		}},
-		{"tx-pays-order", "EVM: the address of another key as the payer", "wrong_source", func(c *lyingCore) asked {
+		{"tx-pays-order", "EVM: the address of another key as the payer", "wrong_source", func(c *lyingService) asked {
 			a := c.polygons(func(*evmPayload) {})
 			a.order.From.Key = c.deposit(a.id).Key
 			return a
 		}},
-		{"quota", "EVM: gas for a deposit address that is no gas", "top-up", func(c *lyingCore) asked {
+		{"quota", "EVM: gas for a deposit address that is no gas", "top-up", func(c *lyingService) asked {
 			home := c.deposit(bursar.Polygon)
 			a := c.polygons(func(p *evmPayload) {
 				p.To, p.Value = unhex(home.Base[2:]), new(big.Int).Mul(big.NewInt(50), big.NewInt(gwei*gwei))
@@ -178,7 +178,7 @@ func attacksOnEVM() []attack {
 		"a delegatecall through execTransaction": append(unhex("6a761202"), make([]byte, 320)...),
 		"transfer with something behind it":      append(callOf("a9059cbb", customers20, 5), 0),
 	} {
-		list = append(list, attack{"shape", "EVM: " + name, "unreadable", func(c *lyingCore) asked {
+		list = append(list, attack{"shape", "EVM: " + name, "unreadable", func(c *lyingService) asked {
 			return c.tokens(func(p *evmPayload) { p.Data = data })
 		}})
 	}

@@ -19,7 +19,7 @@ type solanaStep struct {
 }
 
 // sols is an honest payment of a thousandth of a SOL, with other instructions instead of or around it.
-func (c *lyingCore) sols(version []byte, keys [][]byte, steps []solanaStep, tail ...byte) asked {
+func (c *lyingService) sols(version []byte, keys [][]byte, steps []solanaStep, tail ...byte) asked {
 	c.t.Helper()
 	hot := c.hot(bursar.Solana)
 	payer := from58(hot.Base)
@@ -68,8 +68,8 @@ func attacksOnSolana() []attack {
 	system := func(code uint32, more ...byte) solanaStep {
 		return solanaStep{0, []byte{2, 0}, append(binary.LittleEndian.AppendUint32(nil, code), more...)}
 	}
-	with := func(steps ...solanaStep) func(*lyingCore) asked {
-		return func(c *lyingCore) asked { return c.sols(nil, [][]byte{solanaNonce}, steps) }
+	with := func(steps ...solanaStep) func(*lyingService) asked {
+		return func(c *lyingService) asked { return c.sols(nil, [][]byte{solanaNonce}, steps) }
 	}
 	return []attack{
 		{"shape", "Solana: hands a durable nonce to the intruder (AuthorizeNonceAccount)", "unreadable",
@@ -77,18 +77,18 @@ func attacksOnSolana() []attack {
 		{"shape", "Solana: a durable nonce, so that it never expires (AdvanceNonceAccount)", "unreadable", with(system(4))},
 		{"shape", "Solana: hands the account to a program (Assign)", "unreadable", with(system(1, solanaToken...))},
 		{"shape", "Solana: creates an account", "unreadable", with(system(0, make([]byte, 48)...))},
-		{"shape", "Solana: a token account for the intruder (SetAuthority)", "unreadable", func(c *lyingCore) asked {
+		{"shape", "Solana: a token account for the intruder (SetAuthority)", "unreadable", func(c *lyingService) asked {
 			return c.sols(nil, [][]byte{solanaNonce, solanaToken}, []solanaStep{{3, []byte{2, 0}, append([]byte{6, 2, 1},
 				solanaCustomer...)}})
 		}},
-		{"shape", "Solana: approves the intruder for a token", "unreadable", func(c *lyingCore) asked {
+		{"shape", "Solana: approves the intruder for a token", "unreadable", func(c *lyingService) asked {
 			return c.sols(nil, [][]byte{solanaNonce, solanaToken}, []solanaStep{{3, []byte{2, 1, 0},
 				binary.LittleEndian.AppendUint64([]byte{4}, 1<<40)}})
 		}},
-		{"shape", "Solana: addresses from a table, which the signer cannot see", "unreadable", func(c *lyingCore) asked {
+		{"shape", "Solana: addresses from a table, which the signer cannot see", "unreadable", func(c *lyingService) asked {
 			return c.sols([]byte{0x80}, nil, nil, append(append([]byte{1}, solanaNonce...), 1, 0, 0)...)
 		}},
-		{"tx-pays-order", "Solana: the intruder in the customer's place", "unpaid", func(c *lyingCore) asked {
+		{"tx-pays-order", "Solana: the intruder in the customer's place", "unpaid", func(c *lyingService) asked {
 			a := c.sols(nil, nil, nil)
 			a.draft.Bytes = bytes.Replace(a.draft.Bytes, solanaCustomer, solanaNonce, 1)
 			return a
@@ -97,7 +97,7 @@ func attacksOnSolana() []attack {
 }
 
 // ripples is an honest payment of one XRP that was changed, before its encoding or after it.
-func (c *lyingCore) ripples(change func(raw []byte) []byte) asked {
+func (c *lyingService) ripples(change func(raw []byte) []byte) asked {
 	c.t.Helper()
 	hot := c.hot(bursar.XRPL)
 	public, err := c.keys.Public(hot.Key)
@@ -139,8 +139,8 @@ func rippleBase(account []byte) string {
 }
 
 func attacksOnXRPL() []attack {
-	kind := func(n byte) func(*lyingCore) asked {
-		return func(c *lyingCore) asked {
+	kind := func(n byte) func(*lyingService) asked {
+		return func(c *lyingService) asked {
 			return c.ripples(func(raw []byte) []byte { raw[2] = n; return raw })
 		}
 	}
@@ -150,19 +150,19 @@ func attacksOnXRPL() []attack {
 		{"shape", "XRPL: other flags for the account (AccountSet)", "unreadable", kind(3)},
 		{"shape", "XRPL: ends the account (AccountDelete)", "unreadable", kind(21)},
 		{"shape", "XRPL: a check that is cashed later", "unreadable", kind(16)},
-		{"shape", "XRPL: a payment that may deliver less (tfPartialPayment)", "unreadable", func(c *lyingCore) asked {
+		{"shape", "XRPL: a payment that may deliver less (tfPartialPayment)", "unreadable", func(c *lyingService) asked {
 			return c.ripples(func(raw []byte) []byte { raw[5] = 2; return raw })
 		}},
-		{"shape", "XRPL: a payment without an expiry", "unreadable", func(c *lyingCore) asked {
+		{"shape", "XRPL: a payment without an expiry", "unreadable", func(c *lyingService) asked {
 			return c.ripples(func(raw []byte) []byte { return append(raw[:13:13], raw[19:]...) })
 		}},
-		{"shape", "XRPL: a memo behind the payment", "unreadable", func(c *lyingCore) asked {
+		{"shape", "XRPL: a memo behind the payment", "unreadable", func(c *lyingService) asked {
 			return c.ripples(func(raw []byte) []byte { return append(raw, 0xf9, 0xea, 0x7d, 1, 'x', 0xe1, 0xf1) })
 		}},
-		{"tx-pays-order", "XRPL: the intruder in the customer's place", "unpaid", func(c *lyingCore) asked {
+		{"tx-pays-order", "XRPL: the intruder in the customer's place", "unpaid", func(c *lyingService) asked {
 			return c.ripples(func(raw []byte) []byte { return append(raw[:len(raw)-20], mallorys20...) })
 		}},
-		{"fee", "XRPL: ten XRP as a fee", "fee", func(c *lyingCore) asked {
+		{"fee", "XRPL: ten XRP as a fee", "fee", func(c *lyingService) asked {
 			return c.ripples(func(raw []byte) []byte {
 				i := bytes.IndexByte(raw[20:], 0x68) + 21
 				binary.BigEndian.PutUint64(raw[i:], 1<<62|10_000_000)

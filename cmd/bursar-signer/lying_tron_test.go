@@ -40,7 +40,7 @@ func tronBytes(base string) []byte {
 }
 
 // trons is an honest payment of one TRX that was changed.
-func (c *lyingCore) trons(change func(x *tronTx, owner []byte)) asked {
+func (c *lyingService) trons(change func(x *tronTx, owner []byte)) asked {
 	c.t.Helper()
 	owner := tronBytes(c.hot(bursar.Tron).Base)
 	x := &tronTx{kind: 1, name: "TransferContract",
@@ -65,7 +65,7 @@ func (c *lyingCore) trons(change func(x *tronTx, owner []byte)) asked {
 }
 
 // tronTokens is trons with a payment of USDT, or another call of its contract.
-func (c *lyingCore) tronTokens(data []byte, change func(*tronTx)) asked {
+func (c *lyingService) tronTokens(data []byte, change func(*tronTx)) asked {
 	c.t.Helper()
 	a := c.trons(func(x *tronTx, owner []byte) {
 		x.kind, x.name, x.limit = 31, "TriggerSmartContract", 20_000_000
@@ -80,8 +80,8 @@ func (c *lyingCore) tronTokens(data []byte, change func(*tronTx)) asked {
 
 func attacksOnTron() []attack {
 	customer := tronBytes(tronCustomer)[1:]
-	other := func(kind uint64, name string, body func(owner []byte) protobuf) func(*lyingCore) asked {
-		return func(c *lyingCore) asked {
+	other := func(kind uint64, name string, body func(owner []byte) protobuf) func(*lyingService) asked {
+		return func(c *lyingService) asked {
 			return c.trons(func(x *tronTx, owner []byte) { x.kind, x.name, x.body = kind, name, body(owner) })
 		}
 	}
@@ -94,22 +94,22 @@ func attacksOnTron() []attack {
 			func(owner []byte) protobuf { return protobuf(nil).bytes(1, owner).bytes(4, customer).number(3, 1<<40) })},
 		{"shape", "Tron: creates a contract", "unreadable", other(30, "CreateSmartContract",
 			func(owner []byte) protobuf { return protobuf(nil).bytes(1, owner).bytes(2, []byte{10, 0}) })},
-		{"shape", "Tron: with another permission", "unreadable", func(c *lyingCore) asked {
+		{"shape", "Tron: with another permission", "unreadable", func(c *lyingService) asked {
 			return c.trons(func(x *tronTx, _ []byte) { x.permission = 2 })
 		}},
-		{"shape", "Tron: with a memo, which costs TRX", "unreadable", func(c *lyingCore) asked {
+		{"shape", "Tron: with a memo, which costs TRX", "unreadable", func(c *lyingService) asked {
 			return c.trons(func(x *tronTx, _ []byte) { x.memo = []byte("hello") })
 		}},
-		{"shape", "Tron: approve, of everything to the intruder", "unreadable", func(c *lyingCore) asked {
+		{"shape", "Tron: approve, of everything to the intruder", "unreadable", func(c *lyingService) asked {
 			return c.tronTokens(callOf("095ea7b3", mallorys20, 1<<63), func(*tronTx) {})
 		}},
-		{"shape", "Tron: a call with TRX sent along", "unreadable", func(c *lyingCore) asked {
+		{"shape", "Tron: a call with TRX sent along", "unreadable", func(c *lyingService) asked {
 			return c.tronTokens(callOf("a9059cbb", customer, 5), func(x *tronTx) { x.body = x.body.number(3, 1_000_000) })
 		}},
-		{"fee", "Tron: a fee limit above max_fee", "fee", func(c *lyingCore) asked {
+		{"fee", "Tron: a fee limit above max_fee", "fee", func(c *lyingService) asked {
 			return c.tronTokens(callOf("a9059cbb", customer, 5), func(x *tronTx) { x.limit = 101_000_000 })
 		}},
-		{"tx-pays-order", "Tron: USDT to the intruder", "unpaid", func(c *lyingCore) asked {
+		{"tx-pays-order", "Tron: USDT to the intruder", "unpaid", func(c *lyingService) asked {
 			return c.tronTokens(callOf("a9059cbb", mallorys20, 5), func(*tronTx) {})
 		}},
 	}

@@ -16,13 +16,13 @@ import (
 
 // The intruder's address, and a customer's, on Bitcoin: the first two of BIP 84's and BIP 173's examples.
 const (
-	mallorysCoins  = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
-	customersCoins = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"
+	mallorysAddress  = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
+	customersAddress = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"
 )
 
-// coins is a transaction of the UTXO model, and what the service says of it.
-type coins struct {
-	core     *lyingCore
+// utxoTx is a transaction of the UTXO model, and what the service says of it.
+type utxoTx struct {
+	service  *lyingService
 	id       bursar.ChainID
 	tx       *wire.MsgTx
 	previous []*wire.MsgTx // one for each input
@@ -36,11 +36,11 @@ type coins struct {
 // made makes every previous transaction another one.
 var made atomic.Uint32
 
-// coins returns a transaction that pays what is ordered out of UTXOs of the hot wallet, with the rest less a fee as
+// utxoTx returns a transaction that pays what is ordered out of UTXOs of the hot wallet, with the rest less a fee as
 // change.
-func (c *lyingCore) coins(id bursar.ChainID, holds []uint64, fee uint64, payments ...chain.Payment) *coins {
+func (c *lyingService) utxoTx(id bursar.ChainID, holds []uint64, fee uint64, payments ...chain.Payment) *utxoTx {
 	c.t.Helper()
-	x := &coins{core: c, id: id, tx: wire.NewMsgTx(2), order: c.withdrawal(id, payments...)}
+	x := &utxoTx{service: c, id: id, tx: wire.NewMsgTx(2), order: c.withdrawal(id, payments...)}
 	rest := uint64(0)
 	for _, units := range holds {
 		x.spend(c.hot(id), units)
@@ -55,7 +55,7 @@ func (c *lyingCore) coins(id bursar.ChainID, holds []uint64, fee uint64, payment
 }
 
 // spend adds an input: an output of ours of a transaction that nobody made before.
-func (x *coins) spend(source chain.Source, units uint64) {
+func (x *utxoTx) spend(source chain.Source, units uint64) {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Hash: chainhash.Hash{1}, Index: made.Add(1)}, nil, nil))
 	tx.AddTxOut(wire.NewTxOut(int64(units), x.script(source.Base)))
@@ -65,19 +65,19 @@ func (x *coins) spend(source chain.Source, units uint64) {
 	x.previous, x.says, x.sources = append(x.previous, tx), append(x.says, units), append(x.sources, source)
 }
 
-func (x *coins) pay(base string, units uint64) {
+func (x *utxoTx) pay(base string, units uint64) {
 	x.tx.AddTxOut(wire.NewTxOut(int64(units), x.script(base)))
 }
 
-func (x *coins) script(base string) []byte {
-	x.core.t.Helper()
-	script, err := x.core.chains[x.id].(chain.Provable).Script(base)
-	x.core.must(err)
+func (x *utxoTx) script(base string) []byte {
+	x.service.t.Helper()
+	script, err := x.service.chains[x.id].(chain.Provable).Script(base)
+	x.service.must(err)
 	return script
 }
 
 // asked is the request with the transaction's own encoding.
-func (x *coins) asked() asked {
+func (x *utxoTx) asked() asked {
 	type inputForm struct {
 		Source chain.Source  `json:"source"`
 		Amount bursar.Amount `json:"amount"`
@@ -86,7 +86,7 @@ func (x *coins) asked() asked {
 		Tx     string       `json:"tx"`
 		Inputs []inputForm  `json:"inputs"`
 		Change chain.Source `json:"change"`
-	}{Tx: hex.EncodeToString(serialized(x.tx)), Change: x.core.hot(x.id)}
+	}{Tx: hex.EncodeToString(serialized(x.tx)), Change: x.service.hot(x.id)}
 	a := asked{id: x.id, order: x.order, draft: chain.UnsignedTx{Previous: x.proofs}}
 	in, out := uint64(0), uint64(0)
 	for i, units := range x.says {
@@ -102,7 +102,7 @@ func (x *coins) asked() asked {
 	}
 	var err error
 	a.draft.Bytes, err = json.Marshal(form)
-	x.core.must(err)
+	x.service.must(err)
 	if a.draft.Fee = bursar.Units(in - out); x.fee > 0 {
 		a.draft.Fee = bursar.Units(x.fee)
 	}
@@ -130,105 +130,107 @@ func withWitnesses(tx *wire.MsgTx) []byte {
 
 const btc = 100_000_000
 
-// attacksOnCoins are what a service in other hands asks for on chains of the UTXO model.
-func attacksOnCoins() []attack {
-	simple := func(c *lyingCore, change func(*coins)) asked {
-		x := c.coins(bursar.Bitcoin, []uint64{btc / 10, btc / 10}, 10_000, to(customersCoins, btc/20))
+// attacksOnUTXOs are what a service in other hands asks for on chains of the UTXO model.
+func attacksOnUTXOs() []attack {
+	simple := func(c *lyingService, change func(*utxoTx)) asked {
+		x := c.utxoTx(bursar.Bitcoin, []uint64{btc / 10, btc / 10}, 10_000, to(customersAddress, btc/20))
 		change(x)
 		return x.asked()
 	}
 	return []attack{
 		{"inputs-proven", "a false amount of one input, so that half of it seems to be no fee (CVE-2020-14199)",
 			"inputs-proven",
-			func(c *lyingCore) asked {
-				return simple(c, func(x *coins) { x.says[1] = btc / 100; x.tx.TxOut[1].Value -= 9 * btc / 100 })
+			func(c *lyingService) asked {
+				return simple(c, func(x *utxoTx) { x.says[1] = btc / 100; x.tx.TxOut[1].Value -= 9 * btc / 100 })
 			}},
-		{"inputs-proven", "the same, with the other input's amount", "inputs-proven", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.says[0] = btc / 100; x.tx.TxOut[1].Value -= 9 * btc / 100 })
+		{"inputs-proven", "the same, with the other input's amount", "inputs-proven", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.says[0] = btc / 100; x.tx.TxOut[1].Value -= 9 * btc / 100 })
 		}},
-		{"inputs-proven", "no previous transaction at all", "inputs-proven", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.proofs = [][]byte{} })
+		{"inputs-proven", "no previous transaction at all", "inputs-proven", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.proofs = [][]byte{} })
 		}},
-		{"inputs-proven", "a previous transaction that says more than was paid", "inputs-proven", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) {
+		{"inputs-proven", "a previous transaction that says more than was paid", "inputs-proven", func(
+			c *lyingService,
+		) asked {
+			return simple(c, func(x *utxoTx) {
 				x.previous[0].TxOut[0].Value, x.says[0] = btc, btc // and so it has another ID
 			})
 		}},
-		{"inputs-proven", "somebody else's output as ours", "inputs-proven", func(c *lyingCore) asked {
-			x := c.coins(bursar.Bitcoin, []uint64{btc / 10}, 10_000, to(customersCoins, btc/20))
-			x.previous[0].TxOut[0].PkScript = x.script(mallorysCoins)
+		{"inputs-proven", "somebody else's output as ours", "inputs-proven", func(c *lyingService) asked {
+			x := c.utxoTx(bursar.Bitcoin, []uint64{btc / 10}, 10_000, to(customersAddress, btc/20))
+			x.previous[0].TxOut[0].PkScript = x.script(mallorysAddress)
 			x.tx.TxIn[0].PreviousOutPoint.Hash = x.previous[0].TxHash()
 			return x.asked()
 		}},
 		{"inputs-proven", "a previous transaction in another spelling, with witnesses", "inputs-proven",
-			func(c *lyingCore) asked {
-				return simple(c, func(x *coins) {
+			func(c *lyingService) asked {
+				return simple(c, func(x *utxoTx) {
 					x.proofs = [][]byte{withWitnesses(x.previous[0]), withWitnesses(x.previous[1])}
 				})
 			}},
-		{"tx-pays-order", "a second payment, to the intruder", "unrequested_payment", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.tx.TxOut[1].Value -= btc / 50; x.pay(mallorysCoins, btc/50) })
+		{"tx-pays-order", "a second payment, to the intruder", "unrequested_payment", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.tx.TxOut[1].Value -= btc / 50; x.pay(mallorysAddress, btc/50) })
 		}},
-		{"tx-pays-order", "the change to the intruder", "unrequested_payment", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.tx.TxOut[1].PkScript = x.script(mallorysCoins) })
+		{"tx-pays-order", "the change to the intruder", "unrequested_payment", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.tx.TxOut[1].PkScript = x.script(mallorysAddress) })
 		}},
-		{"tx-pays-order", "the change to the intruder, with an order that says so", "change", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) {
-				x.order.Change.Base = mallorysCoins
-				x.tx.TxOut[1].PkScript = x.script(mallorysCoins)
+		{"tx-pays-order", "the change to the intruder, with an order that says so", "change", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) {
+				x.order.Change.Base = mallorysAddress
+				x.tx.TxOut[1].PkScript = x.script(mallorysAddress)
 			})
 		}},
-		{"tx-pays-order", "the change in two outputs, of which one could be dust", "change", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.tx.TxOut[1].Value -= 1000; x.pay(c.hot(x.id).Base, 1000) })
+		{"tx-pays-order", "the change in two outputs, of which one could be dust", "change", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.tx.TxOut[1].Value -= 1000; x.pay(c.hot(x.id).Base, 1000) })
 		}},
-		{"tx-pays-order", "the intruder in the customer's place", "unpaid", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.tx.TxOut[0].PkScript = x.script(mallorysCoins) })
+		{"tx-pays-order", "the intruder in the customer's place", "unpaid", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.tx.TxOut[0].PkScript = x.script(mallorysAddress) })
 		}},
-		{"tx-pays-order", "one satoshi less for the customer", "unpaid", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.tx.TxOut[0].Value-- })
+		{"tx-pays-order", "one satoshi less for the customer", "unpaid", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.tx.TxOut[0].Value-- })
 		}},
-		{"tx-pays-order", "a sweep to the intruder", "invalid_request", func(c *lyingCore) asked {
-			x := c.coins(bursar.Bitcoin, []uint64{btc / 10}, 10_000, to(mallorysCoins, btc/20))
+		{"tx-pays-order", "a sweep to the intruder", "invalid_request", func(c *lyingService) asked {
+			x := c.utxoTx(bursar.Bitcoin, []uint64{btc / 10}, 10_000, to(mallorysAddress, btc/20))
 			x.order.Kind = chain.KindSweep
 			return x.asked()
 		}},
-		{"tx-pays-order", "a sweep home that pays the intruder as well", "unrequested_payment", func(c *lyingCore) asked {
-			x := c.coins(bursar.Bitcoin, []uint64{btc / 10}, 10_000, to(mallorysCoins, btc/20))
+		{"tx-pays-order", "a sweep home that pays the intruder as well", "unrequested_payment", func(c *lyingService) asked {
+			x := c.utxoTx(bursar.Bitcoin, []uint64{btc / 10}, 10_000, to(mallorysAddress, btc/20))
 			x.order.Kind, x.order.Payments = chain.KindSweep, []chain.Payment{to(c.hot(x.id).Base, btc/10)}
 			return x.asked()
 		}},
-		{"fee", "almost everything as a fee", "fee", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.tx.TxOut[1].Value = 1000 })
+		{"fee", "almost everything as a fee", "fee", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.tx.TxOut[1].Value = 1000 })
 		}},
-		{"fee", "a fee above max_fee that the order allows", "fee", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.tx.TxOut[1].Value -= 100_000 })
+		{"fee", "a fee above max_fee that the order allows", "fee", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.tx.TxOut[1].Value -= 100_000 })
 		}},
-		{"fee", "a fee that the service says is smaller", "fee", func(c *lyingCore) asked {
-			return simple(c, func(x *coins) { x.fee = 9_999 })
+		{"fee", "a fee that the service says is smaller", "fee", func(c *lyingService) asked {
+			return simple(c, func(x *utxoTx) { x.fee = 9_999 })
 		}},
-		{"fee", "a rate above max_fee_rate", "fee-rate", func(c *lyingCore) asked {
-			x := c.coins(bursar.Bitcoin, []uint64{btc / 10}, 99_000, to(customersCoins, btc/20))
+		{"fee", "a rate above max_fee_rate", "fee-rate", func(c *lyingService) asked {
+			x := c.utxoTx(bursar.Bitcoin, []uint64{btc / 10}, 99_000, to(customersAddress, btc/20))
 			return x.asked()
 		}},
-		{"coin-one-order", "a UTXO that the draft does not name as used", "reservations", func(c *lyingCore) asked {
-			a := simple(c, func(*coins) {})
+		{"coin-one-order", "a UTXO that the draft does not name as used", "reservations", func(c *lyingService) asked {
+			a := simple(c, func(*utxoTx) {})
 			a.draft.Reservations = a.draft.Reservations[:1]
 			return a
 		}},
-		{"quota", "a coin that has no limit", "quota", func(c *lyingCore) asked {
+		{"quota", "a currency that has no limit", "quota", func(c *lyingService) asked {
 			const customer = "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9"
-			return c.coins(bursar.Litecoin, []uint64{btc}, 10_000, to(customer, btc/20)).asked()
+			return c.utxoTx(bursar.Litecoin, []uint64{btc}, 10_000, to(customer, btc/20)).asked()
 		}},
-		{"quota", "more than the week holds, at once", "quota", func(c *lyingCore) asked {
-			return c.coins(bursar.Bitcoin, []uint64{4 * btc}, 10_000, to(mallorysCoins, 31*btc/10)).asked()
+		{"quota", "more than the week holds, at once", "quota", func(c *lyingService) asked {
+			return c.utxoTx(bursar.Bitcoin, []uint64{4 * btc}, 10_000, to(mallorysAddress, 31*btc/10)).asked()
 		}},
-		{"tx-readable", "the bytes of another chain", "unreadable", func(c *lyingCore) asked {
-			a := simple(c, func(*coins) {})
+		{"tx-readable", "the bytes of another chain", "unreadable", func(c *lyingService) asked {
+			a := simple(c, func(*utxoTx) {})
 			a.draft.Bytes = c.polygons(func(*evmPayload) {}).draft.Bytes
 			return a
 		}},
-		{"tx-readable", "the same transaction in another spelling", "unreadable", func(c *lyingCore) asked {
-			a := simple(c, func(*coins) {})
+		{"tx-readable", "the same transaction in another spelling", "unreadable", func(c *lyingService) asked {
+			a := simple(c, func(*utxoTx) {})
 			a.draft.Bytes = append([]byte(" "), a.draft.Bytes...)
 			return a
 		}},

@@ -13,27 +13,27 @@ import (
 
 const passphrase = "correct horse battery staple"
 
-// bench is a folder with a configuration, in which the program is run.
-type bench struct {
+// harness is a folder with a configuration, in which the program is run.
+type harness struct {
 	*testing.T
 	folder string
 	env    []string
 }
 
-func newBench(t *testing.T, lines ...string) *bench {
+func newHarness(t *testing.T, lines ...string) *harness {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "bursar") // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	b := &bench{T: t, folder: folder, env: []string{"BURSAR_PASSPHRASE_FILE=passphrase"}}
+	b := &harness{T: t, folder: folder, env: []string{"BURSAR_PASSPHRASE_FILE=passphrase"}}
 	b.write("passphrase", passphrase)
 	b.write("bursar.yaml", strings.Join(append([]string{"network: regtest"}, lines...), "\n"))
 	return b
 }
 
-func (b *bench) write(name, text string) {
+func (b *harness) write(name, text string) {
 	b.Helper()
 	if err := os.WriteFile(filepath.Join(b.folder, name), []byte(text), 0o600); err != nil {
 		b.Fatal(err)
@@ -41,7 +41,7 @@ func (b *bench) write(name, text string) {
 }
 
 // run runs the program, and returns its output, what it says besides, and its exit code.
-func (b *bench) run(args ...string) (out, says string, code int) {
+func (b *harness) run(args ...string) (out, says string, code int) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -57,7 +57,7 @@ func (b *bench) run(args ...string) (out, says string, code int) {
 // The program does what `bursar signer` and `bursar seed` do, and calls it by the names it has here.
 func TestTheSignersOwnProgramDoesWhatItsCommandsDo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	if _, says, code := b.run("status"); code != 1 ||
 		!strings.HasPrefix(says, "bursar-signer: the signer has no state file") {
 		t.Errorf("status without a state exits with %d: %s", code, says)
@@ -88,7 +88,7 @@ func TestTheSignersOwnProgramDoesWhatItsCommandsDo(t *testing.T) {
 
 func TestHelpNamesTheCommandsAsTheyAreTyped(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	for _, name := range []string{"", "run", "init", "status", "policy", "freeze", "thaw", "begin-again", "seed new",
 		"seed restore", "seed check", "seed export-public", "seed export-watch-only", "version"} {
 		out, says, code := b.run(append(strings.Fields(name), "--help")...)

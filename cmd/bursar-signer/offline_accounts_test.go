@@ -17,9 +17,9 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// accountVault is a machine without a network whose seed has the key of a cold account.
-type accountVault struct {
-	*bench
+// accountMachine is a machine without a network whose seed has the key of a cold account.
+type accountMachine struct {
+	*harness
 	chain     bursar.ChainID
 	hot       *signer.Keys
 	home, own string
@@ -27,10 +27,10 @@ type accountVault struct {
 	fee       uint64 // its bound
 }
 
-func newAccountVault(t *testing.T, id bursar.ChainID, family bursar.Family, addressOf func(public []byte) string,
-) *accountVault {
+func newAccountMachine(t *testing.T, id bursar.ChainID, family bursar.Family, addressOf func(public []byte) string,
+) *accountMachine {
 	t.Helper()
-	v := &accountVault{bench: newBench(t, "chains: {"+string(id)+": {rpc: 'http://127.0.0.1:1'}}"), chain: id}
+	v := &accountMachine{harness: newHarness(t, "chains: {"+string(id)+": {rpc: 'http://127.0.0.1:1'}}"), chain: id}
 	v.seal()
 	hot, err := signer.KeysFromSeed(bytes.Repeat([]byte{7}, 32), signer.Testnet)
 	v.must(err)
@@ -47,7 +47,7 @@ func newAccountVault(t *testing.T, id bursar.ChainID, family bursar.Family, addr
 	return v
 }
 
-func (v *accountVault) bundle(kind bursar.ColdKind, data []byte) ceremony.Bundle {
+func (v *accountMachine) bundle(kind bursar.ColdKind, data []byte) ceremony.Bundle {
 	at, height := time.Now().UTC().Truncate(time.Second), uint64(0)
 	if v.chain == bursar.XRPL {
 		height = lastLedger - 89_824
@@ -59,7 +59,7 @@ func (v *accountVault) bundle(kind bursar.ColdKind, data []byte) ceremony.Bundle
 }
 
 // signs has the machine show and sign a bundle, and returns what it signed.
-func (v *accountVault) signs(b ceremony.Bundle, amount string, shown ...string) []byte {
+func (v *accountMachine) signs(b ceremony.Bundle, amount string, shown ...string) []byte {
 	v.Helper()
 	v.write("good.txt", b.Text())
 	text, says, code := v.run("offline", "show", "good.txt")
@@ -84,7 +84,7 @@ func (v *accountVault) signs(b ceremony.Bundle, amount string, shown ...string) 
 }
 
 // refuses has the machine sign a bundle that it must not.
-func (v *accountVault) refuses(name string, b ceremony.Bundle, amount, want string) {
+func (v *accountMachine) refuses(name string, b ceremony.Bundle, amount, want string) {
 	v.Helper()
 	v.write("bad.txt", b.Text())
 	_, says, code := v.typed(amount+"\n", "offline", "sign", "bad.txt", "--out", "bad-signed.txt")
@@ -97,7 +97,9 @@ func (v *accountVault) refuses(name string, b ceremony.Bundle, amount, want stri
 // A person reads what the bytes do, and the machine signs a cold account's payment, alone and as one of several.
 func TestXRPLBundlesAreSignedOffline(t *testing.T) {
 	t.Parallel()
-	v := newAccountVault(t, "xrpl", chain.FamilyXRPL, func(public []byte) string { return rippleBase(accountOf(public)) })
+	v := newAccountMachine(t, "xrpl", chain.FamilyXRPL, func(public []byte) string {
+		return rippleBase(accountOf(public))
+	})
 	v.units, v.fee = 5_000_000, 100
 	pub, err := v.hot.Public(chain.Hot(chain.FamilyXRPL))
 	v.must(err)
@@ -156,7 +158,7 @@ func TestXRPLBundlesAreSignedOffline(t *testing.T) {
 // The same of Tron, with a permission of one key.
 func TestTronBundlesAreSignedOffline(t *testing.T) {
 	t.Parallel()
-	v := newAccountVault(t, "tron", chain.FamilyTron, func([]byte) string { return "" })
+	v := newAccountMachine(t, "tron", chain.FamilyTron, func([]byte) string { return "" })
 	pub, err := v.hot.Public(chain.Hot(chain.FamilyTron))
 	v.must(err)
 	rules, err := tron.NewRules(tron.Config{})
@@ -211,7 +213,7 @@ func TestTronBundlesAreSignedOffline(t *testing.T) {
 // The same of Solana, with a durable nonce.
 func TestSolanaBundlesAreSignedOffline(t *testing.T) {
 	t.Parallel()
-	v := newAccountVault(t, "solana", chain.FamilySolana, func(public []byte) string { return to58(public) })
+	v := newAccountMachine(t, "solana", chain.FamilySolana, func(public []byte) string { return to58(public) })
 	v.units, v.fee = 5_000_000_000, 10_000
 	own, to, nonce := from58(v.own), from58(v.home), bytes.Repeat([]byte{7}, 32)
 	bundle := func(data []byte) ceremony.Bundle {

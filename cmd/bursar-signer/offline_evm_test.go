@@ -47,16 +47,16 @@ type safeText struct {
 	Sent        []byte
 }
 
-// evmVault is a machine without a network whose seed is that of a cold account and the only owner of a Safe.
-type evmVault struct {
-	*bench
+// evmMachine is a machine without a network whose seed is that of a cold account and the only owner of a Safe.
+type evmMachine struct {
+	*harness
 	hot       *signer.Keys
 	home, own common.Address
 }
 
-func newEVMVault(t *testing.T) *evmVault {
+func newEVMMachine(t *testing.T) *evmMachine {
 	t.Helper()
-	v := &evmVault{bench: newBench(t, "chains: {ethereum: {rpc: 'http://127.0.0.1:1', chain_id: 31337}}")}
+	v := &evmMachine{harness: newHarness(t, "chains: {ethereum: {rpc: 'http://127.0.0.1:1', chain_id: 31337}}")}
 	v.seal()
 	hot, err := signer.KeysFromSeed(bytes.Repeat([]byte{7}, 32), signer.Testnet)
 	v.must(err)
@@ -77,7 +77,7 @@ func newEVMVault(t *testing.T) *evmVault {
 }
 
 // bundle is one of half an ether.
-func (v *evmVault) bundle(kind bursar.ColdKind, at common.Address, data []byte) ceremony.Bundle {
+func (v *evmMachine) bundle(kind bursar.ColdKind, at common.Address, data []byte) ceremony.Bundle {
 	now := time.Now().UTC().Truncate(time.Second)
 	return ceremony.Bundle{Instance: v.hot.Fingerprint(), Network: "regtest", ID: bursar.ID{0: 1, 15: 3},
 		Wallet:  bursar.ColdWallet{Chain: "ethereum", Name: "vault", Kind: kind, Addresses: []string{at.Hex()}},
@@ -86,7 +86,7 @@ func (v *evmVault) bundle(kind bursar.ColdKind, at common.Address, data []byte) 
 }
 
 // account is a transaction of the cold account.
-func (v *evmVault) account(change func(tx *types.DynamicFeeTx)) []byte {
+func (v *evmMachine) account(change func(tx *types.DynamicFeeTx)) []byte {
 	v.Helper()
 	tx := types.DynamicFeeTx{ChainID: big.NewInt(31337), GasTipCap: big.NewInt(1e9), GasFeeCap: big.NewInt(2e10),
 		Gas: 21000, To: &v.home, Value: big.NewInt(5e17)}
@@ -100,7 +100,7 @@ func (v *evmVault) account(change func(tx *types.DynamicFeeTx)) []byte {
 var vaultSafe = common.Address{0: 0x5a}
 
 // safe is a SafeTx whose only owner sends it.
-func (v *evmVault) safe(change func(s *safeText)) []byte {
+func (v *evmMachine) safe(change func(s *safeText)) []byte {
 	v.Helper()
 	s := safeText{Version: 1, ChainID: 31337, Safe: vaultSafe, Owners: []common.Address{v.own}, Threshold: 1,
 		Executor: v.own, Tip: big.NewInt(1e9), MaxFee: big.NewInt(2e10), Gas: 260_000}
@@ -115,7 +115,7 @@ func (v *evmVault) safe(change func(s *safeText)) []byte {
 // sends it. go-ethereum finds the account in the signature.
 func TestEVMBundlesAreSignedOffline(t *testing.T) {
 	t.Parallel()
-	v := newEVMVault(t)
+	v := newEVMMachine(t)
 	for name, b := range map[string]ceremony.Bundle{
 		"account": v.bundle(bursar.ColdAddress, v.own, v.account(func(*types.DynamicFeeTx) {})),
 		"safe":    v.bundle(bursar.ColdSafe, vaultSafe, v.safe(func(*safeText) {})),
@@ -148,7 +148,7 @@ func TestEVMBundlesAreSignedOffline(t *testing.T) {
 // Anyone who has the machine that faces the network has the offline machine sign more.
 func TestAttacksOnEVMBundles(t *testing.T) {
 	t.Parallel()
-	v := newEVMVault(t)
+	v := newEVMMachine(t)
 	other := common.Address{0: 0x66}
 	for name, a := range map[string]struct {
 		kind bursar.ColdKind

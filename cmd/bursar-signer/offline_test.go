@@ -22,17 +22,18 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// vault is a machine without a network, with the key of a cold wallet, and a bundle for it.
-type vault struct {
-	*bench
+// offlineMachine is a machine without a network, with the key of a cold wallet, and a bundle for it.
+type offlineMachine struct {
+	*harness
 	bundle ceremony.Bundle
 	rules  bitcoin.Network
 }
 
-// newVault has the seed and the hot wallet's public keys in files, and a bundle that pays the hot wallet 0.4 BTC.
-func newVault(t *testing.T) *vault {
+// newOfflineMachine has the seed and the hot wallet's public keys in files, and a bundle that pays the hot wallet 0.4
+// BTC.
+func newOfflineMachine(t *testing.T) *offlineMachine {
 	t.Helper()
-	v := &vault{bench: newBench(t, "chains: {bitcoin: {rpc: 'http://127.0.0.1:1'}}")}
+	v := &offlineMachine{harness: newHarness(t, "chains: {bitcoin: {rpc: 'http://127.0.0.1:1'}}")}
 	v.seal()
 	hot, err := signer.KeysFromSeed(bytes.Repeat([]byte{7}, 32), signer.Testnet)
 	v.must(err)
@@ -54,7 +55,7 @@ func newVault(t *testing.T) *vault {
 	return v
 }
 
-func (b *bench) must(err error) {
+func (b *harness) must(err error) {
 	b.Helper()
 	if err != nil {
 		b.Fatal(err)
@@ -62,7 +63,7 @@ func (b *bench) must(err error) {
 }
 
 // seal writes a seed file that opens quickly.
-func (b *bench) seal() {
+func (b *harness) seal() {
 	b.Helper()
 	mnemonic, err := signer.NewMnemonic(bytes.NewReader(bytes.Repeat([]byte{9}, 64)))
 	b.must(err)
@@ -74,7 +75,7 @@ func (b *bench) seal() {
 }
 
 // found makes a bundle of a descriptor's first address, which holds 1 BTC.
-func (v *vault) found(hot *signer.Keys, d *descriptor.Descriptor) {
+func (v *offlineMachine) found(hot *signer.Keys, d *descriptor.Descriptor) {
 	v.Helper()
 	out, err := d.At(0, 0)
 	v.must(err)
@@ -112,7 +113,7 @@ func (v *vault) found(hot *signer.Keys, d *descriptor.Descriptor) {
 }
 
 // typed runs the program with a line on standard input.
-func (b *bench) typed(line string, args ...string) (out, says string, code int) {
+func (b *harness) typed(line string, args ...string) (out, says string, code int) {
 	b.Helper()
 	c := exec.CommandContext(b.Context(), program, args...)
 	var stdout, stderr bytes.Buffer
@@ -124,7 +125,7 @@ func (b *bench) typed(line string, args ...string) (out, says string, code int) 
 	return stdout.String(), stderr.String(), c.ProcessState.ExitCode()
 }
 
-func (v *vault) read(name string) string {
+func (v *offlineMachine) read(name string) string {
 	v.Helper()
 	data, err := os.ReadFile(filepath.Join(v.folder, name))
 	v.must(err)
@@ -134,7 +135,7 @@ func (v *vault) read(name string) string {
 // A person reads what the bytes do, types the amount, and carries the signed bundle away, as a file or as frames.
 func TestABundleIsSignedOffline(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newOfflineMachine(t)
 	shown, says, code := v.run("offline", "show", "refill.txt")
 	if code != 0 || !strings.Contains(shown, "0.40000000 BTC") || !strings.Contains(shown, "0 of 1") {
 		t.Fatalf("show exits with %d: %s %s, want 0 and %q in it and %q in it", code, shown, says, "0.40000000 BTC", "0 of 1")
@@ -178,7 +179,7 @@ func TestABundleIsSignedOffline(t *testing.T) {
 // Anyone who has the machine that faces the network asks the offline machine for more.
 func TestAttacksOnTheOfflineMachine(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newOfflineMachine(t)
 	for name, a := range map[string]struct {
 		change func(b *ceremony.Bundle)
 		says   string

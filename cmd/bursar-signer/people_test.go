@@ -17,7 +17,7 @@ import (
 )
 
 // persons makes keys with ssh-keygen, by name.
-func (b *bench) persons(names ...string) (list []roster.Person) {
+func (b *harness) persons(names ...string) (list []roster.Person) {
 	b.Helper()
 	for _, name := range names {
 		b.ssh("-q", "-t", "ed25519", "-N", "", "-C", "", "-f", name)
@@ -36,7 +36,7 @@ func (b *bench) persons(names ...string) (list []roster.Person) {
 }
 
 // ssh runs ssh-keygen in the folder.
-func (b *bench) ssh(args ...string) {
+func (b *harness) ssh(args ...string) {
 	b.Helper()
 	c := exec.CommandContext(b.Context(), "ssh-keygen", args...)
 	c.Dir = b.folder
@@ -46,7 +46,7 @@ func (b *bench) ssh(args ...string) {
 }
 
 // signed has persons sign a text with ssh-keygen, and returns the arguments of apply.
-func (b *bench) signed(namespace, file, text string, names ...string) []string {
+func (b *harness) signed(namespace, file, text string, names ...string) []string {
 	b.Helper()
 	b.write(file, text)
 	args := []string{"apply", file}
@@ -61,7 +61,7 @@ func (b *bench) signed(namespace, file, text string, names ...string) []string {
 }
 
 // want runs the program and checks its exit code and what it says.
-func (b *bench) want(code int, says string, args ...string) string {
+func (b *harness) want(code int, says string, args ...string) string {
 	b.Helper()
 	out, err, got := b.run(args...)
 	if got != code || !strings.Contains(out+err, says) {
@@ -71,7 +71,7 @@ func (b *bench) want(code int, says string, args ...string) string {
 }
 
 // boundsAreTried asks what a rule with bounds answers to the order in the folder, and what it tightens.
-func (b *bench) boundsAreTried(p roster.Policy) {
+func (b *harness) boundsAreTried(p roster.Policy) {
 	b.Helper()
 	day := func(most uint64) []roster.Window {
 		return []roster.Window{{Length: 24 * time.Hour, Most: bursar.Units(most)}}
@@ -106,7 +106,7 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 		}
 		t.Fatalf("%v: go run ./test -install openssh", err)
 	}
-	b := newBench(t)
+	b := newHarness(t)
 	b.want(0, "", "seed", "new")
 	var state struct{ Instance string }
 	if err := json.Unmarshal([]byte(b.want(0, "", "status", "--json")), &state); err != nil || state.Instance == "" {
@@ -171,7 +171,7 @@ func TestPeopleSignWithOpenSSH(t *testing.T) {
 }
 
 // ordersOfClients has the authors sign a client's key, and one person revoke it.
-func (b *bench) ordersOfClients(instance string, now time.Time) {
+func (b *harness) ordersOfClients(instance string, now time.Time) {
 	b.Helper()
 	public, err := orderkey.New(clientKey(7).Public())
 	if err != nil {
@@ -192,7 +192,7 @@ func (b *bench) ordersOfClients(instance string, now time.Time) {
 }
 
 // losesItsState removes the state with the policy in it: nothing takes the policy's place but its own text.
-func (b *bench) losesItsState(p roster.Policy) {
+func (b *harness) losesItsState(p roster.Policy) {
 	b.Helper()
 	left, err := filepath.Glob(filepath.Join(b.folder, "*.state*"))
 	if err != nil || len(left) == 0 {
@@ -220,7 +220,7 @@ func (b *bench) losesItsState(p roster.Policy) {
 }
 
 // auditsLog takes a checkpoint, proves an entry, and checks both.
-func (b *bench) auditsLog() {
+func (b *harness) auditsLog() {
 	b.Helper()
 	signed, says, code := b.run("audit", "checkpoint")
 	_, key, found := strings.Cut(strings.TrimSpace(says), "The key is ")

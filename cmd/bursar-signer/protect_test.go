@@ -26,14 +26,14 @@ const nobody = 65534
 
 // serving is a signer that listens.
 type serving struct {
-	*bench
+	*harness
 	process *exec.Cmd
 	words   string // of its seed
 	says    string // up to where it listens
 }
 
 // serve starts a signer until the test ends. Without rights it is one that a test of any user may start.
-func (b *bench) serve(rights bool) *serving {
+func (b *harness) serve(rights bool) *serving {
 	b.Helper()
 	words, says, code := b.run("seed", "new")
 	if code != 0 {
@@ -53,7 +53,7 @@ func (b *bench) serve(rights bool) *serving {
 	if err := c.Start(); err != nil {
 		b.Fatal(err)
 	}
-	s := &serving{bench: b, process: c, words: strings.TrimSpace(words)}
+	s := &serving{harness: b, process: c, words: strings.TrimSpace(words)}
 	b.Cleanup(func() {
 		defer cancel()
 		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
@@ -76,7 +76,7 @@ func (b *bench) serve(rights bool) *serving {
 
 // nobodys gives the folder to a user without rights, and returns what runs a process as that user; nil where the test
 // has no rights itself.
-func (b *bench) nobodys() *syscall.SysProcAttr {
+func (b *harness) nobodys() *syscall.SysProcAttr {
 	b.Helper()
 	if os.Getuid() != 0 {
 		return nil
@@ -111,7 +111,7 @@ func TestTheSignersMemoryIsLocked(t *testing.T) {
 	if err := syscall.Getrlimit(memlock, &limit); err != nil || os.Getuid() != 0 && limit.Cur != ^uint64(0) {
 		t.Skip("the limit of locked memory does not allow it: `ulimit -l unlimited`")
 	}
-	s := newBench(t, "signer: {lock_memory: required}").serve(true)
+	s := newHarness(t, "signer: {lock_memory: required}").serve(true)
 	locked := regexp.MustCompile(`VmLck:\s+(\d+) kB`).FindStringSubmatch(s.proc("status"))
 	if locked == nil {
 		t.Fatal("the status has no VmLck")
@@ -130,7 +130,7 @@ func TestTheSignersMemoryIsLocked(t *testing.T) {
 // A process of the same user can neither read the memory of the signer nor its environment.
 func TestTheSameUserCannotReadTheSigner(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	s := b.serve(false)
 	other := exec.CommandContext(t.Context(), "sleep", "60")
 	other.SysProcAttr = b.nobodys()
@@ -165,7 +165,7 @@ func TestTheRunningSignerHasNeitherPassphraseNorWords(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only a privileged user can read the memory of a signer")
 	}
-	s := newBench(t).serve(true)
+	s := newHarness(t).serve(true)
 	mnemonic, err := signer.ParseMnemonic(s.words)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func (s *serving) inMemory(texts map[string]string) map[string]int {
 func TestUnlockedMemoryIsRefusedOnMainnet(t *testing.T) {
 	t.Parallel()
 	for _, required := range []string{"BURSAR_SIGNER_LOCK_MEMORY=required", "BURSAR_NETWORK=mainnet"} {
-		b := newBench(t, "signer: {address: 'unix:s'}")
+		b := newHarness(t, "signer: {address: 'unix:s'}")
 		limited := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -l 64; exec "+program)
 		limited.Dir, limited.Env, limited.SysProcAttr = b.folder, append(b.env, required), b.nobodys()
 		out, err := limited.CombinedOutput()

@@ -42,10 +42,10 @@ func runPlugin() int {
 // words is the first test vector of BIP 39 with 12 words.
 const words = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"
 
-// sealedBench is a bench with a seed file that costs little to open, and the plugin on the path.
-func sealedBench(t *testing.T, lines ...string) *bench {
+// sealedHarness is a harness with a seed file that costs little to open, and the plugin on the path.
+func sealedHarness(t *testing.T, lines ...string) *harness {
 	t.Helper()
-	b := newBench(t, lines...)
+	b := newHarness(t, lines...)
 	mnemonic, err := signer.ParseMnemonic(words)
 	if err != nil {
 		t.Fatal(err)
@@ -70,13 +70,13 @@ func sealedBench(t *testing.T, lines ...string) *bench {
 	return b
 }
 
-// with returns the bench with another environment.
-func (b *bench) with(env ...string) *bench {
-	return &bench{T: b.T, folder: b.folder, env: append(env, "PATH="+b.folder+":"+os.Getenv("PATH"))}
+// with returns the harness with another environment.
+func (b *harness) with(env ...string) *harness {
+	return &harness{T: b.T, folder: b.folder, env: append(env, "PATH="+b.folder+":"+os.Getenv("PATH"))}
 }
 
 // says runs the program, which must succeed and say something.
-func (b *bench) says(want string, args ...string) string {
+func (b *harness) says(want string, args ...string) string {
 	b.Helper()
 	out, says, code := b.run(args...)
 	if code != 0 || !strings.Contains(out+says, want) {
@@ -86,7 +86,7 @@ func (b *bench) says(want string, args ...string) string {
 }
 
 // refuses runs the program, which must fail with a code, say something and leave the seed file as it is.
-func (b *bench) refuses(code int, want string, args ...string) {
+func (b *harness) refuses(code int, want string, args ...string) {
 	b.Helper()
 	before := b.read("seed.age")
 	out, says, got := b.run(args...)
@@ -98,7 +98,7 @@ func (b *bench) refuses(code int, want string, args ...string) {
 	}
 }
 
-func (b *bench) read(name string) string {
+func (b *harness) read(name string) string {
 	b.Helper()
 	text, err := os.ReadFile(filepath.Join(b.folder, name))
 	if err != nil {
@@ -111,7 +111,7 @@ func (b *bench) read(name string) string {
 // that is removed; the seed stays the same.
 func TestTheSeedFileOpensInSeveralWays(t *testing.T) {
 	t.Parallel()
-	b := sealedBench(t)
+	b := sealedHarness(t)
 	before := b.says("opens", "seed", "check")
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -138,7 +138,7 @@ func TestTheSeedFileOpensInSeveralWays(t *testing.T) {
 	b.write("device", plugin.EncodeIdentity("drill", []byte(key.String())))
 	b.write("recovery", identity)
 	byDevice, byShares := b.with("BURSAR_IDENTITY_FILE=device"), b.with("BURSAR_IDENTITY_FILE=recovery")
-	for way, with := range map[string]*bench{"passphrase": b, "device": byDevice, "recovery": byShares} {
+	for way, with := range map[string]*harness{"passphrase": b, "device": byDevice, "recovery": byShares} {
 		if got := with.says("The way "+way+" opens it", "seed", "check"); got != before {
 			t.Errorf("by %s: %q, want %q", way, got, before)
 		}
@@ -161,7 +161,7 @@ func TestTheSeedFileOpensInSeveralWays(t *testing.T) {
 }
 
 // combine gives shares to the program.
-func (b *bench) combine(shares ...string) string {
+func (b *harness) combine(shares ...string) string {
 	b.Helper()
 	c := exec.CommandContext(b.Context(), program, "seed", "shares", "combine")
 	c.Dir, c.Env, c.Stdin = b.folder, []string{"HOME=" + b.folder}, strings.NewReader(strings.Join(shares, "\n"))
@@ -176,7 +176,7 @@ func (b *bench) combine(shares ...string) string {
 
 func TestSharesAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	shares := strings.Split(strings.TrimSpace(b.says("3 of these 4", "seed", "shares", "make", "--need", "3", "--shares",
 		"4")), "\n")
 	others := strings.Split(strings.TrimSpace(b.says("2 of these 2", "seed", "shares", "make", "--need", "2", "--shares",
@@ -203,7 +203,7 @@ func TestSharesAreRefused(t *testing.T) {
 
 func TestWaysThatAreRefused(t *testing.T) {
 	t.Parallel()
-	b := sealedBench(t, "signer: {tpm: none, token_command: ['true']}")
+	b := sealedHarness(t, "signer: {tpm: none, token_command: ['true']}")
 	b.write("key.pem", "no key")
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -238,7 +238,7 @@ func TestAnotherAgeReadsAndWritesTheSeedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal("age is not installed: go run ./test -install age")
 	}
-	b := sealedBench(t)
+	b := sealedHarness(t)
 	before := b.says("opens", "seed", "check")
 	key, err := age.GenerateX25519Identity()
 	if err != nil {

@@ -65,7 +65,7 @@ func (cmd *ledgerMonthCommand) Run(ctx context.Context, c *call) error {
 	if err := files.replace(); err != nil {
 		return err
 	}
-	c.Note("Wrote %d files for %d accounts.", len(files.written), len(accounts))
+	c.Note("Wrote %d files. Accounts: %d.", len(files.written), len(accounts))
 	return nil
 }
 

@@ -117,7 +117,7 @@ func TestTheJournalHasTheValuesOfItsTime(t *testing.T) {
 			}
 		}
 		if strings.Contains(text, "2026-01-05 price") || strings.Contains(text, "P 2026-01-05") {
-			t.Errorf("as %s the journal is\n%s\nwant no price of the day on which a deposit was taken back", format, text)
+			t.Errorf("as %s the journal is\n%s\nwant no price of the day on which a deposit was reversed", format, text)
 		}
 		d.worthOfFees(format, text)
 	}
@@ -129,7 +129,7 @@ func TestTheJournalHasTheValuesOfItsTime(t *testing.T) {
 }
 
 // worthOfFees has the program of a format check a journal, and say what the deposit fees of valued were worth: 0.01 BTC
-// at 50000.1, and what was taken back at the price at which it had come.
+// at 50000.1, and what was reversed at the price at which it had come.
 func (d *harness) worthOfFees(format, text string) {
 	d.Helper()
 	if testing.Short() {

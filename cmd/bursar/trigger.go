@@ -208,7 +208,7 @@ func (t *trigger) payWallet(ctx context.Context) (string, error) {
 	return w.WalletID, err
 }
 
-// reverseDeposit pays a wallet, and has the credit taken back.
+// reverseDeposit pays a wallet, and has the credit reversed.
 func (t *trigger) reverseDeposit(ctx context.Context) (string, error) {
 	w, err := t.wallet(ctx)
 	if err != nil {

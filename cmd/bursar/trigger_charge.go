@@ -26,7 +26,7 @@ func (t *trigger) payCharge(ctx context.Context, id, how string) (hash string, e
 	return paid.HashID, err
 }
 
-// reverseCharge pays a charge, and has the credit taken back.
+// reverseCharge pays a charge, and has the credit reversed.
 func (t *trigger) reverseCharge(ctx context.Context) (string, error) {
 	made, err := t.charge(ctx)
 	if err != nil {

@@ -19,8 +19,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// shop is an account with a receiver on this machine, in a harness whose service runs once serve is called.
-type shop struct {
+// accountWithReceiver is an account with a receiver on this machine, in a harness whose service runs once serve is
+// called.
+type accountWithReceiver struct {
 	*harness
 	createdAccount
 	url string
@@ -30,8 +31,9 @@ type shop struct {
 	events map[string]client.Event
 }
 
-func newShop(t *testing.T) *shop {
-	s := &shop{harness: newSeededHarness(t, "webhooks: {allow_networks: ['127.0.0.0/8']}"), codes: map[string]int{},
+func newAccountWithReceiver(t *testing.T) *accountWithReceiver {
+	s := &accountWithReceiver{harness: newSeededHarness(t, "webhooks: {allow_networks: ['127.0.0.0/8']}"),
+		codes:  map[string]int{},
 		events: map[string]client.Event{}}
 	s.createdAccount = parse[createdAccount](s.harness, "account", "create", "--name", "shop", "--json")
 	server := httptest.NewServer(http.HandlerFunc(s.receive))
@@ -40,7 +42,7 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
+func (s *accountWithReceiver) receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var event client.Event
 	if err == nil {
@@ -59,14 +61,14 @@ func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(code)
 }
 
-func (s *shop) answer(path string, code int) {
+func (s *accountWithReceiver) answer(path string, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.codes[path] = code
 }
 
 // serve runs the service until the returned function, or the test, ends it; the function returns what was logged.
-func (s *shop) serve() func() string {
+func (s *accountWithReceiver) serve() func() string {
 	s.Helper()
 	serving := s.command(context.Background(), "serve", "--log-format", "json")
 	log, err := serving.StderrPipe()
@@ -91,7 +93,7 @@ func (s *shop) serve() func() string {
 }
 
 // delivered waits until an event is delivered.
-func (s *shop) delivered(id string) shownEvent {
+func (s *accountWithReceiver) delivered(id string) shownEvent {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
@@ -108,7 +110,7 @@ func (s *shop) delivered(id string) shownEvent {
 
 func TestATestEventIsSentByTheRunningService(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := newAccountWithReceiver(t)
 	id := s.AccountID.String()
 	if got := s.ok("webhook", "test", "--account", id, "--url", s.url, "--wait",
 		"0s"); !strings.Contains(got, "is recorded") {
@@ -145,7 +147,7 @@ func TestATestEventIsSentByTheRunningService(t *testing.T) {
 // What a receiver sends after its answer is not logged.
 func TestUnsolicitedDataOfAReceiverIsNotLogged(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := newAccountWithReceiver(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +192,7 @@ func TestWhatATestEventIsNotSentTo(t *testing.T) {
 
 func TestEventsAreSentAgainWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := newAccountWithReceiver(t)
 	id := s.AccountID.String()
 	s.answer("/gone", 410)
 	s.serve()

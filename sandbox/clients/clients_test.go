@@ -118,13 +118,13 @@ func TestThirdPartyClients(t *testing.T) {
 			if !offered {
 				t.Fatalf("the service does not offer %s", c.Code)
 			}
-			meetingOf(t, s, c, d, map[string]any{"folder": folder, "module": by.module}).play(t, by, c, hot[d.Chain])
+			clientRunOf(t, s, c, d, map[string]any{"folder": folder, "module": by.module}).play(t, by, c, hot[d.Chain])
 		})
 	}
 }
 
-// meetingOf introduces a third-party client to the service.
-func meetingOf(t *testing.T, s *sandbox, c bursar.Currency, d details, introduction map[string]any) *meeting {
+// clientRunOf introduces a third-party client to the service.
+func clientRunOf(t *testing.T, s *sandbox, c bursar.Currency, d details, introduction map[string]any) *clientRun {
 	t.Helper()
 	maps.Copy(introduction, map[string]any{
 		"chain":    d.Chain,
@@ -135,11 +135,11 @@ func meetingOf(t *testing.T, s *sandbox, c bursar.Currency, d details, introduct
 		"rpc":      s.Chains[d.Chain].RPC,
 		"control":  s.Control,
 	})
-	return &meeting{sandbox: s, details: d, currency: string(c.Code), thirdParty: meet(t, introduction)}
+	return &clientRun{sandbox: s, details: d, currency: string(c.Code), thirdParty: meet(t, introduction)}
 }
 
 // play has the third-party client pay the service, and be paid by it.
-func (m *meeting) play(t *testing.T, by library, c bursar.Currency, hot string) {
+func (m *clientRun) play(t *testing.T, by library, c bursar.Currency, hot string) {
 	t.Helper()
 	payments, ours := by.payments, []string{hot}
 	if c.IsToken() {
@@ -153,8 +153,8 @@ func (m *meeting) play(t *testing.T, by library, c bursar.Currency, hot string) 
 	m.isPaid(t, exact(withdrawn, c.Places), ours)
 }
 
-// meeting is one third-party client and the service.
-type meeting struct {
+// clientRun is one third-party client and the service.
+type clientRun struct {
 	*sandbox
 	*thirdParty
 	details
@@ -163,7 +163,7 @@ type meeting struct {
 
 // pays makes the third-party client pay new wallets, waits until each is credited exactly its share, once, and
 // returns their addresses.
-func (m *meeting) pays(t *testing.T, p payment) (addresses []string) {
+func (m *clientRun) pays(t *testing.T, p payment) (addresses []string) {
 	t.Helper()
 	var wallets []wallet
 	var shares []share
@@ -190,7 +190,7 @@ func (m *meeting) pays(t *testing.T, p payment) (addresses []string) {
 
 // isPaid withdraws to the third-party client, which then checks the transaction: it pays the withdrawal, and only
 // addresses of the service signed it.
-func (m *meeting) isPaid(t *testing.T, amount string, ours []string) {
+func (m *clientRun) isPaid(t *testing.T, amount string, ours []string) {
 	t.Helper()
 	var ordered struct{ Withdrawal withdrawal }
 	order := map[string]string{"currency": m.currency, "amount": amount, "address": m.receiver}

@@ -82,7 +82,7 @@ func TestPayersPayWhatTheirWalletsRead(t *testing.T) {
 					d.Contract = &p.read.Contract
 				}
 			}
-			meetingOf(t, s, p.currency, d, introduction).paysPage(t, api, p, by)
+			clientRunOf(t, s, p.currency, d, introduction).paysPage(t, api, p, by)
 		})
 	}
 }
@@ -206,7 +206,7 @@ func (p *onPage) share() share {
 }
 
 // paysPage pays what a page asks for, and waits until the charge is paid by exactly that.
-func (m *meeting) paysPage(t *testing.T, api *client.Client, p *onPage, by library) {
+func (m *clientRun) paysPage(t *testing.T, api *client.Client, p *onPage, by library) {
 	t.Helper()
 	to := p.share()
 	hash := m.pay(t, by.payments[0].form, []share{to})

@@ -19,8 +19,8 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// trons is a node of Tron with the hot wallet of the first seed.
-type trons struct {
+// tronHarness is a node of Tron with the hot wallet of the first seed.
+type tronHarness struct {
 	*testing.T
 	node  *tron.Node
 	chain *adapter.Chain
@@ -28,9 +28,9 @@ type trons struct {
 	bases []string
 }
 
-func newTrons(t *testing.T) *trons {
+func newTronHarness(t *testing.T) *tronHarness {
 	t.Helper()
-	v := &trons{T: t}
+	v := &tronHarness{T: t}
 	var err error
 	v.node, err = tron.Start(t.Context(), tron.Config{})
 	v.must(err)
@@ -52,14 +52,14 @@ func newTrons(t *testing.T) *trons {
 	return v
 }
 
-func (v *trons) must(err error) {
+func (v *tronHarness) must(err error) {
 	v.Helper()
 	if err != nil {
 		v.Fatal(err)
 	}
 }
 
-func (v *trons) fund(bases ...string) {
+func (v *tronHarness) fund(bases ...string) {
 	v.Helper()
 	for _, base := range bases {
 		_, err := v.node.Pay(base, 500_000_000)
@@ -71,7 +71,7 @@ func (v *trons) fund(bases ...string) {
 }
 
 // account is a key of a third party, and its address.
-func (v *trons) account(seed byte) (private, base string) {
+func (v *tronHarness) account(seed byte) (private, base string) {
 	v.Helper()
 	key, err := crypto.ToECDSA(bytes.Repeat([]byte{seed}, 32))
 	v.must(err)
@@ -80,12 +80,12 @@ func (v *trons) account(seed byte) (private, base string) {
 	return hex.EncodeToString(crypto.FromECDSA(key)), address.Base
 }
 
-func (v *trons) refill(w bursar.ColdWallet, contract string, amount uint64) signer.Refill {
+func (v *tronHarness) refill(w bursar.ColdWallet, contract string, amount uint64) signer.Refill {
 	return signer.Refill{Wallet: w, MaxFee: bursar.Units(50_000_000), Payment: chain.Payment{Amount: bursar.Units(amount),
 		Contract: contract, Address: bursar.Address{Base: v.bases[0]}}}
 }
 
-func (v *trons) build(r signer.Refill, signers ...int) []byte {
+func (v *tronHarness) build(r signer.Refill, signers ...int) []byte {
 	v.Helper()
 	data, err := v.chain.BuildCold(v.Context(), chain.ColdRequest{Wallet: r.Wallet, Payment: r.Payment, MaxFee: r.MaxFee})
 	v.must(err)
@@ -97,7 +97,7 @@ func (v *trons) build(r signer.Refill, signers ...int) []byte {
 }
 
 // arrives sends a signed refill and compares what reached the hot wallet, and that it cost no more than was shown.
-func (v *trons) arrives(r signer.Refill, data []byte) {
+func (v *tronHarness) arrives(r signer.Refill, data []byte) {
 	v.Helper()
 	tx, err := r.Judge(v.chain, v.bases[0], data)
 	v.must(err)
@@ -124,7 +124,7 @@ func (v *trons) arrives(r signer.Refill, data []byte) {
 	}
 }
 
-func (v *trons) textOf(w bursar.ColdWallet, data []byte) string {
+func (v *tronHarness) textOf(w bursar.ColdWallet, data []byte) string {
 	v.Helper()
 	tx, err := v.chain.ReadCold(w, data)
 	v.must(err)
@@ -146,7 +146,7 @@ func TestTronColdAccountsRefill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Node.js and the client libraries")
 	}
-	v := newTrons(t)
+	v := newTronHarness(t)
 	v.must(err)
 	owner, account := v.account(0x11)
 	device, deviceBase := v.account(0x22)
@@ -214,7 +214,7 @@ func TestTronColdAccountsRefill(t *testing.T) {
 // What cannot become a refill is refused before anything is given out.
 func TestRefillsOfTronThatCannotBegin(t *testing.T) {
 	t.Parallel()
-	v := newTrons(t)
+	v := newTronHarness(t)
 	v.fund(v.bases[1])
 	_, nobody := v.account(0x33)
 	for name, a := range map[string]struct {

@@ -39,7 +39,7 @@ func TestTheStartSaysWhatNoticesAnOlderCopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.bound {
-				if err := bind(t.Context(), cfg, begin, &chip{}, "ann", "test"); err != nil {
+				if err := bind(t.Context(), cfg, begin, &fakeCounter{}, "ann", "test"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -60,12 +60,12 @@ func TestTheStartSaysWhatNoticesAnOlderCopy(t *testing.T) {
 }
 
 // What notices it and what does not: with a counter a state that is set back as a whole does not open, whatever the
-// service says; without it the signer opens it, as nothing that it has tells it from the newest.
+// service says; without it the signer opens it, as nothing that it has distinguishes it from the newest.
 func TestAllSetBackToOneDay(t *testing.T) {
 	t.Parallel()
 	for _, bound := range []bool{true, false} {
 		cfg := config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")}
-		begin, c := memory.Init{Fingerprint: "seed", At: time.Unix(1, 0)}, &chip{}
+		begin, c := memory.Init{Fingerprint: "seed", At: time.Unix(1, 0)}, &fakeCounter{}
 		if err := memory.Create(t.Context(), StateFile(cfg), begin); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func folderOf(t *testing.T, cfg config.Config) (copied string) {
 }
 
 // usedOnce opens the state with its counter, if it has one, and signs something.
-func usedOnce(t *testing.T, cfg config.Config, c *chip) (err error) {
+func usedOnce(t *testing.T, cfg config.Config, c *fakeCounter) (err error) {
 	t.Helper()
 	file, err := memory.Open(t.Context(), StateFile(cfg), "seed")
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// chip is a counter that fails where a test wants it to.
-type chip struct {
+// fakeCounter is a counter that fails where a test wants it to.
+type fakeCounter struct {
 	holds        uint64
 	value, raise error
 	removed      bool
 }
 
-func (*chip) Name() string { return "tpm:01800000" }
+func (*fakeCounter) Name() string { return "tpm:01800000" }
 
-func (c *chip) Value(context.Context) (uint64, error) { return c.holds, c.value }
+func (c *fakeCounter) Value(context.Context) (uint64, error) { return c.holds, c.value }
 
-func (c *chip) Raise(context.Context) (uint64, error) {
+func (c *fakeCounter) Raise(context.Context) (uint64, error) {
 	if c.raise == nil {
 		c.holds++
 	}
 	return c.holds, c.raise
 }
 
-func (c *chip) Remove(context.Context) error {
+func (c *fakeCounter) Remove(context.Context) error {
 	c.removed = true
 	return nil
 }
@@ -41,14 +41,14 @@ func TestACounterThatTheStateNamesIsNotRemoved(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the TPM does not answer")
 	for name, c := range map[string]struct {
-		chip    chip
+		counter fakeCounter
 		removed bool
 		want    error
 		bound   string
 	}{
-		"nothing fails":       {chip{holds: 7}, false, nil, "tpm:01800000"},
-		"before it was bound": {chip{holds: 7, value: broken}, true, broken, ""},
-		"after it was bound":  {chip{holds: 7, raise: broken}, false, ErrBound, "tpm:01800000"},
+		"nothing fails":       {fakeCounter{holds: 7}, false, nil, "tpm:01800000"},
+		"before it was bound": {fakeCounter{holds: 7, value: broken}, true, broken, ""},
+		"after it was bound":  {fakeCounter{holds: 7, raise: broken}, false, ErrBound, "tpm:01800000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,24 +57,24 @@ func TestACounterThatTheStateNamesIsNotRemoved(t *testing.T) {
 			if err := memory.Create(t.Context(), StateFile(cfg), begin); err != nil {
 				t.Fatal(err)
 			}
-			if err := bind(t.Context(), cfg, begin, &c.chip, "ann", "test"); !errors.Is(err, c.want) {
+			if err := bind(t.Context(), cfg, begin, &c.counter, "ann", "test"); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			if bound, err := boundTo(t.Context(), cfg); err != nil || bound != c.bound || c.chip.removed != c.removed {
+			if bound, err := boundTo(t.Context(), cfg); err != nil || bound != c.bound || c.counter.removed != c.removed {
 				t.Fatalf("the state is bound to %q, %v, and the counter is removed: %t; want %q, %t", bound, err,
-					c.chip.removed, c.bound, c.removed)
+					c.counter.removed, c.bound, c.removed)
 			}
 			if c.bound == "" {
 				return
 			}
-			c.chip.raise = nil
+			c.counter.raise = nil
 			file, err := memory.Open(t.Context(), StateFile(cfg), "seed")
 			if err == nil {
-				err = file.Guard(t.Context(), func(string) (memory.Counter, error) { return &c.chip, nil })
+				err = file.Guard(t.Context(), func(string) (memory.Counter, error) { return &c.counter, nil })
 				err = errors.Join(err, file.Close())
 			}
-			if err != nil || c.chip.holds != 8 {
-				t.Errorf("the next start: the counter holds %d, %v; want 8", c.chip.holds, err)
+			if err != nil || c.counter.holds != 8 {
+				t.Errorf("the next start: the counter holds %d, %v; want 8", c.counter.holds, err)
 			}
 		})
 	}

@@ -20,22 +20,22 @@ import (
 	"github.com/bursar/bursar/signer/people"
 )
 
-// vault is the files of a signer with the seeds of two epochs.
-type vault struct {
+// signerFiles are the files of a signer with the seeds of two epochs.
+type signerFiles struct {
 	*testing.T
 	cfg   config.Config
 	seeds []byte
 }
 
-func newVault(t *testing.T) *vault {
+func newSignerFiles(t *testing.T) *signerFiles {
 	t.Parallel()
-	v := &vault{T: t, cfg: config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")},
+	v := &signerFiles{T: t, cfg: config.Config{Network: config.Regtest, SeedFile: filepath.Join(t.TempDir(), "seed.age")},
 		seeds: make([]byte, 2*SeedBytes)}
 	v.seeds[SeedBytes] = 1
 	return v
 }
 
-func (v *vault) keys() *signer.Keys {
+func (v *signerFiles) keys() *signer.Keys {
 	v.Helper()
 	keys, err := KeysOfSeeds(v.cfg, v.seeds)
 	if err != nil {
@@ -45,7 +45,7 @@ func (v *vault) keys() *signer.Keys {
 }
 
 // started returns the epoch in which a signer starts, and the error with which it does not.
-func (v *vault) started() (epoch uint32, err error) {
+func (v *signerFiles) started() (epoch uint32, err error) {
 	v.Helper()
 	keys, err := KeysOfSeeds(v.cfg, v.seeds)
 	if err != nil {
@@ -60,7 +60,7 @@ func (v *vault) started() (epoch uint32, err error) {
 	return uint32(keys.Epoch()), errors.Join(err, file.Close())
 }
 
-func (v *vault) begin(number uint32) error {
+func (v *signerFiles) begin(number uint32) error {
 	v.Helper()
 	keys := v.keys()
 	file, err := OpenMemory(v.Context(), v.cfg, keys.Fingerprint(), slog.New(slog.DiscardHandler))
@@ -71,7 +71,7 @@ func (v *vault) begin(number uint32) error {
 	return errors.Join(err, file.Close())
 }
 
-func (v *vault) wantEpoch(want uint32) {
+func (v *signerFiles) wantEpoch(want uint32) {
 	v.Helper()
 	if got, err := v.started(); err != nil || got != want {
 		v.Errorf("the signer starts in epoch %d, %v; want %d", got, err, want)
@@ -80,7 +80,7 @@ func (v *vault) wantEpoch(want uint32) {
 
 // An epoch begins by the act alone, whatever is lost after it: the state, or the file beside the seed.
 func TestAnEpochBeginsOnceAndStays(t *testing.T) {
-	v := newVault(t)
+	v := newSignerFiles(t)
 	v.wantEpoch(0)
 	for _, number := range []uint32{0, 2} {
 		if err := v.begin(number); !errors.Is(err, ErrEpochMissing) {
@@ -103,7 +103,7 @@ func TestAnEpochBeginsOnceAndStays(t *testing.T) {
 }
 
 func TestAnEpochKeepsItsSeed(t *testing.T) {
-	v := newVault(t)
+	v := newSignerFiles(t)
 	if err := v.begin(1); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestAnEpochKeepsItsSeed(t *testing.T) {
 // and with programs that are killed (sandbox/e2e, simulation). It is one of the seed, so the policy is asked under
 // whatever network the command is given.
 func TestAnEpochBeginsOnMainnet(t *testing.T) {
-	v := newVault(t)
+	v := newSignerFiles(t)
 	v.cfg.Network = config.Mainnet
 	if err := v.begin(1); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestAnEpochBeginsOnMainnet(t *testing.T) {
 func TestAnotherNetworkAsksThePolicyToo(t *testing.T) {
 	for _, network := range []config.Network{config.Mainnet, config.Testnet, config.Regtest} {
 		t.Run(string(network), func(t *testing.T) {
-			v := newVault(t)
+			v := newSignerFiles(t)
 			keys, keeper := v.keys(), memory.NewRAM()
 			err := keeper.Do(t.Context(), func(tx memory.Tx) error {
 				return tx.AddPolicy(t.Context(), memory.Policy{Version: 1, NotBefore: time.Unix(1, 0), Text: policyText(t, "")})
@@ -157,7 +157,7 @@ func TestAnotherNetworkAsksThePolicyToo(t *testing.T) {
 
 // Where people signed a policy, that must name the epoch and its seed.
 func TestAPolicyNamesTheEpoch(t *testing.T) {
-	v := newVault(t)
+	v := newSignerFiles(t)
 	keys, keeper := v.keys(), memory.NewRAM()
 	err := keeper.Do(t.Context(), func(tx memory.Tx) error {
 		return tx.AddPolicy(t.Context(), memory.Policy{Version: 1, NotBefore: time.Unix(1, 0), Text: policyText(t, "")})
@@ -188,7 +188,7 @@ func TestAPolicyNamesTheEpoch(t *testing.T) {
 // another one with `bursar signer init`, in which there never was a policy, and begins an epoch of a seed of their
 // own.
 func TestANewStateDoesNotBeginAnEpochWithoutThePolicy(t *testing.T) {
-	v := newVault(t)
+	v := newSignerFiles(t)
 	if err := NotePolicy(v.cfg, memory.KnownPolicy{Version: 1, Hash: "sha256:ab"}); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestANewStateDoesNotBeginAnEpochWithoutThePolicy(t *testing.T) {
 // The attack: who can write beside the seed, and not change the policy, puts a seed of their own there and says that
 // its epoch has begun.
 func TestAFileBesideTheSeedDoesNotOverruleThePolicy(t *testing.T) {
-	v := newVault(t)
+	v := newSignerFiles(t)
 	fingerprint, err := v.keys().FingerprintOf(1)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestEpochsThatTheSeedDidNotSignAreNotBelieved(t *testing.T) {
 		"signed with nothing":          `{"epochs": ` + list + `, "signature": "00"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := newVault(t)
+			v := newSignerFiles(t)
 			v.wantEpoch(0)
 			theirs, err := signer.KeysFromSeed(v.seeds[SeedBytes:], signer.Testnet)
 			if err != nil {
@@ -274,7 +274,7 @@ func TestEpochsThatTheSeedDidNotSignAreNotBelieved(t *testing.T) {
 
 // What an earlier release noted is signed with the first start, where the state has it too.
 func TestEpochsOfAnEarlierReleaseAreSigned(t *testing.T) {
-	v := newVault(t)
+	v := newSignerFiles(t)
 	if err := v.begin(1); err != nil {
 		t.Fatal(err)
 	}

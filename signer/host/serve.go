@@ -45,7 +45,7 @@ func Serve(
 	if err := SayNoticedBy(ctx, cfg, keeper, log); err != nil {
 		return err
 	}
-	signs, err := signer.Remembering(ctx, keys, Policies(parts, registry, cfg.Network), keeper)
+	signs, err := signer.NewWithMemory(ctx, keys, Policies(parts, registry, cfg.Network), keeper)
 	if err != nil {
 		return fmt.Errorf("prepare the signer: %w", err)
 	}

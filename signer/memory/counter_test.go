@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-// chip is a counter as a TPM has it.
-type chip struct {
+// fakeCounter is a counter as a TPM has it.
+type fakeCounter struct {
 	mu    sync.Mutex
 	holds uint64
 	err   error
 	asked func() // called by Value; nil: nothing
 }
 
-func (*chip) Name() string { return "chip" }
+func (*fakeCounter) Name() string { return "chip" }
 
-func (c *chip) Value(context.Context) (uint64, error) {
+func (c *fakeCounter) Value(context.Context) (uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.asked != nil {
@@ -30,7 +30,7 @@ func (c *chip) Value(context.Context) (uint64, error) {
 	return c.holds, c.err
 }
 
-func (c *chip) Raise(context.Context) (uint64, error) {
+func (c *fakeCounter) Raise(context.Context) (uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err == nil {
@@ -39,10 +39,10 @@ func (c *chip) Raise(context.Context) (uint64, error) {
 	return c.holds, c.err
 }
 
-func (c *chip) open(string) (Counter, error) { return c, nil }
+func (c *fakeCounter) open(string) (Counter, error) { return c, nil }
 
 // boundFile creates a memory that is bound to a counter, and returns its path.
-func boundFile(t *testing.T, c *chip) string {
+func boundFile(t *testing.T, c *fakeCounter) string {
 	t.Helper()
 	f, path := newFile(t, false)
 	must(t, f.Close())
@@ -58,7 +58,7 @@ func must(t *testing.T, err error) {
 }
 
 // opens opens a memory with its counter, and closes it.
-func opens(t *testing.T, path string, c *chip) error {
+func opens(t *testing.T, path string, c *fakeCounter) error {
 	t.Helper()
 	f, err := guarded(t, path, c)
 	if err == nil {
@@ -68,7 +68,7 @@ func opens(t *testing.T, path string, c *chip) error {
 }
 
 // guarded opens a memory with its counter.
-func guarded(t *testing.T, path string, c *chip) (*File, error) {
+func guarded(t *testing.T, path string, c *fakeCounter) (*File, error) {
 	t.Helper()
 	f := reopen(t, path)
 	if err := f.Guard(t.Context(), c.open); err != nil {
@@ -103,7 +103,7 @@ func copyOf(t *testing.T, path string) (copied string) {
 // The attack: an older copy of the state is put back, and the windows forget what was signed since.
 func TestAnOlderCopyIsNoticedByTheCounter(t *testing.T) {
 	t.Parallel()
-	c := &chip{holds: 41}
+	c := &fakeCounter{holds: 41}
 	path := boundFile(t, c)
 	f, err := guarded(t, path, c)
 	must(t, err)
@@ -135,7 +135,7 @@ func TestAnOlderCopyIsNoticedByTheCounter(t *testing.T) {
 // The attack: two signers with two copies of one state, each with windows of its own. The second one to write finds it.
 func TestTwoCopiesAtOnceAreNoticed(t *testing.T) {
 	t.Parallel()
-	c := &chip{}
+	c := &fakeCounter{}
 	path := boundFile(t, c)
 	other := copyOf(t, path)
 	one, err := guarded(t, path, c)
@@ -155,7 +155,7 @@ func TestTwoCopiesAtOnceAreNoticed(t *testing.T) {
 // forgotten, so it opens, and the next entry raises the counter to it.
 func TestAFileAheadOfItsCounterOpens(t *testing.T) {
 	t.Parallel()
-	c := &chip{}
+	c := &fakeCounter{}
 	path := boundFile(t, c)
 	f, err := guarded(t, path, c)
 	must(t, err)
@@ -188,7 +188,7 @@ func TestAFileAheadOfItsCounterOpens(t *testing.T) {
 // A signer and commands beside it raise one counter in the order in which they write.
 func TestCommandsBesideASignerRaiseTheCounter(t *testing.T) {
 	t.Parallel()
-	c := &chip{}
+	c := &fakeCounter{}
 	path := boundFile(t, c)
 	f, err := guarded(t, path, c)
 	must(t, err)
@@ -217,9 +217,9 @@ func TestCommandsBesideASignerRaiseTheCounter(t *testing.T) {
 // Without its counter a bound memory neither opens nor writes, and another counter is not taken for it.
 func TestWithoutItsCounterNothingIsWritten(t *testing.T) {
 	t.Parallel()
-	c := &chip{holds: 1000}
+	c := &fakeCounter{holds: 1000}
 	path := boundFile(t, c)
-	for name, other := range map[string]*chip{"gone": {err: errors.New("no TPM")}, "far behind": {holds: 3}} {
+	for name, other := range map[string]*fakeCounter{"gone": {err: errors.New("no TPM")}, "far behind": {holds: 3}} {
 		if err := opens(t, path, other); !errors.Is(err, ErrCounter) {
 			t.Errorf("a counter that is %s: %v, want %v", name, err, ErrCounter)
 		}
@@ -236,7 +236,7 @@ func TestWithoutItsCounterNothingIsWritten(t *testing.T) {
 // then and are signed without another entry, and the copy from before the commit would open again.
 func TestWhatIsKnownWaitsForItsCounter(t *testing.T) {
 	t.Parallel()
-	c := &chip{holds: 7}
+	c := &fakeCounter{holds: 7}
 	path := boundFile(t, c)
 	f, err := guarded(t, path, c)
 	must(t, err)
@@ -273,7 +273,7 @@ func TestWhatIsKnownWaitsForItsCounter(t *testing.T) {
 // commands go on where the counter refuses the file, count it up to where it was.
 func TestCommandsDoNotCountACopyUp(t *testing.T) {
 	t.Parallel()
-	c := &chip{}
+	c := &fakeCounter{}
 	path := boundFile(t, c)
 	f, err := guarded(t, path, c)
 	must(t, err)
@@ -296,7 +296,7 @@ func TestCommandsDoNotCountACopyUp(t *testing.T) {
 // other otherwise, for as long as either waits at all.
 func TestTheFileIsLockedBeforeItsCounter(t *testing.T) {
 	t.Parallel()
-	c := &chip{}
+	c := &fakeCounter{}
 	path := boundFile(t, c)
 	impatient, err := sql.Open("sqlite", "file:"+path+"?mode=rw&_txlock=immediate&_pragma=busy_timeout(0)")
 	must(t, err)
@@ -319,7 +319,7 @@ func TestTheFileIsLockedBeforeItsCounter(t *testing.T) {
 // such a copy makes nothing newer of it.
 func TestAnImportRaisesTheCounter(t *testing.T) {
 	t.Parallel()
-	c := &chip{}
+	c := &fakeCounter{}
 	path := boundFile(t, c)
 	export, older := exported(t, path), copyOf(t, path)
 	merge := func(path string) error {

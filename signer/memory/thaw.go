@@ -34,10 +34,11 @@ type WaitingThaw struct {
 // Text says when it begins, for people.
 func (t WaitingThaw) Text() string {
 	return fmt.Sprintf("thaws at %s, unless somebody freezes it again: a thaw by %s waits since %s",
-		minuteOf(t.At), t.Who, minuteOf(t.Since))
+		Minute(t.At), t.Who, Minute(t.Since))
 }
 
-func minuteOf(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+// Minute is how a time is written for people.
+func Minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // ErrThawWaits is returned for a thaw while another waits.
 var ErrThawWaits = errors.New("a thaw waits already")
@@ -108,7 +109,7 @@ func waits(ctx context.Context, tx Tx, t Thawing, mark string) (w WaitingThaw, e
 	}
 	other, found, err := tx.WaitingThaw(ctx)
 	if err == nil && found {
-		err = fmt.Errorf("%w, and begins at %s", ErrThawWaits, minuteOf(other.At))
+		err = fmt.Errorf("%w, and begins at %s", ErrThawWaits, Minute(other.At))
 	}
 	if err != nil {
 		return w, err

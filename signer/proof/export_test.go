@@ -64,7 +64,7 @@ func TestAnExportThatWasEditedIsRefused(t *testing.T) {
 	t.Parallel()
 	file, _ := newLog(t, 6)
 	text, key, _ := exported(t, file)
-	foreign, _ := keyOf(t, 2, Name("seed"))
+	otherKey, _ := keyOf(t, 2, Name("seed"))
 	other, _ := keyOf(t, 1, Name("other"))
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	joined := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
@@ -94,7 +94,7 @@ func TestAnExportThatWasEditedIsRefused(t *testing.T) {
 		"an entry twice":          {joined(append(slices.Clone(lines), lines[6])...), key, ErrChanged},
 		"a shorter checkpoint":    {with(0, head), key, ErrChanged},
 		"an edited checkpoint":    {with(0, strings.Replace(lines[0], `\n6\n`, `\n5\n`, 1)), key, ErrSigner},
-		"another signer's key":    {text, foreign, ErrSigner},
+		"another signer's key":    {text, otherKey, ErrSigner},
 		"another log's key":       {text, other, ErrSigner},
 		"another format":          {with(0, strings.Replace(lines[0], "export/1", "export/2", 1)), key, ErrMalformed},
 		"nothing":                 {"", key, ErrMalformed},

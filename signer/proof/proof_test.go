@@ -120,7 +120,7 @@ func TestAChangedProofIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, sign := keyOf(t, 2, Name("seed"))
-	foreign, err := tree.Checkpoint(Name("seed"), other, sign)
+	ofOther, err := tree.Checkpoint(Name("seed"), other, sign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestAChangedProofIsRefused(t *testing.T) {
 		"another time":   {strings.Replace(text, "at: 1", "at: 2", 1), ErrChanged},
 		"a hash less": {strings.Replace(text, text[strings.Index(text, "hash: "):strings.Index(text, "\n\n")+1], "",
 			1), ErrChanged},
-		"another signer":      {strings.Replace(text, signed, foreign, 1), ErrSigner},
+		"another signer":      {strings.Replace(text, signed, ofOther, 1), ErrSigner},
 		"another size":        {strings.Replace(text, "\n9\n", "\n8\n", 1), ErrSigner},
 		"no checkpoint":       {strings.Split(text, "\n\n")[0], ErrMalformed},
 		"no proof":            {"x\n\n" + signed, ErrMalformed},

@@ -94,8 +94,8 @@ func TestAWitnessCosignsOneHistory(t *testing.T) {
 	if _, _, err := w.Judge("old 0\n\n"+signed, seen, noon); !errors.Is(err, ErrOther) {
 		t.Errorf("as if nothing was seen: %v, want %v", err, ErrOther)
 	}
-	foreign, sign := keyOf(t, 2, Name("seed"))
-	signed, err = tree.Checkpoint(Name("seed"), foreign, sign)
+	otherKey, sign := keyOf(t, 2, Name("seed"))
+	signed, err = tree.Checkpoint(Name("seed"), otherKey, sign)
 	if err != nil {
 		t.Fatal(err)
 	}

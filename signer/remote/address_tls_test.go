@@ -36,7 +36,7 @@ func freePort(t *testing.T) string {
 // Over a network both sides must present a certificate of the same authority.
 func TestBothSidesPresentACertificate(t *testing.T) {
 	t.Parallel()
-	b, ours, theirs := newBench(t), newAuthority(t), newAuthority(t)
+	b, ours, theirs := newHarness(t), newAuthority(t), newAuthority(t)
 	ours.Issue("signer")
 	ours.Issue("service")
 	theirs.Issue("service")
@@ -60,7 +60,7 @@ func TestBothSidesPresentACertificate(t *testing.T) {
 // A certificate that the authority issued for something else does not sign.
 func TestOnlyNamedCertificatesAreAccepted(t *testing.T) {
 	t.Parallel()
-	b, ours := newBench(t), newAuthority(t)
+	b, ours := newHarness(t), newAuthority(t)
 	for _, name := range []string{"signer", "service", "printer"} {
 		ours.Issue(name)
 	}
@@ -91,7 +91,7 @@ func TestOnlyNamedUsersAreAccepted(t *testing.T) {
 		users   []string
 		refused int
 	}{{nil, 0}, {[]string{me}, 0}, {[]string{"54321", me}, 0}, {[]string{"54321"}, 1}} {
-		b, at := newBench(t), socket(t)
+		b, at := newHarness(t), socket(t)
 		var refused []string
 		at.Users, at.Refused = test.users, func(reason string) { refused = append(refused, reason) }
 		stop := b.serve(at)

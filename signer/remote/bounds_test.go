@@ -27,7 +27,7 @@ const servedAt = "BURSAR_TEST_SIGNER_AT"
 // once, of the kinds that take most, must leave it below a bound, and it must answer afterwards.
 func TestConcurrentBodiesTakeBoundedMemory(t *testing.T) {
 	if at := os.Getenv(servedAt); at != "" {
-		b := newBench(t)
+		b := newHarness(t)
 		defer b.serve(remote.Address{URL: at})()
 		fmt.Println("listening")
 		io.Copy(io.Discard, os.Stdin) // until the test ends
@@ -68,7 +68,7 @@ func TestConcurrentBodiesTakeBoundedMemory(t *testing.T) {
 		group.Go(func() { flood(t, client, i) })
 	}
 	group.Wait()
-	c := newBench(t).dial(at)
+	c := newHarness(t).dial(at)
 	if _, err := c.Hello(t.Context()); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
@@ -154,7 +154,7 @@ func peakOf(t *testing.T, pid int) int {
 // A list of empty objects takes many times its own size once it is decoded.
 func TestElementsAreCounted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	for n, want := range map[int]int{150_000: http.StatusForbidden, 250_000: http.StatusBadRequest} {
 		body := `{"order":{"payments":[` + strings.Repeat("{},", n) + `{}]}}`
 		w := httptest.NewRecorder()
@@ -168,7 +168,7 @@ func TestElementsAreCounted(t *testing.T) {
 // What a body of unknown length takes cannot be set aside.
 func TestABodyHasALength(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	r := ask("/v1/sign", io.NopCloser(bytes.NewReader([]byte("{}"))))
 	r.ContentLength = -1
 	w := httptest.NewRecorder()
@@ -181,7 +181,7 @@ func TestABodyHasALength(t *testing.T) {
 // More requests than are admitted get an answer at once, which the service takes for a signer that is not available.
 func TestMoreRequestsThanAreAdmitted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	handler := b.server.Handler()
 	var group sync.WaitGroup
 	stuck := make([]*stuckBody, 64)
@@ -223,7 +223,7 @@ func (s *stuckBody) Read([]byte) (int, error) {
 // Connections beyond the bound wait until another is closed.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	stop := b.serve(at)
 	path := strings.TrimPrefix(at.URL, "unix:")
 	var open []net.Conn

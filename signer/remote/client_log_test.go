@@ -21,7 +21,7 @@ import (
 // seen goes with each request, and a signer whose memory does not hold it refuses.
 func TestWhatWasSeenOfTheLogIsPassedOn(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	defer b.serve(at)()
 	c := b.dial(at)
 	if got := c.Checkpoint(); got != (memory.Checkpoint{}) {
@@ -69,13 +69,13 @@ func TestWhatWasSeenOfTheLogIsPassedOn(t *testing.T) {
 // A service pins the key of the signer's log: answers of which it did not sign the entry are those of somebody else.
 func TestAnotherSignersAnswersAreNotTaken(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	stop := b.serve(at)
 	c := b.dial(at)
 	_, err := c.Hello(t.Context())
 	b.must(err)
 	stop()
-	other := newBench(t)
+	other := newHarness(t)
 	keys, err := signer.KeysFromSeed(bytes.Repeat([]byte{4}, 64), signer.Testnet)
 	other.must(err)
 	impostor, err := signer.New(keys, nil)
@@ -108,7 +108,7 @@ func (c claims) Checkpoint() memory.Checkpoint { return c.of.Checkpoint() }
 // Each request says which version of the protocol it is in: a connection may outlive either process.
 func TestARequestOfAnotherVersionIsRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	for _, path := range []string{"/v1/sign", "/v1/keys", "/v1/halts", "/v1/marks"} {
 		for _, version := range []string{"", "6", "99"} {
 			r := ask(path, strings.NewReader("{}"))
@@ -133,7 +133,7 @@ func ask(path string, body io.Reader) *http.Request {
 // Texts of a request are neither logged nor returned at any length.
 func TestLongTextsAreClipped(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	stop := b.serve(at)
 	c := b.dial(at)
 	long := strings.Repeat("é", 1<<20)

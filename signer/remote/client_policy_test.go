@@ -32,7 +32,7 @@ func (r *recorder) Policy(context.Context) (signer.PolicyText, error) {
 // The orders and approvals reach the signer as they were written, and its policy comes back.
 func TestWhatPeopleSignedPassesThrough(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	r := &recorder{Signer: b.signer}
 	b.server.Signer = r
 	defer b.serve(at)()
@@ -55,7 +55,7 @@ func TestWhatPeopleSignedPassesThrough(t *testing.T) {
 // What the signer never signed changes nothing.
 func TestALostPolicyIsNoticedWithTheFirstRequest(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	defer b.serve(at)()
 	c := b.dial(at)
 	_, err := c.Hello(t.Context())
@@ -71,7 +71,7 @@ func TestALostPolicyIsNoticedWithTheFirstRequest(t *testing.T) {
 	// Another signer of the same seed said so, whose state this one does not have.
 	keeper := memory.NewRAM()
 	b.must(keeper.Do(t.Context(), func(tx memory.Tx) error { return tx.KnowPolicy(t.Context(), known) }))
-	other, err := signer.Remembering(t.Context(), b.keys, nil, keeper)
+	other, err := signer.NewWithMemory(t.Context(), b.keys, nil, keeper)
 	b.must(err)
 	p, err := other.Policy(t.Context())
 	b.must(err)

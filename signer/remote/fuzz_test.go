@@ -13,7 +13,7 @@ import (
 // FuzzSign sends any body for a signature: none ends the process, and what is signed is what the body orders. A request
 // is read and written again without a change.
 func FuzzSign(f *testing.F) {
-	b := newBench(f)
+	b := newHarness(f)
 	good, err := json.Marshal(map[string]any{"chain": "ethereum", "order": b.order, "draft": b.unsigned})
 	if err != nil {
 		f.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // damaged file are distinguished, and a full journal loses nothing.
 func TestTheSignerKeepsTheMarks(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	path := filepath.Join(t.TempDir(), "seed.marks")
 	b.server.Marks = marks.NewFile(path)
 	a := socket(t)

@@ -23,8 +23,8 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// bench is a signer of one chain with a request that it signs.
-type bench struct {
+// harness is a signer of one chain with a request that it signs.
+type harness struct {
 	t        testing.TB
 	keys     *signer.Keys
 	signer   *signer.Signer
@@ -34,9 +34,9 @@ type bench struct {
 	log      *bytes.Buffer
 }
 
-func newBench(t testing.TB) *bench {
+func newHarness(t testing.TB) *harness {
 	t.Helper()
-	b := &bench{t: t, log: &bytes.Buffer{}}
+	b := &harness{t: t, log: &bytes.Buffer{}}
 	var err error
 	b.keys, err = signer.KeysFromSeed(bytes.Repeat([]byte{3}, 64), signer.Testnet)
 	b.must(err)
@@ -62,7 +62,7 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-func (b *bench) must(err error) {
+func (b *harness) must(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
@@ -70,7 +70,7 @@ func (b *bench) must(err error) {
 }
 
 // serve runs the server at an address and returns the function that ends it.
-func (b *bench) serve(a remote.Address) (stop func()) {
+func (b *harness) serve(a remote.Address) (stop func()) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
 	listener, err := a.Listen(ctx)
@@ -85,7 +85,7 @@ func (b *bench) serve(a remote.Address) (stop func()) {
 	}
 }
 
-func (b *bench) dial(a remote.Address) *remote.Client {
+func (b *harness) dial(a remote.Address) *remote.Client {
 	b.t.Helper()
 	c, err := remote.Dial(a)
 	b.must(err)
@@ -107,7 +107,7 @@ func socket(t *testing.T) remote.Address {
 
 func TestAnotherProcessSignsTheSame(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	defer b.serve(at)()
 	c := b.dial(at)
 	want, err := b.signer.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned)
@@ -138,7 +138,7 @@ func TestAnotherProcessSignsTheSame(t *testing.T) {
 
 func TestARefusalStaysARefusal(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	stop := b.serve(at)
 	c := b.dial(at)
 	other := b.order
@@ -159,7 +159,7 @@ func TestARefusalStaysARefusal(t *testing.T) {
 // An unreachable signer is not a refusal, and is asked again when it is back.
 func TestAnUnreachableSignerIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	c := b.dial(at)
 	for range 2 {
 		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned); !errors.Is(err, remote.ErrUnavailable) {
@@ -198,7 +198,7 @@ func TestResponsesAreChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b, at := newBench(t), socket(t)
+			b, at := newHarness(t), socket(t)
 			listener, err := at.Listen(t.Context())
 			b.must(err)
 			server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: says}}
@@ -214,7 +214,7 @@ func TestResponsesAreChecked(t *testing.T) {
 
 func TestRequestsAreParsedStrictly(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	for name, q := range map[string]struct {
 		method, path, body string
 		status             int
@@ -244,7 +244,7 @@ func TestRequestsAreParsedStrictly(t *testing.T) {
 
 func TestAnotherVersionIsRefused(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	listener, err := at.Listen(t.Context())
 	b.must(err)
 	server := &httptest.Server{Listener: listener,
@@ -260,7 +260,7 @@ func TestAnotherVersionIsRefused(t *testing.T) {
 
 func TestSockets(t *testing.T) {
 	t.Parallel()
-	b, at := newBench(t), socket(t)
+	b, at := newHarness(t), socket(t)
 	path := strings.TrimPrefix(at.URL, "unix:")
 	stop := b.serve(at)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {

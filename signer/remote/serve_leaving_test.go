@@ -48,7 +48,7 @@ func (w *writes) Flush() {
 // signed is not written.
 func TestASignatureIsHandedOverWithinTheGate(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	signs := &watched{Signer: b.signer}
 	b.server.Signer = signs
 	question, err := json.Marshal(map[string]any{"chain": bursar.Ethereum, "order": b.order, "draft": b.unsigned})

@@ -35,7 +35,7 @@ func TestAServiceAndASignerOfDifferentReleases(t *testing.T) {
 	for _, version := range []int{remote.Version - 1, remote.Version + 1} {
 		t.Run(fmt.Sprintf("a signer of version %d", version), func(t *testing.T) {
 			t.Parallel()
-			b, at := newBench(t), socket(t)
+			b, at := newHarness(t), socket(t)
 			listener, err := at.Listen(t.Context())
 			b.must(err)
 			other := &httptest.Server{Listener: listener, Config: &http.Server{Handler: otherRelease(version)}}

@@ -160,7 +160,7 @@ func TestTheRootKeyIsTheOneOfItsName(t *testing.T) {
 		})
 		return public
 	}
-	own, foreign := area(1), area(2)
+	own, external := area(1), area(2)
 	name, err := tpm2.ObjectName(&own)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestTheRootKeyIsTheOneOfItsName(t *testing.T) {
 	if _, err := rootOf(&tpm2.CreatePrimaryResponse{OutPublic: tpm2.New2B(own), Name: *name}); err != nil {
 		t.Errorf("the key of the name: %v, want no error", err)
 	}
-	if _, err := rootOf(&tpm2.CreatePrimaryResponse{OutPublic: tpm2.New2B(foreign), Name: *name}); !errors.Is(err,
+	if _, err := rootOf(&tpm2.CreatePrimaryResponse{OutPublic: tpm2.New2B(external), Name: *name}); !errors.Is(err,
 		errName) {
 		t.Errorf("another key under the name: %v, want %v", err, errName)
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-func arrivals(t *testing.T, db *store.DB) {
+func deposits(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
 	w := newWallets(t, db, account, "BTC", 1)[0]
-	arrive := func(height uint64, hash string, id byte, units uint64) (got bursar.ID, written bool) {
+	record := func(height uint64, hash string, id byte, units uint64) (got bursar.ID, written bool) {
 		a := store.NewDeposit{Wallet: w.Number, Deposit: bursar.Deposit{
 			ID:        bursar.ID{id},
 			Purpose:   bursar.ForWallet,
@@ -32,10 +32,10 @@ func arrivals(t *testing.T, db *store.DB) {
 		})
 		return got, written
 	}
-	if id, written := arrive(7, "a", 1, 5); !written || id != (bursar.ID{1}) {
+	if id, written := record(7, "a", 1, 5); !written || id != (bursar.ID{1}) {
 		t.Fatal("the first sight was not recorded")
 	}
-	if _, written := arrive(7, "a", 2, 6); written {
+	if _, written := record(7, "a", 2, 6); written {
 		t.Fatal("the second sight was recorded")
 	}
 	do(t, db, func(tx *store.Tx) error {
@@ -49,7 +49,7 @@ func arrivals(t *testing.T, db *store.DB) {
 		}
 		return tx.Deposits().SetStatus(ctx, block[0], bursar.DepositOrphaned)
 	})
-	if id, written := arrive(9, "b", 3, 4); !written || id != (bursar.ID{1}) {
+	if id, written := record(9, "b", 3, 4); !written || id != (bursar.ID{1}) {
 		t.Fatalf("its return gave %v, %v", id, written)
 	}
 	wantFinalFrom(t, db, 9, bursar.Units(4), w.ID)

@@ -119,7 +119,7 @@ func (b *lostBench) usedByOthers() {
 	b.want(19, "used by others in a block that is not final")
 	b.want(20, "used by others", used)
 	b.record(func(tx *store.Tx) error { return tx.UTXOs().DropUses(ctx, bursar.Bitcoin, 20) })
-	b.want(100, "that block left the chain")
+	b.want(100, "that block was reorged out")
 }
 
 func (b *lostBench) vanished() {

@@ -57,7 +57,7 @@ func sharesOfOutgoing(t *testing.T, db *store.DB) {
 	}
 	before := numbers()
 	do(t, db, func(tx *store.Tx) error {
-		return tx.Outgoing().PassOver(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", before[:1])
+		return tx.Outgoing().MoveToBack(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", before[:1])
 	})
 	if after := numbers(); len(after) != 3 || after[2] != before[0] || after[0] != before[1] {
 		t.Errorf("%v came after %v", after, before)

@@ -95,8 +95,10 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 	})
 }
 
-// arrival records a confirmed deposit on a chain.
-func arrival(t *testing.T, db *store.DB, account bursar.ID, w bursar.Wallet, id bursar.ChainID, n byte) bursar.ID {
+// confirmedDeposit records a confirmed deposit on a chain.
+func confirmedDeposit(
+	t *testing.T, db *store.DB, account bursar.ID, w bursar.Wallet, id bursar.ChainID, n byte,
+) bursar.ID {
 	d := bursar.Deposit{
 		ID:        bursar.ID{3, n},
 		Purpose:   bursar.ForWallet,
@@ -132,7 +134,7 @@ func freezes(t *testing.T, db *store.DB) {
 	wallets := newWallets(t, db, account, "BTC", 2)
 	var group sync.WaitGroup
 	for i, id := range []bursar.ChainID{bursar.Bitcoin, bursar.Litecoin} {
-		d := arrival(t, db, account, wallets[i], id, byte(i))
+		d := confirmedDeposit(t, db, account, wallets[i], id, byte(i))
 		group.Go(func() {
 			for range 60 {
 				leave(t, db, account, d)

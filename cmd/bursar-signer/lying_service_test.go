@@ -22,10 +22,10 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// lyingCore is a service in the hands of an intruder: it has everything that a service has, and talks to a real signer
-// process of mainnet over its real protocol. It has no seed.
-type lyingCore struct {
-	*bench
+// lyingService is a service in the hands of an intruder: it has everything that a service has, and talks to a real
+// signer process of mainnet over its real protocol. It has no seed.
+type lyingService struct {
+	*harness
 	t *testing.T
 
 	process *exec.Cmd
@@ -67,13 +67,13 @@ currencies:
   XRP: {hourly_limit: "100"}
 `
 
-// newLyingCore starts a signer with a new seed.
-func newLyingCore(t *testing.T) *lyingCore {
+// newLyingService starts a signer with a new seed.
+func newLyingService(t *testing.T) *lyingService {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it starts signer processes, each of which opens the seed")
 	}
-	c := &lyingCore{bench: newBench(t), t: t, chains: map[bursar.ChainID]chain.Chain{}}
+	c := &lyingService{harness: newHarness(t), t: t, chains: map[bursar.ChainID]chain.Chain{}}
 	c.write("bursar.yaml", limits)
 	if _, says, code := c.run("seed", "new"); code != 0 {
 		t.Fatalf("seed new exits with %d: %s, want 0", code, says)
@@ -84,7 +84,7 @@ func newLyingCore(t *testing.T) *lyingCore {
 }
 
 // start starts the signer's process and makes the first requests of a service.
-func (c *lyingCore) start() {
+func (c *lyingService) start() {
 	c.t.Helper()
 	c.launch()
 	var err error
@@ -111,7 +111,7 @@ func (c *lyingCore) start() {
 }
 
 // launch starts the process and waits until it listens.
-func (c *lyingCore) launch() {
+func (c *lyingService) launch() {
 	c.t.Helper()
 	p := exec.CommandContext(context.Background(), program)
 	p.Dir, p.Env = c.folder, append([]string{"HOME=" + c.folder}, c.env...)
@@ -138,7 +138,7 @@ func (c *lyingCore) launch() {
 }
 
 // stop ends the process.
-func (c *lyingCore) stop(by syscall.Signal) {
+func (c *lyingService) stop(by syscall.Signal) {
 	if c.process == nil {
 		return
 	}
@@ -148,13 +148,13 @@ func (c *lyingCore) stop(by syscall.Signal) {
 }
 
 // resume says that nothing is halted.
-func (c *lyingCore) resume() {
+func (c *lyingService) resume() {
 	c.t.Helper()
 	_, err := c.client.SendHalts(c.t.Context(), signer.Halts{})
 	c.must(err)
 }
 
-func (c *lyingCore) must(err error) {
+func (c *lyingService) must(err error) {
 	c.t.Helper()
 	if err != nil {
 		c.t.Fatal(err)
@@ -162,7 +162,7 @@ func (c *lyingCore) must(err error) {
 }
 
 // thaw ends a freeze, as a person on the signer's machine.
-func (c *lyingCore) thaw() {
+func (c *lyingService) thaw() {
 	c.t.Helper()
 	if _, says, code := c.run("thaw", "--reason", "the next attack"); code != 0 && !strings.Contains(says, "not frozen") {
 		c.t.Fatalf("thaw exits with %d: %s", code, says)
@@ -176,12 +176,12 @@ type asked struct {
 	draft chain.UnsignedTx
 }
 
-func (c *lyingCore) sign(a asked) (chain.SignedTx, error) {
+func (c *lyingService) sign(a asked) (chain.SignedTx, error) {
 	return c.client.Sign(c.t.Context(), a.id, a.order, a.draft)
 }
 
 // want asks for a signature and compares the reason of the refusal; empty: it is signed.
-func (c *lyingCore) want(name string, a asked, reason signer.Reason) {
+func (c *lyingService) want(name string, a asked, reason signer.Reason) {
 	c.t.Helper()
 	signed, err := c.sign(a)
 	var refused *signer.RefusalError
@@ -194,18 +194,18 @@ func (c *lyingCore) want(name string, a asked, reason signer.Reason) {
 }
 
 // hot returns the hot wallet's source on a chain.
-func (c *lyingCore) hot(id bursar.ChainID) chain.Source {
+func (c *lyingService) hot(id bursar.ChainID) chain.Source {
 	c.t.Helper()
 	return c.source(id, chain.Hot(c.chains[id].Capabilities().Family))
 }
 
 // deposit returns the source of a deposit address, which the intruder knows too.
-func (c *lyingCore) deposit(id bursar.ChainID) chain.Source {
+func (c *lyingService) deposit(id bursar.ChainID) chain.Source {
 	c.t.Helper()
 	return c.source(id, chain.KeyRef{Family: c.chains[id].Capabilities().Family, Branch: chain.DepositBranch, Index: 3})
 }
 
-func (c *lyingCore) source(id bursar.ChainID, ref chain.KeyRef) chain.Source {
+func (c *lyingService) source(id bursar.ChainID, ref chain.KeyRef) chain.Source {
 	c.t.Helper()
 	public, err := c.keys.Public(ref)
 	c.must(err)
@@ -215,7 +215,7 @@ func (c *lyingCore) source(id bursar.ChainID, ref chain.KeyRef) chain.Source {
 }
 
 // withdrawal is the order of a payment from the hot wallet.
-func (c *lyingCore) withdrawal(id bursar.ChainID, payments ...chain.Payment) chain.TxRequest {
+func (c *lyingService) withdrawal(id bursar.ChainID, payments ...chain.Payment) chain.TxRequest {
 	c.t.Helper()
 	r := chain.TxRequest{ID: bursar.NewIDs(time.Now, nil).Next(), Kind: chain.KindWithdrawal, Payments: payments,
 		MaxFee: bursar.Units(1 << 62)}
