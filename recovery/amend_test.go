@@ -19,7 +19,7 @@ var byAnn = store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason:
 
 // The block that a restored database reads has one of two equal payments. What the journal says of it counts, whoever
 // has waited for longer, and whether or not both are of one account: the other one is paid as well.
-func TestTheJournalTellsEqualPaymentsApart(t *testing.T) {
+func TestTheJournalDistinguishesEqualPayments(t *testing.T) {
 	for name, account := range map[string]int{"of one account": 0, "of two accounts": 1} {
 		t.Run(name, func(t *testing.T) {
 			bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {

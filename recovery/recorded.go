@@ -166,14 +166,14 @@ func (k Book) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) 
 	if j.Deposit.IsZero() {
 		w, err := tx.Withdrawals().Lock(ctx, j.ID)
 		if err != nil || !w.CompletedAt.IsZero() || w.Currency != j.Currency || w.Amount != j.Amount {
-			return false, ignoreNone(err)
+			return false, store.IgnoreNotFound(err)
 		}
 		by = w.OutgoingID
 	} else {
 		n, err := tx.Resolutions().Standing(ctx, j.Deposit)
 		if err != nil || n.ID != j.ID || n.Status != bursar.ResolutionQueued || n.Currency != j.Currency ||
 			n.Amount != j.Amount {
-			return false, ignoreNone(err)
+			return false, store.IgnoreNotFound(err)
 		}
 		by = n.OutgoingID
 	}

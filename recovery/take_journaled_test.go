@@ -32,7 +32,7 @@ func halts(r *bursartest.OneChain, before, file string) *recovery.Guard {
 }
 
 // equals has two accounts request the same payment, or account 0 both, and returns both and the backup in which both
-// wait. Only the later one is sent: the other is cancelled meanwhile. In the backup nobody can tell by the chain which
+// wait. Only the later one is sent: the other is cancelled meanwhile. In the backup nothing on the chain says which
 // was paid. held says that both were taken up in it, and nothing was built yet.
 func equals(r *bursartest.OneChain, account int, held bool) (paid, waits bursar.Withdrawal, before string) {
 	r.T.Helper()
