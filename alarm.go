@@ -34,6 +34,7 @@ var graveAlarms = map[string]bool{
 	"journal_full":         true,
 	"may_be_out":           false,
 	"nonce_blocked":        false,
+	"nonce_lost":           false,
 	"not_put_back":         true,
 	"notices_failing":      false,
 	"old_epoch_holds":      false,

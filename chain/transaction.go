@@ -210,6 +210,13 @@ type Transactions interface {
 	Expired(ctx context.Context, unsigned UnsignedTx, txID string) (bool, error)
 }
 
+// NonceReader is an adapter whose node says how many nonces an address has used.
+type NonceReader interface {
+	// NonceAt returns the nonce that an address uses next as of the given block: all lower ones are used in it or before
+	// it. A block that the node does not have as canonical is an error, so that a node which lags cannot answer wrongly.
+	NonceAt(ctx context.Context, base string, at BlockRef) (uint64, error)
+}
+
 // Holdings reads the balances of addresses of ours on the final chain, for sweeps and for reconciliation.
 type Holdings interface {
 	// Holdings returns the amount of an asset at each base as of the given block, in the order asked.

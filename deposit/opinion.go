@@ -35,7 +35,7 @@ func opinionOf(block chain.Block, recorded disputed, registry *bursar.Registry) 
 		switch {
 		case there[transferOf(d)] || sameSum(block, recorded, d):
 			o.reported = append(o.reported, d)
-		case lacks(block, d):
+		case lacks(block, recorded, d):
 			o.lacked = append(o.lacked, d)
 		case !onlyBalances(block, d) && !mayMiss(block, d):
 			o.denied = append(o.denied, d)
@@ -72,12 +72,20 @@ func onlyBalances(block chain.Block, d bursar.Deposit) bool {
 	return false
 }
 
-// lacks reports whether a block has nothing of a deposit that may have been recorded from a difference of balances. An
-// endpoint that traces a block would show at least a part of it. If every endpoint lacks it, no endpoint ever had it,
-// except the one that reported it once: it would wait for ever.
-func lacks(block chain.Block, d bursar.Deposit) bool {
-	return maybeFromBalances(d) && !block.Untraced && !slices.ContainsFunc(block.Transfers, func(t chain.Transfer) bool {
-		return t.Address == d.Address && t.Contract == d.Contract
+// lacks reports whether a block has nothing of a deposit that may have been recorded from a difference of balances: all
+// that it shows at the deposit's address belongs to other recorded deposits. An endpoint that traces a block would show
+// at least a part of it. If every endpoint lacks it, no endpoint ever had it, except the one that reported it once: it
+// would wait for ever.
+func lacks(block chain.Block, recorded disputed, d bursar.Deposit) bool {
+	if !maybeFromBalances(d) || block.Untraced {
+		return false
+	}
+	others := map[chain.Transfer]bool{}
+	for _, t := range transfersOf(recorded.all) {
+		others[t] = t != transferOf(d)
+	}
+	return !slices.ContainsFunc(block.Transfers, func(t chain.Transfer) bool {
+		return t.Address == d.Address && t.Contract == d.Contract && !others[identity(t)]
 	})
 }
 

@@ -86,6 +86,37 @@ func TestAForgedPaymentThatFitsNoWalletIsRefuted(t *testing.T) {
 	}
 }
 
+// A forged payment of the native asset that fits no wallet is refuted although its address really received some in the
+// same block, before and after it: what the other endpoints show there belongs to the true deposits, which stay.
+func TestAForgedPaymentBesideATrueOneIsRefuted(t *testing.T) {
+	followtest.RunAs(t, anyAmount(), func(t *testing.T, f *followtest.Harness) {
+		pay := func(units uint64) chain.Payment {
+			return chain.Payment{Address: f.Tokens.Address, Amount: bursar.Units(units)}
+		}
+		first, second := f.Sim.Pay(pay(40_000)), f.Sim.Pay(pay(20_000))
+		f.Sim.Mine(1)
+		for _, units := range []uint64{60_000, 1} { // also one that is as much as the true ones, and one that is less
+			f.Sim.Forge("a", 1, pay(units))
+		}
+		f.Sim.Mine(3)
+		f.CatchUp()
+		opine(f)
+		if got := len(inBlock(f, 1)); got != 4 {
+			t.Errorf("%d deposits are in block 1, want 4", got)
+		}
+		f.Sim.Heal("a")
+		opine(f)
+		got := inBlock(f, 1)
+		if len(got) != 2 || got[0].TxID != first || got[1].TxID != second {
+			t.Errorf("in block 1 are %+v, want the two true deposits", got)
+		}
+		refuted := slices.DeleteFunc(f.Alarms(), func(a string) bool { return !strings.HasPrefix(a, "deposit_refuted") })
+		if len(refuted) != 2 {
+			t.Errorf("the alarms about refuted deposits are %q, want 2", refuted)
+		}
+	})
+}
+
 // A payment that the block shows as a difference of balances, to an address where another endpoint has no more than a
 // part of it, or which another endpoint cannot trace, is not refuted.
 func TestADifferenceOfBalancesIsNotRefutedByAPart(t *testing.T) {

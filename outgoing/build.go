@@ -28,6 +28,8 @@ func (s *Sender) build(
 		return p, err
 	}
 	switch {
+	case isFilling(p):
+		err = completeFilling(p, &request)
 	case isVoiding(p):
 		err = s.completeVoiding(ctx, &request)
 	case request.Kind == chain.KindConsolidation:
@@ -36,7 +38,7 @@ func (s *Sender) build(
 	if err != nil {
 		return p, err
 	}
-	unsigned, err := s.Chain.Build(ctx, request)
+	unsigned, err := s.buildFilling(ctx, p, request)
 	if err != nil {
 		return s.cannotBuild(ctx, lease, p, request, err)
 	}
@@ -142,6 +144,8 @@ func (s *Sender) cannotBuild(
 		return s.endMoveToCold(ctx, lease, p, cause)
 	case request.Kind == chain.KindConsolidation && !isVoiding(p):
 		return s.endConsolidation(ctx, lease, p, cause)
+	case errors.As(cause, &funds) && request.Kind == chain.KindSweep && isFilling(p):
+		return p, s.topUp(ctx, lease, p, &chain.NeedsGasError{Source: request.From, Amount: s.MaxFee})
 	case errors.As(cause, &inputs):
 		return s.exceedsLimit(ctx, lease, p, request, bursar.WaitsForInputs, cause)
 	case errors.As(cause, &funds):
@@ -152,6 +156,8 @@ func (s *Sender) cannotBuild(
 		return s.endRefused(ctx, lease, p, request, refused.Reason, refusedPayments(cause))
 	case errors.As(cause, &dear):
 		return s.exceedsLimit(ctx, lease, p, request, bursar.WaitsForFee, cause)
+	case errors.Is(cause, chain.ErrExternalNonce) && isFilling(p):
+		return p, &WaitError{Reason: "its nonce is used in a block that is not recorded yet: " + cause.Error()}
 	case errors.Is(cause, chain.ErrExternalNonce):
 		return p, s.halt(ctx, lease, p, cause)
 	}

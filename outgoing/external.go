@@ -89,7 +89,13 @@ func (e *Externals) judgeExternal(
 	if err != nil {
 		return found, err
 	}
-	found, err = e.book(x).Judge(ctx, tx, b.Block, x, recovering || e.MayForget())
+	forgot := recovering || e.MayForget()
+	if !forgot {
+		if forgot, err = recovery.UsesLost(ctx, tx, id, x); err != nil {
+			return found, err
+		}
+	}
+	found, err = e.book(x).Judge(ctx, tx, b.Block, x, forgot)
 	if err != nil || found.Verdict == recovery.ExternalTx {
 		return found, err
 	}

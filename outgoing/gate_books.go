@@ -2,6 +2,7 @@ package outgoing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -75,6 +76,19 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 	other, err := s.Marks.PaidBy(ctx, tx, p.outgoingTx, orders)
 	if err != nil || other.IsZero() {
 		return err
+	}
+	for _, id := range orders {
+		if p.outgoingTx.Share == bursar.ShareRefund {
+			break // no command says that a payment was a refund
+		}
+		x, err := tx.ForgottenPayments().PaidAs(ctx, id)
+		if err == nil {
+			return &WaitError{Reason: fmt.Sprintf("outgoing transaction %s already pays it, as the journal says: it is "+
+				"transaction %s, and `bursar recovery adopt %d --withdrawal %s` records that", other, x.TxID, x.Number, id)}
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
 	}
 	return &WaitError{Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals "+
 		"in the database", other)}

@@ -167,3 +167,38 @@ func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
 		}
 	})
 }
+
+// A withdrawal is held back because the journal says that a transaction has paid it, which an operator took for a loss:
+// its error names the command that records it.
+func TestAHeldWithdrawalNamesTheCommandThatLinksIt(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
+		r.Fund()
+		r.Settle()
+		w := r.Order(1_000_000, r.Chain.Named("outside"))
+		id := r.Chain.Capabilities().ID
+		r.Do(func(tx *store.Tx) error {
+			x := store.ExternalSpend{Chain: id, TxID: "theirs", Height: 1, Status: store.ExternalSettled,
+				OutgoingID: bursar.ID{8}}
+			if err := tx.ExternalSpends().Put(ctx, x); err != nil {
+				return err
+			}
+			x, err := tx.ExternalSpends().ByTx(ctx, id, x.TxID)
+			if x.Booked = store.UsedUpAsLoss; err == nil {
+				err = tx.ExternalSpends().Set(ctx, x)
+			}
+			f := store.ForgottenPayment{Chain: id, Number: 99, OutgoingID: bursar.ID{7},
+				Content: []byte(`{"withdrawals":[{"id":"` + w.ID.String() + `"}]}`)}
+			err = errors.Join(err, tx.ForgottenPayments().Note(ctx, f))
+			f.KnownAs = x.OutgoingID
+			return errors.Join(err, tx.ForgottenPayments().PutBack(ctx, f))
+		})
+		r.Sender.Marks, r.Trouble = &journal{by: bursar.ID{7}}, true
+		r.Step()
+		if text := r.errors(); !strings.Contains(text, "recovery adopt 1 --withdrawal "+w.ID.String()) {
+			t.Errorf("the error is %q, want the command in it", text)
+		}
+		r.Sender.Marks = nil
+		r.Step()
+		r.Settle()
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -123,9 +124,29 @@ func (s *Sender) isDust(
 	if err != nil || !h.Amount.Less(total) {
 		return false, err
 	}
+	if behind, err := s.behindHanging(ctx, p); err != nil || behind {
+		return behind, err
+	}
 	_, _, err = s.higherFee(ctx, lease, state, p)
 	var short *chain.NeedsFundsError
 	return errors.As(err, &short), nil // any other error is found when the sweep is sent
+}
+
+// behindHanging reports whether a sweep waits for the nonce of one that hangs: no fee brings it into a block.
+func (s *Sender) behindHanging(ctx context.Context, p bursar.OutgoingTx) (behind bool, err error) {
+	own, numbered := nonceOfTx(p)
+	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
+		return false, nil
+	}
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		hanging, err := tx.Outgoing().HangingSweeps(ctx, p.Chain, p.Base)
+		behind = slices.ContainsFunc(hanging, func(other bursar.OutgoingTx) bool {
+			nonce, numbered := nonceOfTx(other)
+			return numbered && nonce < own
+		})
+		return err
+	})
+	return behind, err
 }
 
 // leaveHanging leaves a sweep alone that has nothing to collect, and ends it if its bytes have expired.
@@ -144,7 +165,7 @@ func (s *Sender) leaveHanging(
 func (s *Sender) endIntoHanging(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 ) (bursar.OutgoingTx, error) {
-	if p.Kind != string(chain.KindSweep) || s.Chain.Capabilities().Model != chain.AccountModel {
+	if p.Kind != string(chain.KindSweep) || s.Chain.Capabilities().Model != chain.AccountModel || isFilling(p) {
 		return p, nil
 	}
 	var hanging []bursar.OutgoingTx

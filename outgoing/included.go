@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -132,14 +133,14 @@ func (h *Inclusions) recordInclusion(
 	return tx.UTXOs().ForgetChange(ctx, outgoingID) // the change of the versions that were not included
 }
 
-// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: the value of our
-// UTXOs in it is booked as gone, its fee included.
+// isTaken reports whether an outgoing transaction is an external spend that an operator has settled, as
+// recovery.IsTaken says.
 func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	return x.Status == store.ExternalSettled, err
+	return recovery.IsTaken(x), err
 }
 
 // cameBack halts payments on a chain that includes a transaction which its final blocks had proven could never be

@@ -36,6 +36,8 @@ var onPostgres = []string{
 	"TestALostLeaseConsolidatesNothing",
 	"TestALostLeaseEndsEveryPartOfAStep",
 	"TestALostLeaseRaisesNoAlarm",
+	"TestALostNonceIsUsedUp",
+	"TestALostSweepHoldsUpNoOther",
 	"TestANonceOfTheNextLeaseHolderHaltsNothing",
 	"TestAPaymentThatFailsAgainEndsTheFreeze",
 	"TestAPaymentThatNoRequestAskedForIsNotMadeAgain",

@@ -37,6 +37,9 @@ type memory struct {
 	coldMoveRestsUntil map[bursar.CurrencyCode]time.Time
 	coldAlarmClosed    map[bursar.CurrencyCode]bool // no alarm about a move to cold is open
 
+	// lostNonces has, by address, why nothing new is signed from there in this step.
+	lostNonces map[string]string
+
 	emptyTries map[bursar.CurrencyCode]emptyTry // what could not be moved under a compromise order
 }
 

@@ -36,6 +36,9 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		return errors.Join(err, s.leaveHanging(ctx, lease, state, p, versions))
 	}
 	if p.Status == bursar.OutgoingSent && s.overdue(state, p) {
+		if err := s.fillBelow(ctx, lease, state, p); err != nil {
+			return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
+		}
 		replaced, err := s.bumpFee(ctx, lease, state, p)
 		if replaced || errors.Is(err, store.ErrLeaseLost) {
 			return err

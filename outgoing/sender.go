@@ -76,10 +76,11 @@ type task func(s *Sender, ctx context.Context, lease store.Lease, state store.Ch
 var (
 	// newTasks make outgoing transactions. They do not run while everything on the chain is halted.
 	newTasks = []task{
-		(*Sender).takeRefund,  // before the queue, whose withdrawals may take the last place of the chain
-		(*Sender).takeQueue,   // withdrawals, as many as have a place
-		(*Sender).consolidate, // for payments that need more UTXOs than a transaction may use, and while fees are low
-		(*Sender).moveToCold,  // what the hot wallet holds above its ceiling and nothing waits for
+		(*Sender).fillLostNonces, // before everything that would be signed after a lost nonce
+		(*Sender).takeRefund,     // before the queue, whose withdrawals may take the last place of the chain
+		(*Sender).takeQueue,      // withdrawals, as many as have a place
+		(*Sender).consolidate,    // for payments that need more UTXOs than a transaction may use, and while fees are low
+		(*Sender).moveToCold,     // what the hot wallet holds above its ceiling and nothing waits for
 	}
 	// orderTasks take the place of newTasks while a compromise order is in force: nothing else would be signed.
 	orderTasks = []task{(*Sender).empty}
@@ -94,7 +95,7 @@ var (
 // open outgoing transaction one step further. The work of one step is bounded, however many are open. An error of one
 // outgoing transaction does not hold up the others; it is stored with that transaction.
 func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
-	s.memory.auditedThisStep, s.memory.queueBlocked = false, false
+	s.memory.auditedThisStep, s.memory.queueBlocked, s.memory.lostNonces = false, false, map[string]string{}
 	back := s.putBack(ctx, lease) // first: what was forgotten uses nonces and UTXOs that a new one would take
 	if back != nil && stops(ctx, back) {
 		return back

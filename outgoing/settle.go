@@ -130,6 +130,9 @@ func (s *Sender) closeAlarms(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 			return err
 		}
 	}
+	if resource, fills := recovery.Fills(p); fills {
+		return tx.Alarms().Resolve(ctx, recovery.AlarmNonceLost, resource)
+	}
 	return nil
 }
 

@@ -169,17 +169,24 @@ func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 func (s *Sender) filler(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx,
 ) (request chain.TxRequest, why string, err error) {
-	capabilities := s.Chain.Capabilities()
-	native, known := s.Registry.Asset(capabilities.ID, "")
-	switch {
-	case !known || capabilities.SharedAddress:
-		return request, "the chain has no address for that", nil
-	case isVoiding(p):
+	if isVoiding(p) {
 		return request, "it is itself the transaction that voids another one", nil
 	}
 	from, hot := s.hotAt(p.Base)
 	if !hot {
 		return request, "it does not pay from the hot wallet", nil
+	}
+	return s.fillerFrom(ctx, tx, from)
+}
+
+// fillerFrom is filler for any nonce of a hot wallet.
+func (s *Sender) fillerFrom(
+	ctx context.Context, tx *store.Tx, from chain.Source,
+) (request chain.TxRequest, why string, err error) {
+	capabilities := s.Chain.Capabilities()
+	native, known := s.Registry.Asset(capabilities.ID, "")
+	if !known || capabilities.SharedAddress {
+		return request, "the chain has no address for that", nil
 	}
 	payee, found, err := s.payeeOfFiller(ctx, tx, from)
 	if err != nil || !found {
@@ -187,7 +194,7 @@ func (s *Sender) filler(
 	}
 	request = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: from, Change: payee, MaxFee: s.MaxFee,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
-	void := bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}
+	void := bursar.OutgoingTx{Chain: capabilities.ID, Currency: native.Code}
 	err = s.notHalted(ctx, tx, passage{outgoingTx: void, request: request})
 	var held *WaitError
 	if errors.As(err, &held) {

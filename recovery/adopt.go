@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -188,7 +189,7 @@ func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Ex
 		return err
 	}
 	if strings.HasPrefix(p.Once, OnceVoid) {
-		if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil {
+		if err := errors.Join(tx.Reservations().UndoMove(ctx, p.Chain, p.ID), endFilling(ctx, tx, p)); err != nil {
 			return err
 		}
 	}

@@ -17,8 +17,8 @@ func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, e
 		return nil, err
 	}
 	for _, x := range unclear {
-		if x.Height == 0 {
-			continue // it is in no block now
+		if x.Height == 0 || IsTaken(x) {
+			continue // it is in no block now, or the journal says what it paid
 		}
 		is, err := k.judgeAgain(ctx, tx, x)
 		if err != nil {

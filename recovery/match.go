@@ -18,6 +18,7 @@ type want struct {
 	withdrawal *bursar.Withdrawal
 	refund     *bursar.Resolution
 	sent       bool // another transaction of ours is signed for it, and may be included until it expires
+	journaled  bool // the journal says that the external spend pays it
 }
 
 func (w want) name() string {
@@ -33,6 +34,13 @@ func (w want) account() bursar.ID {
 		return w.withdrawal.AccountID
 	}
 	return bursar.ID{}
+}
+
+func (w want) id() bursar.ID {
+	if w.withdrawal != nil {
+		return w.withdrawal.ID
+	}
+	return w.refund.ID
 }
 
 func (w want) spend() bursar.ID {
@@ -66,6 +74,13 @@ func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Exte
 	if err != nil {
 		return f, err
 	}
+	known, err := k.paidByJournal(ctx, tx, x)
+	if err != nil {
+		return f, err
+	}
+	for i, w := range wants {
+		wants[i].journaled = slices.ContainsFunc(known, func(j journaled) bool { return j.ID == w.id() })
+	}
 	f.wants, f.why = match(payments, wants)
 	if f.why != "" {
 		return fitted{why: k.inUnits(f.why, payments)}, nil
@@ -80,10 +95,11 @@ func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Exte
 	return f, nil
 }
 
-// match assigns each payment to a different want: of equal wants to one for which nothing else is signed, and of those
-// to the oldest. What is signed for another want may still be included, and would then pay that one a second time, and
-// the waiting one not at all. If there are more equal wants than payments, and they belong to several accounts, the
-// recipient is ambiguous. why says which payment matches nothing; "" if all match.
+// match assigns each payment to a different want: of equal wants to those that the journal names; otherwise to one for
+// which nothing else is signed, and of those to the oldest. What is signed for another want may still be included, and
+// would then pay that one a second time, and the waiting one not at all. If there are more equal wants than payments,
+// and they belong to several accounts, the recipient is ambiguous. why says which payment matches nothing; "" if all
+// match.
 func match(payments []chain.Payment, wants []want) (fitting []want, why string) {
 	left := map[chain.Payment][]want{}
 	for _, w := range wants {
@@ -97,6 +113,9 @@ func match(payments []chain.Payment, wants []want) (fitting []want, why string) 
 		n, equals := count[p], left[p]
 		if n == 0 {
 			continue // matched with the first of its kind
+		}
+		if named := slices.DeleteFunc(slices.Clone(equals), func(w want) bool { return !w.journaled }); len(named) == n {
+			equals = named
 		}
 		count[p] = 0
 		if len(equals) < n {
@@ -159,13 +178,13 @@ func (k Book) wants(
 	for _, w := range withdrawals {
 		if currency, err := k.Registry.Get(w.Currency); err == nil {
 			wants = append(wants, want{chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount},
-				w.Currency, &w, nil, false})
+				w.Currency, &w, nil, false, false})
 		}
 	}
 	for _, n := range refunds {
 		if currency, err := k.Registry.Get(n.Currency); err == nil {
 			wants = append(wants, want{chain.Payment{Address: n.Address, Contract: currency.Contract, Amount: n.Amount},
-				n.Currency, nil, &n, false})
+				n.Currency, nil, &n, false, false})
 		}
 	}
 	return k.payable(ctx, tx, b, x, wants)

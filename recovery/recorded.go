@@ -140,45 +140,92 @@ func (k Book) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenP
 }
 
 // explainByJournal says of a transaction that was recognised in a block, and of which it was unclear what it paid, that
-// it paid the withdrawals of its entry in the journal, also where somebody changed a destination in the database since.
-// Where an amount is another, or anything else does not fit, it stays unclear, and an operator has to say what it paid.
+// it paid the withdrawals or the refund of its entry in the journal, also where somebody changed a destination in the
+// database since. Where an amount is another, or anything else does not fit, it stays unclear, and an operator has to
+// say what it paid.
 func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, c content) error {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err != nil || x.Status != store.ExternalUnclear || len(c.Withdrawals) == 0 || c.Refund != nil {
+	switch {
+	case err != nil || len(c.pays()) == 0 || x.Status == store.ExternalHalted:
 		return err
+	case x.Status != store.ExternalUnclear:
+		return k.amendByJournal(ctx, tx, x, c)
 	}
 	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil {
 		return err
 	}
 	left, err := Unexplained(ctx, tx, k.Registry, p)
-	if err != nil || len(left) != len(c.Withdrawals) {
+	if err != nil {
 		return err
 	}
 	answer := Answer{Item: x.Number, Actor: "journal", Note: "the journal says that it was signed for this"}
-	for _, j := range c.Withdrawals {
-		w, err := tx.Withdrawals().Lock(ctx, j.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
+	for _, j := range c.pays() {
+		at := slices.IndexFunc(left, func(paid chain.Payment) bool { return k.isFor(paid, j) })
+		if due, err := k.due(ctx, tx, j); err != nil || !due || at < 0 {
 			return err
 		}
-		if !w.CompletedAt.IsZero() || !w.OutgoingID.IsZero() || w.Currency != j.Currency || w.Amount != j.Amount {
-			return nil
-		}
-		at := slices.IndexFunc(left, func(paid chain.Payment) bool { return k.isFor(paid, j) })
-		if at < 0 {
-			return nil
-		}
 		left = slices.Delete(left, at, at+1)
-		answer.Withdrawals = append(answer.Withdrawals, j.ID)
+		if j.Deposit.IsZero() {
+			answer.Withdrawals = append(answer.Withdrawals, j.ID)
+		}
+	}
+	switch {
+	case slices.ContainsFunc(left, k.toOther) || len(left) > 0 && !IsTaken(x):
+		return nil
+	case len(left) > 0:
+		answer.Rest = store.UsedForOperator // it came back, and is a deposit of the operator's, or it was the fee
 	}
 	if err := k.answersJournal(ctx, tx, x, answer); errors.Is(err, ErrUnfit) {
 		return nil // another entry names other withdrawals
 	}
+	if c.Refund != nil {
+		if err := k.adoptRefund(ctx, tx, c.Refund.Deposit, p); err != nil {
+			return err
+		}
+	}
 	return k.Resolve(ctx, tx, answer)
+}
+
+// due reports whether a withdrawal or refund of the journal waits in the database with the amount that it was signed
+// for, and nothing is reserved or signed for it.
+func (k Book) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) {
+	var by bursar.ID
+	if j.Deposit.IsZero() {
+		w, err := tx.Withdrawals().Lock(ctx, j.ID)
+		if err != nil || !w.CompletedAt.IsZero() || w.Currency != j.Currency || w.Amount != j.Amount {
+			return false, store.IgnoreNotFound(err)
+		}
+		by = w.OutgoingID
+	} else {
+		n, err := tx.Resolutions().Standing(ctx, j.Deposit)
+		if err != nil || n.ID != j.ID || n.Status != bursar.ResolutionQueued || n.Currency != j.Currency ||
+			n.Amount != j.Amount {
+			return false, store.IgnoreNotFound(err)
+		}
+		by = n.OutgoingID
+	}
+	if by.IsZero() {
+		return true, nil
+	}
+	p, err := tx.Outgoing().Get(ctx, by)
+	return p.Status == bursar.OutgoingNew, err
+}
+
+// adoptRefund lets a transaction pay the refund of a deposit that is due, in place of another one that is not built
+// yet.
+func (k Book) adoptRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.OutgoingTx) error {
+	n, err := tx.Resolutions().Standing(ctx, deposit)
+	if err != nil {
+		return err
+	}
+	if !n.OutgoingID.IsZero() {
+		if err := k.giveUp(ctx, tx, n.OutgoingID, chain.ExternalSpend{}); err != nil {
+			return err
+		}
+	}
+	return unattributed.Adopted(ctx, tx, deposit, p)
 }

@@ -36,6 +36,8 @@ type Payouts interface {
 	Adopted(ctx context.Context, tx *store.Tx, withdrawal bursar.ID, by bursar.OutgoingTx) error
 	// SignedAgain records that a transaction whose signature was forgotten pays a withdrawal.
 	SignedAgain(ctx context.Context, tx *store.Tx, withdrawal bursar.ID, by bursar.OutgoingTx) error
+	// Confirm books withdrawals that a final transaction paid.
+	Confirm(ctx context.Context, tx *store.Tx, paid []bursar.Withdrawal, by bursar.ID) error
 }
 
 // Verdict is the assessment of an external spend.
@@ -141,10 +143,14 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 
 // toOthers returns the payments of an external spend except the change to the paying side.
 func (k Book) toOthers(x chain.ExternalSpend) []chain.Payment {
-	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool {
-		_, ours := k.hotAt(p.Address.Base)
-		return ours
-	})
+	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool { return !k.toOther(p) })
+}
+
+// toOther reports whether a payment is to somebody else: not to a hot wallet, and not the rest of what a transaction
+// took, which has no address.
+func (k Book) toOther(p chain.Payment) bool {
+	_, ours := k.hotAt(p.Address.Base)
+	return !ours && p.Address.Base != ""
 }
 
 // paysFromHot reports whether an external spend may pay withdrawals: on the account model only a hot wallet does, of

@@ -25,13 +25,17 @@ var ErrUnfit = errors.New("the explanation does not fit what the transaction pai
 
 // Resolve applies an operator's explanation of an unclear external spend, in a transaction that has locked the chain:
 // from then on it pays the named withdrawals, and the operator bears the rest. An explanation must cover every payment.
+// To one that was explained before, withdrawals can be added.
 func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	x, err := tx.ExternalSpends().Get(ctx, a.Item)
 	if err != nil {
 		return err
 	}
-	if x.Status != store.ExternalUnclear || x.Chain != k.Capabilities.ID {
+	switch {
+	case x.Chain != k.Capabilities.ID || x.Status == store.ExternalHalted:
 		return fmt.Errorf("%w: item %d is %s", ErrUnfit, x.Number, x.Status)
+	case x.Status != store.ExternalUnclear:
+		return k.amend(ctx, tx, x, a)
 	}
 	if err := k.answersJournal(ctx, tx, x, a); err != nil {
 		return err
@@ -49,6 +53,9 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	if err != nil {
 		return err
 	}
+	if IsTaken(x) && a.Rest == "" && !slices.ContainsFunc(left, k.toOther) {
+		a.Rest = x.Booked // as the operator said when the chain was resumed
+	}
 	if len(left) > 0 && a.Rest == "" {
 		return fmt.Errorf("%w: %s is unexplained: name the withdrawal, or say how to book it with --as loss or --as operator",
 			ErrUnfit,
@@ -57,72 +64,15 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	if err := k.lowerAdopted(ctx, tx, x, p); err != nil {
 		return err
 	}
-	x.Status, x.Booked, x.Note, x.Actor, x.Reason = store.ExternalAdopted, a.Rest, a.Note, a.Actor,
-		"explained by an operator"
-	return tx.ExternalSpends().Set(ctx, x)
-}
-
-// answersJournal refuses an explanation that leaves out a withdrawal which the external spend paid as the journal says:
-// the database may have been altered, so that the withdrawal has another destination now, and would be paid again once
-// that is mended.
-func (k Book) answersJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
-	journaled, err := k.Journaled(ctx, tx, x)
-	if err != nil {
+	status := store.ExternalAdopted
+	if IsTaken(x) {
+		status = store.ExternalSettled // what came back from it is recorded as a deposit
+	}
+	x.Status, x.Booked, x.Note, x.Actor, x.Reason = status, a.Rest, a.Note, a.Actor, "explained by an operator"
+	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
 		return err
 	}
-	for _, w := range journaled {
-		if !slices.Contains(a.Withdrawals, w.ID) {
-			return fmt.Errorf("%w: the journal says that it pays withdrawal %s, whose destination is %s in the database: wait "+
-				"until the forgotten transaction is put back, or name the withdrawal, with --note if its destination differs",
-				ErrUnfit, w.ID, w.Address)
-		}
-	}
-	return nil
-}
-
-// Journaled returns the unfinished withdrawals that an external spend paid by the journal: a forgotten transaction that
-// is not put back yet used the same UTXO or nonce, was made for them, and made the same payments. Their destinations in
-// the database may be others.
-func (k Book) Journaled(
-	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
-) (list []bursar.Withdrawal, err error) {
-	var used []string
-	var paid []chain.Payment
-	if err := errors.Join(unmarshal(x.Reservations, &used), unmarshal(x.Payments, &paid)); err != nil {
-		return nil, fmt.Errorf("read external spend %s: %w", x.TxID, err)
-	}
-	forgotten, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
-	if err != nil || x.Failed {
-		return nil, err
-	}
-	for _, f := range forgotten {
-		if f.Altered {
-			continue // somebody without the key of the books wrote it
-		}
-		c, err := contentOf(f)
-		if err != nil {
-			return nil, err
-		}
-		var unsigned chain.UnsignedTx
-		if err := unmarshal(c.Unsigned, &unsigned); err != nil {
-			return nil, fmt.Errorf("read the unsigned transaction of forgotten transaction %s: %w", f.OutgoingID, err)
-		}
-		if !slices.ContainsFunc(unsigned.Reservations, func(r string) bool { return slices.Contains(used, r) }) {
-			continue
-		}
-		for _, j := range c.Withdrawals {
-			if !slices.ContainsFunc(paid, func(p chain.Payment) bool { return k.isFor(p, j) }) {
-				continue
-			}
-			w, err := tx.Withdrawals().ByID(ctx, j.ID)
-			if err == nil && w.CompletedAt.IsZero() {
-				list = append(list, w)
-			} else if err != nil && !errors.Is(err, store.ErrNotFound) {
-				return nil, err
-			}
-		}
-	}
-	return list, nil
+	return tx.Alarms().Resolve(ctx, AlarmUnclear, x.TxID)
 }
 
 // resolveOne lets an adopted transaction pay one more withdrawal, which must fit one of its unexplained payments.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -25,7 +26,8 @@ func (k Book) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend,
 // TakeAll settles every external spend that halted the chain, in a transaction that has locked it: the nonces and UTXOs
 // that they used are marked used, so that the next transaction of ours fits the chain, and the operator bears what they
 // took, as a loss or as a payment of theirs. The sender books it when it settles them, immediately if they are final,
-// and a reorg unsettles it like everything else. The error is ErrNotFinal, and then nothing has changed.
+// and a reorg unsettles it like everything else. One that the journal has stays unclear: what it paid is known once it
+// is put back, which the halt prevents. The error is ErrNotFinal, and then nothing has changed.
 func (k Book) TakeAll(
 	ctx context.Context, tx *store.Tx, final uint64, a Answer,
 ) (taken []store.ExternalSpend, err error) {
@@ -41,7 +43,7 @@ func (k Book) TakeAll(
 			return nil, fmt.Errorf("%w: transaction %s is in block %d, and the chain is final up to %d", ErrNotFinal, x.TxID,
 				x.Height, final)
 		}
-		if err := k.take(ctx, tx, x, a); err != nil {
+		if x, err = k.take(ctx, tx, x, a); err != nil {
 			return nil, fmt.Errorf("settle external spend %s: %w", x.TxID, err)
 		}
 		taken = append(taken, x)
@@ -49,45 +51,96 @@ func (k Book) TakeAll(
 	return taken, nil
 }
 
-// take turns an external spend into an outgoing transaction that pays no withdrawal.
-func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
-	if err := k.answersJournal(ctx, tx, x, a); err != nil {
-		return err
-	}
-	spent, err := k.took(ctx, tx, x)
+// take turns an external spend into an outgoing transaction: one that pays no withdrawal, or, where the journal has it,
+// one whose payments are unclear until it is put back.
+func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) (store.ExternalSpend, error) {
+	journaled, err := k.recordedPaidByJournal(ctx, tx, x)
 	if err != nil {
-		return err
+		return x, err
+	}
+	spent, err := k.took(ctx, tx, x, journaled)
+	if err != nil {
+		return x, err
 	}
 	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: k.currency(spent)}
 	if k.Capabilities.Model == chain.UTXOModel {
 		m.request.Change = k.home(spent)
 	} else if m.request.From, err = k.payer(ctx, tx, x.Base); err != nil {
-		return err
+		return x, err
 	}
 	block := chain.Block{Ref: chain.BlockRef{Height: x.Height}}
 	if x.OutgoingID, err = k.adopt(ctx, tx, block, spent, m); err != nil {
-		return err
+		return x, err
 	}
 	x.Status, x.Booked, x.Note, x.Actor, x.Reason = store.ExternalSettled, a.Rest, a.Note, a.Actor, "by an operator's word"
-	return tx.ExternalSpends().Set(ctx, x)
+	if len(journaled) > 0 {
+		return k.leaveToJournal(ctx, tx, x, journaled)
+	}
+	return x, tx.ExternalSpends().Set(ctx, x)
+}
+
+// leaveToJournal makes an external spend that was taken unclear until the transaction that the journal has is put back,
+// which says what it paid. It belongs to a recovery.
+func (k Book) leaveToJournal(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, paid []journaled,
+) (store.ExternalSpend, error) {
+	names := make([]string, len(paid))
+	for i, j := range paid {
+		names[i] = k.name(j)
+	}
+	x.Status = store.ExternalUnclear
+	x.Reason = "the journal says that it pays " + strings.Join(names, "; ") + ": that is recorded once it is put back"
+	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
+		return x, err
+	}
+	open, err := tx.Recoveries().IsOpen(ctx, x.Chain)
+	if err == nil && !open {
+		err = Begin(ctx, tx, x.Chain, fmt.Sprintf("the journal has transaction %s, and this database does not know it: the "+
+			"database is older than the chain", x.TxID))
+	}
+	if err != nil {
+		return x, err
+	}
+	return x, tx.Alarms().Raise(ctx, store.Alarm{Chain: x.Chain, Kind: AlarmUnclear, Ref: x.TxID, Message: fmt.Sprintf(
+		"transaction %s halted the chain and was resumed: %s; if it is not, explain it with `bursar recovery status` and "+
+			"`bursar recovery adopt`",
+		x.TxID, x.Reason)})
+}
+
+// IsTaken reports whether an external spend was booked by an operator's word when its chain was resumed: also while the
+// journal has to say what it paid. The value of our UTXOs in it is booked as gone, its fee included, and what it
+// brought back to us is a deposit.
+func IsTaken(x store.ExternalSpend) bool {
+	return x.Status == store.ExternalSettled || x.Status == store.ExternalUnclear && x.Booked != ""
 }
 
 // took returns an external spend with what it took from us. For a transaction with UTXOs that is the value of our
-// UTXOs, no matter who else took part: what came back to us is recorded as a transfer. On the account model it is every
-// payment, because what another address of ours received is recorded as a transfer.
-func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (spent chain.ExternalSpend, err error) {
+// UTXOs, no matter who else took part, and what it paid by the journal apart from the rest: what came back to us is
+// recorded as a transfer. On the account model it is every payment, because what another address of ours received is
+// recorded as a transfer.
+func (k Book) took(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, paid []journaled,
+) (spent chain.ExternalSpend, err error) {
 	spent = chain.ExternalSpend{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
 	err = errors.Join(unmarshal(x.Reservations, &spent.Reservations), unmarshal(x.Payments, &spent.Payments))
 	if err != nil {
 		return spent, fmt.Errorf("read what it did: %w", err)
 	}
 	if k.Capabilities.Model != chain.UTXOModel {
+		if len(paid) > 0 {
+			return spent, nil // Resolve lowers what is known of the address
+		}
 		return spent, k.lower(ctx, tx, spent)
 	}
-	worth, err := tx.UTXOs().Worth(ctx, k.Capabilities.ID, spent.Reservations)
+	rest, err := tx.UTXOs().Worth(ctx, k.Capabilities.ID, spent.Reservations)
 	spent.Fee, spent.Payments = bursar.Amount{}, nil
-	if !worth.IsZero() {
-		spent.Payments = []chain.Payment{{Amount: worth}}
+	for _, j := range paid {
+		if left, subErr := rest.Sub(j.Amount); subErr == nil { // otherwise others paid it too
+			spent.Payments, rest = append(spent.Payments, chain.Payment{Address: j.Address, Amount: j.Amount}), left
+		}
+	}
+	if !rest.IsZero() {
+		spent.Payments = append(spent.Payments, chain.Payment{Amount: rest})
 	}
 	return spent, err
 }

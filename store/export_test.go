@@ -63,3 +63,6 @@ func GrantAsIs(ctx context.Context, databaseURL string, role Role) error {
 	defer db.Close()
 	return db.Grant(ctx, role)
 }
+
+// SealForgottenEarlier lets a test write a row about a forgotten payment as an earlier release sealed it.
+func (tx *Tx) SealForgottenEarlier(f ForgottenPayment) []byte { return tx.seal.sealForgottenEarlier(f) }

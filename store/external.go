@@ -138,13 +138,15 @@ func (tx ExternalSpends) Behind(ctx context.Context, outgoing bursar.ID) (Extern
 	return externalColumns.one(ctx, tx.Tx, "read external spend", `FROM external_spends WHERE outgoing_id = $1`, outgoing)
 }
 
-// SettledBehind returns those of some outgoing transactions that are external spends which an operator has settled.
+// SettledBehind returns those of some outgoing transactions that are external spends which an operator has settled,
+// or has left to the journal, having said how to book them.
 func (tx ExternalSpends) SettledBehind(ctx context.Context, outgoing []bursar.ID) (map[bursar.ID]bool, error) {
 	settled := map[bursar.ID]bool{}
 	for part := range parts(tx.Tx, outgoing) {
-		those, args := among(tx.Tx, "outgoing_id", part, string(ExternalSettled))
+		those, args := among(tx.Tx, "outgoing_id", part, string(ExternalSettled), string(ExternalUnclear))
 		found, err := rows(ctx, tx.Tx, "look for settled external spends", scanOne[bursar.ID],
-			`SELECT outgoing_id FROM external_spends WHERE status = $1 AND `+those, args...)
+			`SELECT outgoing_id FROM external_spends WHERE (status = $1 OR status = $2 AND booked <> '') AND `+those,
+			args...)
 		if err != nil {
 			return nil, err
 		}

@@ -25,8 +25,23 @@ type ForgottenPayment struct {
 	KnownAs bursar.ID
 }
 
-// sealForgottenPayment returns the code that goes with a forgotten outgoing transaction. Every replica has the key.
-func (k sealKey) sealForgottenPayment(f ForgottenPayment) []byte {
+// sealForgotten returns the code that goes with a forgotten outgoing transaction, and covers whether it was put back.
+// Every replica has the key.
+func (k sealKey) sealForgotten(f ForgottenPayment, putBack bool) []byte {
+	sum := k.sum("bursar forgotten spend v2")
+	sum.text(string(f.Chain))
+	sum.number(f.Number)
+	sum.bytes(f.OutgoingID[:])
+	sum.bytes(f.Content)
+	sum.text(strconv.FormatBool(f.Sure))
+	sum.text(strconv.FormatBool(putBack))
+	sum.bytes(f.KnownAs[:])
+	return sum.Sum([]byte(k.id))
+}
+
+// sealForgottenEarlier is sealForgotten of an earlier release. It does not say whether the transaction was put back,
+// except where it is known as another one.
+func (k sealKey) sealForgottenEarlier(f ForgottenPayment) []byte {
 	sum := k.sum("bursar forgotten spend v1")
 	sum.text(string(f.Chain))
 	sum.number(f.Number)
@@ -48,7 +63,7 @@ func (tx ForgottenPayments) Note(ctx context.Context, f ForgottenPayment) error 
 		{"content", string(f.Content)},
 		{"noted_at", micros(tx.now)},
 		{"sure", f.Sure},
-		{"seal", tx.seal.sealForgottenPayment(f)},
+		{"seal", tx.seal.sealForgotten(f, false)},
 	}.insertInto("forgotten_payments")
 	_, err := tx.exec(ctx, "note a forgotten outgoing transaction", query+` ON CONFLICT (chain, number) DO UPDATE SET
 		outgoing_id = excluded.outgoing_id, content = excluded.content, noted_at = excluded.noted_at, sure = excluded.sure,
@@ -78,7 +93,18 @@ func (tx ForgottenPayments) Ever(ctx context.Context) ([]string, error) {
 // forgottenPayment is a forgotten transaction as the database keeps it.
 type forgottenPayment struct {
 	ForgottenPayment
-	seal []byte
+	putBackAt int64
+	seal      []byte
+}
+
+// altered reports whether somebody without the key wrote or changed a row. What an earlier release sealed counts as
+// waiting: to put it back again harms nothing. As put back it counts only where the seal proves that it was.
+func (f forgottenPayment) altered(k sealKey) bool {
+	putBack := f.putBackAt > 0
+	if hmac.Equal(f.seal, k.sealForgotten(f.ForgottenPayment, putBack)) {
+		return false
+	}
+	return putBack && f.KnownAs.IsZero() || !hmac.Equal(f.seal, k.sealForgottenEarlier(f.ForgottenPayment))
 }
 
 var forgottenPaymentColumns = columnsOf([]column[forgottenPayment]{
@@ -89,12 +115,13 @@ var forgottenPaymentColumns = columnsOf([]column[forgottenPayment]{
 	{"sure", func(f *forgottenPayment) any { return &f.Sure }},
 	{"error", func(f *forgottenPayment) any { return &f.Error }},
 	{"known_as", func(f *forgottenPayment) any { return &f.KnownAs }},
+	{"put_back_at", func(f *forgottenPayment) any { return &f.putBackAt }},
 	{"seal", func(f *forgottenPayment) any { return &f.seal }},
 })
 
 func (tx *Tx) forgotten(s scanner) (ForgottenPayment, error) {
 	f, err := forgottenPaymentColumns.scan(s)
-	f.Altered = !hmac.Equal(f.seal, tx.seal.sealForgottenPayment(f.ForgottenPayment))
+	f.Altered = f.altered(tx.seal)
 	return f.ForgottenPayment, err
 }
 
@@ -119,6 +146,16 @@ func (tx ForgottenPayments) Left(
 	return true, found[0].KnownAs, nil
 }
 
+// PaidAs returns the external spend that paid a withdrawal or made a refund, as the journal says, of which an operator
+// has not said so: a forgotten transaction for it became one, and something that it paid is booked otherwise. It
+// returns ErrNotFound if there is none.
+func (tx ForgottenPayments) PaidAs(ctx context.Context, order bursar.ID) (ExternalSpend, error) {
+	return externalColumns.one(ctx, tx.Tx, "look up what paid an order", `FROM external_spends
+		WHERE booked <> '' AND height > 0 AND failed = FALSE AND outgoing_id IN (SELECT known_as FROM forgotten_payments
+		WHERE known_as IS NOT NULL AND put_back_at > 0 AND content LIKE $1) ORDER BY number LIMIT 1`,
+		"%\""+order.String()+"\"%")
+}
+
 // PutBack notes that a forgotten outgoing transaction is known again, as f.KnownAs if that is not its own ID.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f ForgottenPayment) error {
 	var as *bursar.ID
@@ -127,7 +164,8 @@ func (tx ForgottenPayments) PutBack(ctx context.Context, f ForgottenPayment) err
 	}
 	return tx.change(ctx, "note an outgoing transaction as known again",
 		`UPDATE forgotten_payments SET put_back_at = $3, error = '', known_as = $4, seal = $5
-		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now), as, tx.seal.sealForgottenPayment(f))
+		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now), as,
+		tx.seal.sealForgotten(f, true))
 }
 
 // CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.

@@ -3,6 +3,9 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/bursar/bursar"
 )
@@ -36,7 +39,7 @@ func (tx Nonces) Free(ctx context.Context, chain bursar.ChainID, base string, no
 	used := false
 	err := tx.row(ctx, "look who used a nonce",
 		`SELECT EXISTS (SELECT 1 FROM used_outputs WHERE chain = $1 AND resource = $2)`,
-		[]any{string(chain), fmt.Sprintf("%s/%d", base, nonce)}, &used)
+		[]any{string(chain), nonceName(base, nonce)}, &used)
 	if err != nil || used {
 		return err
 	}
@@ -45,6 +48,61 @@ func (tx Nonces) Free(ctx context.Context, chain bursar.ChainID, base string, no
 		string(chain), base, int64(nonce))
 	return err
 }
+
+// Unknown returns nonces of an address, at the edges of what is known, of which nothing is known: no outgoing
+// transaction has them, no external spend has used them, and they were not given back. Edges are the nonces that are
+// under way or were given back, and the next one; what is looked at is the nonce right below each. Where a transaction
+// of the address is lost and a later one is not, the nonce of the lost one is below such an edge.
+func (tx Nonces) Unknown(ctx context.Context, chain bursar.ChainID, base string) ([]uint64, error) {
+	edges, err := rows(ctx, tx.Tx, "list nonces", scanOne[string], `
+		SELECT base || '/' || next FROM nonces WHERE chain = $1 AND base = $2
+		UNION SELECT base || '/' || nonce FROM free_nonces WHERE chain = $1 AND base = $2
+		UNION SELECT k.resource FROM outgoing_txs s JOIN reservations k ON k.outgoing_id = s.id AND k.chain = s.chain
+			WHERE s.chain = $1 AND s.base = $2 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height = 0`,
+		string(chain), base)
+	if err != nil {
+		return nil, err
+	}
+	var below []uint64
+	for _, edge := range edges {
+		text, _ := strings.CutPrefix(edge, base+"/")
+		nonce, err := strconv.ParseUint(text, 10, 63)
+		if err != nil || nonce == 0 || slices.Contains(edges, nonceName(base, nonce-1)) {
+			continue // it is no nonce, or what is below it is known
+		}
+		below = append(below, nonce-1)
+	}
+	slices.Sort(below)
+	return tx.Unused(ctx, chain, base, below)
+}
+
+// Unused returns those of some nonces of an address that no outgoing transaction has, and that no external spend has
+// used.
+func (tx Nonces) Unused(
+	ctx context.Context, chain bursar.ChainID, base string, nonces []uint64,
+) (unused []uint64, err error) {
+	for some := range slices.Chunk(nonces, 500) {
+		args := []any{string(chain)}
+		for _, nonce := range some {
+			args = append(args, nonceName(base, nonce))
+		}
+		in := `WHERE chain = $1 AND resource IN (` + list(len(some), 1) + `)`
+		known, err := rows(ctx, tx.Tx, "look up nonces", scanOne[string],
+			`SELECT resource FROM reservations `+in+` UNION SELECT resource FROM used_outputs `+in, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, nonce := range some {
+			if !slices.Contains(known, nonceName(base, nonce)) {
+				unused = append(unused, nonce)
+			}
+		}
+	}
+	return unused, nil
+}
+
+// nonceName is the reservation of a nonce.
+func nonceName(base string, nonce uint64) string { return fmt.Sprintf("%s/%d", base, nonce) }
 
 // Forget has the next draft from an address ask the chain for its nonce, because the books' is wrong. It does
 // nothing, and reports false, while a transaction of ours from there is reserved, signed or sent and in no block: its

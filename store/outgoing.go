@@ -116,7 +116,8 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 	}
 	query, args := values{
 		{"status", string(next)}, // $3
-		{"once", expression(`CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END`)},
+		{"once", expression(`CASE WHEN $3 = 'abandoned' OR $3 = 'final' AND once NOT LIKE '%/` + PurposeFill + `%'
+			THEN NULL ELSE once END`)},
 		{"waits_for", expression(`CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END`)},
 		{"draft_json", string(p.Unsigned)},
 		{"error", p.Error},

@@ -115,6 +115,9 @@ func (s *Service) giveBack(
 	if err := s.notForgotten(ctx, tx, w); err != nil {
 		return w, err
 	}
+	if err := notPaidByJournal(ctx, tx, w); err != nil {
+		return w, err
+	}
 	if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 		return w, err
 	}
@@ -207,4 +210,18 @@ func (s *Service) notForgotten(ctx context.Context, tx *store.Tx, w bursar.Withd
 		return nil // the chain is not configured, so no follower could show a payment
 	}
 	return tx.Recoveries().Refuse(ctx, currency.Chain)
+}
+
+// notPaidByJournal refuses to give back what a transaction has paid, as the journal says, that an operator has
+// explained otherwise.
+func notPaidByJournal(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	x, err := tx.ForgottenPayments().PaidAs(ctx, w.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: the journal says that transaction %s paid withdrawal %s: record that with `bursar recovery "+
+		"adopt %d --withdrawal %s`", ErrTooLate, x.TxID, w.ID, x.Number, w.ID)
 }

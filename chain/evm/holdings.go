@@ -47,36 +47,44 @@ type byHash struct {
 	Canonical bool   `json:"requireCanonical"`
 }
 
-// balances requests balances by block hash; if an endpoint does not accept that form, by height, and then checks that
-// the block is still canonical. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal object", a
-// provider's text), so any answer counts as a refusal unless it says that the block or its state is missing.
+// balances requests balances in the state of a block.
 func (c *Chain) balances(
 	ctx context.Context, s *rpc.Session, at chain.BlockRef, contract string, of []address,
-) ([]bursar.Amount, error) {
+) (balances []bursar.Amount, err error) {
+	err = c.inState(ctx, s, at, func(state any) (err error) {
+		balances, err = balancesAt(ctx, s, state, contract, of)
+		return err
+	})
+	return balances, err
+}
+
+// inState requests something in the state of a block, by its hash; if an endpoint does not accept that form, by height,
+// and then checks that the block is still canonical. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal
+// object", a provider's text), so any answer counts as a refusal unless it says that the block or its state is missing.
+func (c *Chain) inState(ctx context.Context, s *rpc.Session, at chain.BlockRef, ask func(state any) error) error {
 	var refused error
 	if !c.forms.refuses(s.Name()) {
-		balances, err := balancesAt(ctx, s, byHash{at.Hash, true}, contract, of)
+		err := ask(byHash{at.Hash, true})
 		var answered *rpc.Error
 		if !errors.As(err, &answered) || stateGone(err) || absent(err) {
-			return balances, err
+			return err
 		}
 		refused = err
 	}
-	balances, err := balancesAt(ctx, s, quantity(at.Height).hex(), contract, of)
-	if err != nil {
-		return nil, errors.Join(err, refused)
+	if err := ask(quantity(at.Height).hex()); err != nil {
+		return errors.Join(err, refused)
 	}
 	now, err := headerAt(ctx, s, at.Height)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if now != at {
-		return nil, fmt.Errorf("%w: block %d", chain.ErrOffChain, at.Height)
+		return fmt.Errorf("%w: block %d", chain.ErrOffChain, at.Height)
 	}
 	if refused != nil {
 		c.forms.refused(s.Name()) // the request by height works: the endpoint refuses the form
 	}
-	return balances, nil
+	return nil
 }
 
 // balancesAt requests balances in the state that a block parameter specifies.
@@ -109,4 +117,24 @@ func balancesAt(
 		}
 	}
 	return balances, nil
+}
+
+var _ chain.NonceReader = (*Chain)(nil)
+
+// NonceAt implements chain.NonceReader. The node must still have the state of the block, as for Holdings.
+func (c *Chain) NonceAt(ctx context.Context, base string, at chain.BlockRef) (_ uint64, err error) {
+	defer chain.Wrap(&err, "nonce of %.50q at block %d", base, at.Height)
+	of, err := parseAddress(base)
+	if err != nil {
+		return 0, err
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var next quantity
+	err = c.inState(ctx, s, at, func(state any) error {
+		return s.Call(ctx, "eth_getTransactionCount", []any{of.hex(), state}, &next)
+	})
+	return uint64(next), err
 }

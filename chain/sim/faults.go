@@ -22,6 +22,7 @@ const (
 	Holdings  Method = "holdings"
 	BlockOn   Method = "block through one endpoint"
 	Previous  Method = "previous transaction"
+	NonceAt   Method = "nonce"
 )
 
 // Outcome is the result of a broadcast that goes wrong.

@@ -56,6 +56,7 @@ func (chainResumeCommand) Help() string {
 		"you let the service pay again.\n\nAfter an external spend the command shows what was found, and changes nothing " +
 		"without --yes. With --yes, the external spends are settled: the next nonce follows the chain, UTXOs that are " +
 		"gone are spent, what they took is booked, and outgoing transactions that can never be included are made again. " +
+		"One that the journal of the marks has is put back, and is then what it was signed for. " +
 		"External spends must be final.\n\nExample:\n\n    bursar chain resume ethereum --yes --reason 'a test of the old " +
 		"wallet'"
 }
@@ -141,7 +142,17 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.Say("settled: %d external spends, as %s", len(taken), cmd.As)
+	settled := 0
+	for _, x := range taken {
+		if x.Status == store.ExternalSettled {
+			settled++
+			continue
+		}
+		if err := c.Say("external spend %s is unclear: %s; see `bursar recovery status`", x.TxID, x.Reason); err != nil {
+			return err
+		}
+	}
+	return c.Say("settled: %d external spends, as %s", settled, cmd.As)
 }
 
 // show prints what the external spends did, and which outgoing transactions they replaced.

@@ -125,7 +125,8 @@ type recoveryAdoptCommand struct {
 // Help returns an example.
 func (recoveryAdoptCommand) Help() string {
 	return "Marks the withdrawals as paid by it; they are confirmed once its block is final. Asset and amount must " +
-		"match to the unit. This cannot be undone.\n\nExample:\n\n    bursar recovery adopt 3 --withdrawal " +
+		"match to the unit. This cannot be undone. To a payment that is explained, withdrawals can be added, with " +
+		"their addresses.\n\nExample:\n\n    bursar recovery adopt 3 --withdrawal " +
 		"0193a6a0-0000-7000-8000-000000000000\n    bursar recovery adopt 4 --as operator --note \"moved to the cold wallet\""
 }
 

@@ -44,6 +44,7 @@ func Run(t *testing.T) {
 		{"the shares of outgoing transactions", sharesOfOutgoing},
 		{"UTXOs can be spent once they count", utxos},
 		{"a UTXO is lost once that is proven", lostReservations},
+		{"a nonce is unknown below those that are known", unknownNonces},
 		{"what made UTXOs is kept until they are spent", previousTransactions},
 		{"deliveries are leased by one worker", deliveries},
 		{"a fee is set for one account", fees},

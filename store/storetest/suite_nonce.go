@@ -1,0 +1,53 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// unknownNonces holds the nonces that nothing is known of apart from those that are reserved, used or given back.
+func unknownNonces(t *testing.T, db *store.DB) {
+	const base, id = "0xpayer", bursar.Ethereum
+	want := func(why string, want ...uint64) {
+		t.Helper()
+		do(t, db, func(tx *store.Tx) error {
+			got, err := tx.Nonces().Unknown(ctx, id, base)
+			if err == nil && !slices.Equal(got, want) {
+				t.Errorf("%s: unknown are %v, want %v", why, got, want)
+			}
+			return err
+		})
+	}
+	p := bursar.OutgoingTx{ID: bursar.ID{0: 7}, Chain: id, Kind: "withdrawal", Currency: "ETH", Base: base,
+		Request: []byte("{}")}
+	do(t, db, func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, id) })
+	want("of an address without any")
+	do(t, db, func(tx *store.Tx) error {
+		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
+			return err
+		}
+		if err := tx.Reservations().Reserve(ctx, p, []string{base + "/5", base + "/x", "0xother/9"}); err != nil {
+			return err
+		}
+		return tx.Nonces().Use(ctx, id, base, 5)
+	})
+	want("below one that is under way", 4)
+	do(t, db, func(tx *store.Tx) error { return tx.Nonces().Free(ctx, id, base, 4) })
+	want("below one that was given back", 3)
+	do(t, db, func(tx *store.Tx) error {
+		return tx.UTXOs().RecordUsed(ctx, id, 10, store.TxInputs{TxID: "external", Inputs: []string{base + "/3"}})
+	})
+	want("where an external spend has used it")
+	do(t, db, func(tx *store.Tx) error { return tx.Nonces().Use(ctx, id, base, 8) })
+	want("below the next one", 8)
+	do(t, db, func(tx *store.Tx) error {
+		got, err := tx.Nonces().Unused(ctx, id, base, []uint64{2, 3, 4, 5, 6})
+		if err == nil && !slices.Equal(got, []uint64{2, 4, 6}) {
+			t.Errorf("unused are %v, want 2, 4 and 6: one that was given back may be used", got)
+		}
+		return err
+	})
+}
