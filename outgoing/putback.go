@@ -78,8 +78,10 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		became, err = book.PutBack(ctx, tx, f, signed)
-		return err
+		if became, err = book.PutBack(ctx, tx, f, signed); err != nil {
+			return err
+		}
+		return s.keepPrevious(ctx, tx, signed)
 	})
 	if err == nil {
 		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "outgoing", f.OutgoingID, "hash", signed.TxID,
