@@ -197,11 +197,26 @@ func (s *Sender) endExpired(ctx context.Context, lease store.Lease, p bursar.Out
 		if now.Height > 0 || now.SentAt != p.SentAt {
 			return nil // it was recorded in a block in the meantime
 		}
-		return s.endSigned(ctx, tx, now)
+		if err := s.endSigned(ctx, tx, now); err != nil {
+			return err
+		}
+		return s.forgetNonce(ctx, tx, now.Base)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
 		s.Log.Warn("outgoing transaction expired: its payments are requeued", "outgoing", p.ID, "chain", p.Chain)
 	}
+	return err
+}
+
+// forgetNonce has the next transaction from an address ask the chain for its nonce, on a chain where transactions
+// expire and once nothing of the address is open: a lower nonce may be lost, for which what just expired waited, and
+// for which whatever comes next would wait until it expires.
+func (s *Sender) forgetNonce(ctx context.Context, tx *store.Tx, base string) error {
+	capabilities := s.Chain.Capabilities()
+	if capabilities.Model != chain.AccountModel || capabilities.Lifetime.IsZero() {
+		return nil
+	}
+	_, err := tx.Nonces().Forget(ctx, capabilities.ID, base)
 	return err
 }
 
