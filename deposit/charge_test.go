@@ -148,7 +148,7 @@ func TestAPaymentCountsFromItsBlock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 				now := f.DB.Now().UTC().Truncate(time.Second)
-				f.DB = f.DB.As(clocktest.At(now).Now, store.Conduct{})
+				f.DB = f.DB.As(clocktest.At(now).Now, store.Hooks{})
 				f.Follower.DB, f.Deposits.DB = f.DB, f.DB
 				f.Chain = misreport{Chain: f.Sim, all: func(b *chain.Block) { b.Time = now.Add(c.made) }}
 				f.CatchUp()

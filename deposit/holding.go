@@ -51,8 +51,8 @@ func (h *Handler) addHoldings(ctx context.Context, tx *store.Tx, deposits []burs
 	return h.put(ctx, tx, assets, held)
 }
 
-// unhold reverses hold.
-func (h *Handler) unhold(ctx context.Context, tx *store.Tx, deposits ...bursar.Deposit) error {
+// removeHoldings undoes addHoldings for deposits that are rolled back.
+func (h *Handler) removeHoldings(ctx context.Context, tx *store.Tx, deposits ...bursar.Deposit) error {
 	assets := h.heldBy(deposits)
 	if len(assets) == 0 {
 		return nil

@@ -121,8 +121,8 @@ func WithdrawalHeld(w bursar.Withdrawal, at time.Time) Entry {
 		post(Available(w.AccountID), Held(w.AccountID), w.Currency, w.Fee))
 }
 
-// roundRef names what is booked once per round for one object: each reorganisation of it starts another round.
-func roundRef(name string, round int) string {
+// reversalRef names what is booked once per round for one object: each reorganisation of it starts another round.
+func reversalRef(name string, round int) string {
 	if round == 0 {
 		return name
 	}
@@ -132,14 +132,14 @@ func roundRef(name string, round int) string {
 // WithdrawalSettled books a final payment: the amount has left custody, the fee goes to the operator. round is the
 // number of times that the withdrawal was unsettled before.
 func WithdrawalSettled(w bursar.Withdrawal, round int, at time.Time) Entry {
-	return entry(KindWithdrawalSettled, roundRef(w.ID.String(), round), at,
+	return entry(KindWithdrawalSettled, reversalRef(w.ID.String(), round), at,
 		post(Held(w.AccountID), Custody, w.Currency, w.Amount),
 		post(Held(w.AccountID), WithdrawalFees, w.Currency, w.Fee))
 }
 
 // WithdrawalRefunded releases all that was held for a withdrawal that can never pay. round is as in WithdrawalSettled.
 func WithdrawalRefunded(w bursar.Withdrawal, round int, at time.Time) Entry {
-	return entry(KindWithdrawalRefund, roundRef(w.ID.String(), round), at,
+	return entry(KindWithdrawalRefund, reversalRef(w.ID.String(), round), at,
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Amount),
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Fee))
 }
@@ -152,7 +152,7 @@ func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 	if w.Status == bursar.WithdrawalConfirmed {
 		fromAmount, fromFee = Custody, WithdrawalFees
 	}
-	return entry(KindUnsettled, roundRef(w.ID.String(), round), at,
+	return entry(KindUnsettled, reversalRef(w.ID.String(), round), at,
 		post(fromAmount, Held(w.AccountID), w.Currency, w.Amount),
 		post(fromFee, Held(w.AccountID), w.Currency, w.Fee))
 }
@@ -161,7 +161,7 @@ func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 // payment that delivered nothing: the operator bears both as a loss. round is the number of times that the withdrawal
 // was unsettled before.
 func PayoutShort(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, at time.Time) Entry {
-	return entry(KindPayoutShort, roundRef(w.ID.String(), round), at,
+	return entry(KindPayoutShort, reversalRef(w.ID.String(), round), at,
 		post(Losses, Available(w.AccountID), w.Currency, back),
 		post(Losses, Custody, w.Currency, elsewhere))
 }
@@ -169,7 +169,7 @@ func PayoutShort(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, 
 // PayoutShortUndone reverses PayoutShort, even if that takes the customer below zero. round is the number of the round
 // that starts.
 func PayoutShortUndone(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, at time.Time) Entry {
-	return entry(KindPayoutShortUndone, roundRef(w.ID.String(), round), at,
+	return entry(KindPayoutShortUndone, reversalRef(w.ID.String(), round), at,
 		post(Available(w.AccountID), Losses, w.Currency, back),
 		post(Custody, Losses, w.Currency, elsewhere))
 }
@@ -177,13 +177,13 @@ func PayoutShortUndone(w bursar.Withdrawal, back, elsewhere bursar.Amount, round
 // SweepShort books what a token deducted between two addresses of the service: the operator bears it as a loss. ref
 // names the sweep; round is the number of times that it was unsettled after such a loss.
 func SweepShort(ref string, round int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
-	return entry(KindSweepShort, roundRef(ref, round), at, post(Losses, Custody, asset, lost))
+	return entry(KindSweepShort, reversalRef(ref, round), at, post(Losses, Custody, asset, lost))
 }
 
 // SweepShortUndone reverses SweepShort, because the sweep's block was reorged out. round is the number of the round
 // that starts.
 func SweepShortUndone(ref string, round int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
-	return entry(KindSweepShortUndone, roundRef(ref, round), at, post(Custody, Losses, asset, lost))
+	return entry(KindSweepShortUndone, reversalRef(ref, round), at, post(Custody, Losses, asset, lost))
 }
 
 // InternalTransfer settles a withdrawal to another wallet of this service: no chain is involved. depositFee is the
@@ -199,13 +199,13 @@ func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar
 // NetworkFee books the fee of an outgoing transaction; asset is the native asset. ref is the transaction's ID on its
 // chain (FeeRef), so that each fee is booked once per round.
 func NetworkFee(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
-	return entry(KindNetworkFee, roundRef(ref, round), at, post(NetworkFees, Custody, asset, fee))
+	return entry(KindNetworkFee, reversalRef(ref, round), at, post(NetworkFees, Custody, asset, fee))
 }
 
 // NetworkFeeReversed reverses what NetworkFee booked, because the transaction's final block was reorged out. round is
 // the number of the round that starts.
 func NetworkFeeReversed(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
-	return entry(KindFeeReversed, roundRef(ref, round), at, post(Custody, NetworkFees, asset, fee))
+	return entry(KindFeeReversed, reversalRef(ref, round), at, post(Custody, NetworkFees, asset, fee))
 }
 
 // FeeRef returns the name of an outgoing transaction in the entries of its fee.
@@ -220,7 +220,7 @@ type Lot struct {
 // ExternalSpent books what left custody in a transaction that no withdrawal explains: account, which is Capital or
 // Losses, bears it. ref is as in NetworkFee.
 func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
-	e := entry(KindExternalSpend, roundRef(ref, round), at)
+	e := entry(KindExternalSpend, reversalRef(ref, round), at)
 	for _, l := range lots {
 		e.Postings = append(e.Postings, post(account, Custody, l.Asset, l.Amount))
 	}
@@ -229,7 +229,7 @@ func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.T
 
 // ExternalSpentReversed reverses what ExternalSpent booked, because the transaction's final block was reorged out.
 func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
-	e := entry(KindExternalReversed, roundRef(ref, round), at)
+	e := entry(KindExternalReversed, reversalRef(ref, round), at)
 	for _, l := range lots {
 		e.Postings = append(e.Postings, post(Custody, account, l.Asset, l.Amount))
 	}
@@ -243,7 +243,7 @@ func ColdSpent(ref string, round int, fee Lot, lost []Lot, at time.Time) Entry {
 	for _, l := range lost {
 		postings = append(postings, post(Losses, CustodyCold, l.Asset, l.Amount))
 	}
-	return entry(KindColdSpent, roundRef(ref, round), at, postings...)
+	return entry(KindColdSpent, reversalRef(ref, round), at, postings...)
 }
 
 // ColdSpentReversed reverses what ColdSpent booked, because the transaction's final block was reorged out.
@@ -252,7 +252,7 @@ func ColdSpentReversed(ref string, round int, fee Lot, lost []Lot, at time.Time)
 	for _, l := range lost {
 		postings = append(postings, post(CustodyCold, Losses, l.Asset, l.Amount))
 	}
-	return entry(KindColdReversed, roundRef(ref, round), at, postings...)
+	return entry(KindColdReversed, reversalRef(ref, round), at, postings...)
 }
 
 // TreasuryFunded sets operator funds aside for a withdrawal of the treasury, which is held and paid like any other.

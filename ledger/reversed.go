@@ -39,14 +39,14 @@ func Reverses(kind Kind, ref Ref) []Name {
 	return nil
 }
 
-// roundBefore returns the reference of the round before the one that an entry starts, as roundRef writes it.
+// roundBefore returns the reference of the round before the one that an entry starts, as reversalRef writes it.
 func roundBefore(ref Ref) Ref {
 	at := strings.LastIndexByte(string(ref), '/')
 	round, err := strconv.Atoi(string(ref[at+1:]))
 	if at < 0 || err != nil || round < 1 {
 		return ref
 	}
-	return Ref(roundRef(string(ref[:at]), round-1))
+	return Ref(reversalRef(string(ref[:at]), round-1))
 }
 
 // MovesValue reports whether an entry of a kind moves value in or out of an account, or between accounts. Entries that

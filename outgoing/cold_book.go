@@ -65,7 +65,7 @@ func (c *ColdSpends) idle(ctx context.Context, tx *store.Tx) (bool, error) {
 
 // Undo takes back what Apply and Credit wrote about a block. The alarm about a spend stays: the transaction is signed,
 // and may be in another block soon.
-func (c *ColdSpends) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
+func (c *ColdSpends) Undo(ctx context.Context, tx *store.Tx, b follow.RolledBackBlock) error {
 	if idle, err := c.idle(ctx, tx); idle || err != nil {
 		return err
 	}

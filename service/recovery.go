@@ -15,15 +15,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Book returns the book that assesses the external spends of a chain.
-func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
+// Assessor returns the book that assesses the external spends of a chain.
+func (s *Service) Assessor(id bursar.ChainID) (recovery.Assessor, error) {
 	w, found := s.workers[id]
 	if !found {
-		return recovery.Book{}, fmt.Errorf("chain %q is not configured", id)
+		return recovery.Assessor{}, fmt.Errorf("chain %q is not configured", id)
 	}
-	book := outgoing.Book(w.chain.Capabilities(), s.Registry, s.IDs, w.hot, s.log)
-	book.Old = w.old
-	return book, nil
+	assessor := outgoing.NewAssessor(w.chain.Capabilities(), s.Registry, s.IDs, w.hot, s.log)
+	assessor.Old = w.old
+	return assessor, nil
 }
 
 // RecoveringChain is a chain whose database is older than the chain, with what its recovery waits for.
@@ -124,7 +124,7 @@ func (s *Service) unclear(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) (item UnclearExternalSpend, err error) {
 	item.ExternalSpend = x
-	book, err := s.Book(x.Chain)
+	book, err := s.Assessor(x.Chain)
 	if err != nil {
 		return item, nil // not configured now: listed all the same
 	}
@@ -156,7 +156,7 @@ func (s *Service) Explain(ctx context.Context, a recovery.Answer) error {
 		if err != nil {
 			return err
 		}
-		book, err := s.Book(x.Chain)
+		book, err := s.Assessor(x.Chain)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 
 // limits are the most that a deliverer does at once.
 type limits struct {
-	held        int           // events leased and not yet recorded
+	leased      int           // events leased and not yet recorded
 	sending     int           // attempts under way
 	account     int           // of these, for one account
 	destination int           // of these, for one destination queue at most
@@ -27,8 +27,8 @@ type destinationQueues struct {
 	line     []*destinationQueue // queues with events waiting, served in turn
 	accounts map[bursar.ID]int   // attempts under way
 	sending  int
-	held     int                 // waiting, being sent or to be recorded
-	leased   map[int64]time.Time // numbers of events, and when their lease ends
+	leased   int                 // waiting, being sent or to be recorded
+	leases   map[int64]time.Time // numbers of events, and when their lease ends
 	closed   bool
 }
 
@@ -41,7 +41,7 @@ func newQueues(l limits) *destinationQueues {
 		changed:  make(chan struct{}, 1),
 		byKey:    map[queueKey]*destinationQueue{},
 		accounts: map[bursar.ID]int{},
-		leased:   map[int64]time.Time{},
+		leases:   map[int64]time.Time{},
 	}
 }
 
@@ -69,11 +69,11 @@ func (q *destinationQueues) put(j *job, now time.Time) {
 	defer q.mu.Unlock()
 	l := q.queue(j.queue, now)
 	if q.closed || now.Before(l.shutUntil) || now.Before(l.probeAt) && !j.last() {
-		delete(q.leased, j.Number)
+		delete(q.leases, j.Number)
 		return
 	}
 	l.waiting = append(l.waiting, j)
-	q.held++
+	q.leased++
 	if !l.ordered {
 		l.ordered = true
 		q.line = append(q.line, l)
@@ -138,7 +138,7 @@ func (q *destinationQueues) next(now time.Time) *job {
 
 func (q *destinationQueues) start(l *destinationQueue, now time.Time) *job {
 	for len(l.waiting) > 0 && now.Sub(l.waiting[0].leased) > q.limits.queue {
-		delete(q.leased, l.waiting[0].Number) // its lease is about to end
+		delete(q.leases, l.waiting[0].Number) // its lease is about to end
 		l.waiting = l.waiting[1:]
 		q.release()
 	}
@@ -172,7 +172,7 @@ func (q *destinationQueues) ended(j *job, now time.Time, e end) []*job {
 	case shut:
 		turned := l.waiting
 		l.waiting = nil
-		q.held -= len(turned)
+		q.leased -= len(turned)
 		return turned
 	case probed:
 		q.giveBack(l, 0)
@@ -181,7 +181,7 @@ func (q *destinationQueues) ended(j *job, now time.Time, e end) []*job {
 }
 
 func (q *destinationQueues) release() {
-	q.held--
+	q.leased--
 	q.hint()
 }
 
@@ -225,7 +225,7 @@ func (q *destinationQueues) awaitCapacity(ctx context.Context, batch int) int {
 func (q *destinationQueues) free() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.limits.held - q.held
+	return q.limits.leased - q.leased
 }
 
 // trim gives back events beyond the queues' capacities and, if that is not enough, of the longest queue what is
@@ -240,7 +240,7 @@ func (q *destinationQueues) trim(now time.Time, want int) {
 			longest = l
 		}
 	}
-	if missing := want - (q.limits.held - q.held); longest != nil && missing > 0 {
+	if missing := want - (q.limits.leased - q.leased); longest != nil && missing > 0 {
 		q.giveBack(longest, max(len(longest.waiting)-missing, 0))
 	}
 }
@@ -251,9 +251,9 @@ func (q *destinationQueues) giveBack(l *destinationQueue, keep int) {
 		return
 	}
 	for _, j := range l.waiting[keep:] {
-		delete(q.leased, j.Number)
+		delete(q.leases, j.Number)
 	}
-	q.held -= len(l.waiting) - keep
+	q.leased -= len(l.waiting) - keep
 	clear(l.waiting[keep:])
 	l.waiting = l.waiting[:keep]
 }

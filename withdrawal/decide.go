@@ -36,10 +36,10 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID, done ...Done) (burs
 		if err := notFrozen(ctx, tx, w.AccountID); err != nil {
 			return w, err
 		}
-		if err := s.heldToList(ctx, tx, w, c.Capabilities().Family); err != nil {
+		if err := s.checkDestination(ctx, tx, w, c.Capabilities().Family); err != nil {
 			return w, err
 		}
-		if err := inTime(ctx, tx, w.ID); err != nil {
+		if err := checkOrderExpiry(ctx, tx, w.ID); err != nil {
 			return w, err
 		}
 		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
@@ -59,7 +59,7 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID, done ...Done) (burs
 		if err := s.notForgotten(ctx, tx, w); err != nil {
 			return w, err
 		}
-		return s.settleInside(ctx, tx, w, currency, to)
+		return s.settleInternal(ctx, tx, w, currency, to)
 	})
 }
 

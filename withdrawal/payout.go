@@ -63,14 +63,14 @@ func (p Payouts) Requeue(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 		return err
 	}
 	w.Status = bursar.WithdrawalQueued
-	if err := p.WaitAgain(ctx, tx, w, by); err != nil {
+	if err := p.RequeueUnsigned(ctx, tx, w, by); err != nil {
 		return err
 	}
 	return p.notify(ctx, tx, w)
 }
 
-// WaitAgain queues a withdrawal again whose transaction was never signed.
-func (p Payouts) WaitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
+// RequeueUnsigned queues a withdrawal again whose transaction was never signed.
+func (p Payouts) RequeueUnsigned(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
 	p.log(tx, "withdrawal queued again", w, by)
 	return tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{})
 }
@@ -209,8 +209,8 @@ func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Wit
 }
 
 // credits records that the refund of a charge's payment was reversed, or that it counts again.
-func (p Payouts) credits() deposit.Credits {
-	return deposit.Credits{Registry: p.Registry, IDs: p.IDs, Log: p.Log}
+func (p Payouts) credits() deposit.Announcer {
+	return deposit.Announcer{Registry: p.Registry, IDs: p.IDs, Log: p.Log}
 }
 
 // notify records a withdrawal event for accounts that asked for such events.

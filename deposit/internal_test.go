@@ -94,7 +94,7 @@ func inside(f *followtest.Harness, units uint64) bursar.Deposit {
 		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 			return err
 		}
-		_, err := f.Deposits.Inside(ctx, tx, deposit.Transfer{Withdrawal: w, Currency: coin, To: f.Wallet})
+		_, err := f.Deposits.CreditInternal(ctx, tx, deposit.InternalTransfer{Withdrawal: w, Currency: coin, To: f.Wallet})
 		return err
 	}))
 	return f.DepositOf(w.TxID)
