@@ -10,15 +10,16 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// InternalTransfer is a withdrawal to a wallet of this service: it is paid in the ledger, without a transaction on any chain.
+// InternalTransfer is a withdrawal to a wallet of this service: it is paid in the ledger, without a transaction on any
+// chain.
 type InternalTransfer struct {
 	Withdrawal bursar.Withdrawal
 	Currency   bursar.Currency
 	To         bursar.Wallet
 }
 
-// CreditInternal credits a wallet of this service with what a withdrawal pays to it. The withdrawal is held and confirmed in
-// the same database transaction.
+// CreditInternal credits a wallet of this service with what a withdrawal pays to it. The withdrawal is held and
+// confirmed in the same database transaction.
 func (c Announcer) CreditInternal(ctx context.Context, tx *store.Tx, t InternalTransfer) (bursar.Deposit, error) {
 	rules, err := tx.FeeRules().Of(ctx, t.To.AccountID)
 	if err != nil {

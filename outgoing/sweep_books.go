@@ -107,11 +107,12 @@ func (s *Sender) bookShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 			p.Chain, moved.Contract)
 	}
 	if !lost.IsZero() {
-		round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
+		reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
 		if err != nil {
 			return err
 		}
-		if err := tx.Ledger().Post(ctx, ledger.SweepShort(p.ID.String(), round, currency.Code, lost, tx.Now())); err != nil {
+		entry := ledger.SweepShort(p.ID.String(), reversals, currency.Code, lost, tx.Now())
+		if err := tx.Ledger().Post(ctx, entry); err != nil {
 			return err
 		}
 	}
@@ -189,13 +190,13 @@ func (h *Inclusions) unsettleShortSweep(
 		return fmt.Errorf("chain %s has no currency configured for contract %q, whose sweep was short",
 			p.Chain, sweep.Contract)
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
 	if err != nil {
 		return err
 	}
-	booked, err := tx.Ledger().IsPosted(ctx, ledger.SweepShort(p.ID.String(), round, currency.Code, lost, tx.Now()))
+	booked, err := tx.Ledger().IsPosted(ctx, ledger.SweepShort(p.ID.String(), reversals, currency.Code, lost, tx.Now()))
 	if err != nil || !booked {
 		return err
 	}
-	return tx.Ledger().Post(ctx, ledger.SweepShortUndone(p.ID.String(), round+1, currency.Code, lost, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.SweepShortUndone(p.ID.String(), reversals+1, currency.Code, lost, tx.Now()))
 }

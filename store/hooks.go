@@ -19,8 +19,8 @@ const (
 	Ended      Point = "ended"     // the connection is free again, whatever became of it; no error is looked at
 )
 
-// Hooks replaces goroutines, waiting, sleeping and randomness of a DB, so that a simulation controls every interleaving.
-// The zero value uses the Go runtime.
+// Hooks replaces goroutines, waiting, sleeping and randomness of a DB, so that a simulation controls every
+// interleaving. The zero value uses the Go runtime.
 type Hooks struct {
 	// Before is called at each point, what being the statement. An error of it fails the transaction there; at Committed
 	// the changes stand all the same, as when the connection breaks during a commit.

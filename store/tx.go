@@ -94,8 +94,8 @@ func (db *DB) Read(ctx context.Context, f func(tx *Tx) error) error {
 }
 
 // ReadTogether is Read for several statements, which go to PostgreSQL in one round trip: f asks for all of them, by
-// what returns a Deferred, before it looks at the first result. Each result is consistent in itself and may be newer than
-// another one. A statement behind the first result fails on PostgreSQL.
+// what returns a Deferred, before it looks at the first result. Each result is consistent in itself and may be newer
+// than another one. A statement behind the first result fails on PostgreSQL.
 func (db *DB) ReadTogether(ctx context.Context, f func(tx *Tx) error) error {
 	return db.reading(ctx, func(_, sent bool) bool { return !sent }, f)
 }

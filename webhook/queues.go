@@ -107,11 +107,11 @@ func (q *destinationQueues) forget(now time.Time) {
 }
 
 // capacity is the queue's own capacity, but next to nothing where the account has no attempt left for the queue.
-func (q *destinationQueues) capacity(l *destinationQueue, now time.Time) int {
-	if len(l.running) == 0 && q.accounts[l.account] >= q.limits.account {
+func (q *destinationQueues) capacity(d *destinationQueue, now time.Time) int {
+	if len(d.running) == 0 && q.accounts[d.account] >= q.limits.account {
 		return 1
 	}
-	return l.capacity(now, q.limits.queue)
+	return d.capacity(now, q.limits.queue)
 }
 
 // next returns an event that may be sent now, the queues taking turns; nil when there is none.
@@ -136,20 +136,20 @@ func (q *destinationQueues) next(now time.Time) *job {
 	return nil
 }
 
-func (q *destinationQueues) start(l *destinationQueue, now time.Time) *job {
-	for len(l.waiting) > 0 && now.Sub(l.waiting[0].leased) > q.limits.queue {
-		delete(q.leases, l.waiting[0].Number) // its lease is about to end
-		l.waiting = l.waiting[1:]
+func (q *destinationQueues) start(d *destinationQueue, now time.Time) *job {
+	for len(d.waiting) > 0 && now.Sub(d.waiting[0].leased) > q.limits.queue {
+		delete(q.leases, d.waiting[0].Number) // its lease is about to end
+		d.waiting = d.waiting[1:]
 		q.release()
 	}
-	if len(l.waiting) == 0 || len(l.running) >= l.window || q.accounts[l.account] >= q.limits.account {
+	if len(d.waiting) == 0 || len(d.running) >= d.window || q.accounts[d.account] >= q.limits.account {
 		return nil
 	}
-	j := l.waiting[0]
-	l.waiting[0] = nil
-	l.waiting = l.waiting[1:]
-	l.running[j] = now
-	q.accounts[l.account]++
+	j := d.waiting[0]
+	d.waiting[0] = nil
+	d.waiting = d.waiting[1:]
+	d.running[j] = now
+	q.accounts[d.account]++
 	q.sending++
 	return j
 }
@@ -246,16 +246,16 @@ func (q *destinationQueues) trim(now time.Time, want int) {
 }
 
 // giveBack drops the events of a queue beyond a number: they are due as before.
-func (q *destinationQueues) giveBack(l *destinationQueue, keep int) {
-	if len(l.waiting) <= keep {
+func (q *destinationQueues) giveBack(d *destinationQueue, keep int) {
+	if len(d.waiting) <= keep {
 		return
 	}
-	for _, j := range l.waiting[keep:] {
+	for _, j := range d.waiting[keep:] {
 		delete(q.leases, j.Number)
 	}
-	q.leased -= len(l.waiting) - keep
-	clear(l.waiting[keep:])
-	l.waiting = l.waiting[:keep]
+	q.leased -= len(d.waiting) - keep
+	clear(d.waiting[keep:])
+	d.waiting = d.waiting[:keep]
 }
 
 func (q *destinationQueues) isClosed() bool {

@@ -121,15 +121,15 @@ func (s *Service) giveBack(
 	if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 		return w, err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return w, err
 	}
 	w.Status, w.CompletedAt = next, tx.Now()
-	if err := endFreeze(ctx, tx, w, round); err != nil { // accounts are locked before balances
+	if err := endFreeze(ctx, tx, w, reversals); err != nil { // accounts are locked before balances
 		return w, err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, reversals, tx.Now())); err != nil {
 		return w, err
 	}
 	if err := s.credits.RefundEnded(ctx, tx, w.ID); err != nil {

@@ -42,8 +42,8 @@ func (s *Service) checkDestination(ctx context.Context, tx *store.Tx, w bursar.W
 	return mayGo(known, w.Currency, tx.Now())
 }
 
-// expectedAtList refuses a withdrawal early that checkDestinations would refuse, so that no node is asked about an address
-// that cannot be paid anyway. For a frozen account it returns the error about the freeze.
+// expectedAtList refuses a withdrawal early that checkDestinations would refuse, so that no node is asked about an
+// address that cannot be paid anyway. For a frozen account it returns the error about the freeze.
 func (s *Service) expectedAtList(
 	ctx context.Context, list bursar.DestinationList, w bursar.Withdrawal, family bursar.Family,
 ) error {

@@ -111,7 +111,7 @@ func acceptRecorded(
 type batchReads struct {
 	accounts map[bursar.ID]bursar.Account // that pay; locked
 	lists    map[bursar.ID]bursar.DestinationList
-	rules    bursar.FeeRules   // of who pays, and who receives inside
+	rules    bursar.FeeRules   // of who pays, and who receives an internal transfer
 	limits   bursar.LimitRules // of who pays
 }
 
@@ -168,7 +168,7 @@ func (s *Service) hold(
 type heldWithdrawal struct {
 	index      int // among the requests
 	withdrawal bursar.Withdrawal
-	entries    []ledger.Entry            // what holds its money, and what pays it inside
+	entries    []ledger.Entry            // what holds its money, and what pays it as an internal transfer
 	internal   *deposit.InternalTransfer // nil: the chain pays
 	deposit    bursar.Deposit            // what the transfer becomes
 }
@@ -200,7 +200,8 @@ func (s *Service) buildEntries(tx *store.Tx, requests []prepared, which []int, r
 	return orders
 }
 
-// record writes withdrawals whose money is held, with the deposits of those that are paid inside, and their events.
+// record writes withdrawals whose money is held, with the deposits of those that are internal transfers, and their
+// events.
 func (s *Service) record(
 	ctx context.Context, tx *store.Tx, accounts map[bursar.ID]bursar.Account, requests []prepared,
 	accepted []heldWithdrawal,
