@@ -245,6 +245,10 @@ func (s *Sender) collects(unsigned chain.UnsignedTx) (contract string, total bur
 func (s *Sender) replaceByLess(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
 ) (bool, error) {
+	p, err := s.sweepHome(ctx, lease, p)
+	if err != nil {
+		return false, err
+	}
 	request, unsigned, err := s.higherFee(ctx, lease, state, p)
 	var gas *chain.NeedsGasError
 	if errors.As(err, &gas) {

@@ -71,6 +71,23 @@ func (s *Sender) voidHome(
 	})
 }
 
+// sweepHome has a signed sweep to the hot wallet of an earlier epoch collect for the present one, before it is replaced
+// by one of something else: old keys replace for the old hot wallet only what makes the same payments.
+func (s *Sender) sweepHome(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+	request, err := DecodeRequest(p)
+	if err != nil || request.Kind != chain.KindSweep || !s.needsOld(request) {
+		return p, err
+	}
+	request.Payments[0].Address, request.Change = bursar.Address{Base: s.Hot.Base}, s.Hot
+	text, err := json.Marshal(request)
+	if err != nil {
+		return p, fmt.Errorf("encode transaction request: %w", err)
+	}
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		return tx.Outgoing().SetRequest(ctx, now.ID, text)
+	})
+}
+
 // needsOld reports whether the signer would refuse a new request because of an earlier epoch.
 func (s *Sender) needsOld(request chain.TxRequest) bool {
 	switch request.Kind {

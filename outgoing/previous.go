@@ -124,6 +124,20 @@ func (s *Sender) readPrevious(ctx context.Context, txID string, height uint64) (
 	})
 }
 
+// keepPrevious keeps a transaction that was signed again: it may be given up, and be with no node, while another one
+// that was signed after it spends its change, which only its bytes prove.
+func (s *Sender) keepPrevious(ctx context.Context, tx *store.Tx, signed chain.SignedTx) error {
+	provable, is := s.Chain.(chain.Provable)
+	if !is || s.Chain.Capabilities().Model != chain.UTXOModel {
+		return nil
+	}
+	raw, err := provable.PreviousOf(signed.Raw)
+	if err != nil {
+		return fmt.Errorf("transaction %s as it was signed again: %w", signed.TxID, err)
+	}
+	return tx.UTXOs().PutPrevious(ctx, s.Chain.Capabilities().ID, store.PreviousTx{TxID: signed.TxID, Raw: raw})
+}
+
 // alarmUnprovable raises the alarm about transactions that no node has, or closes it where there are none.
 func (s *Sender) alarmUnprovable(ctx context.Context, gone []string) error {
 	id, message := s.Chain.Capabilities().ID, ""

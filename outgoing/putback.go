@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
@@ -16,10 +17,11 @@ const putBackAtOnce = 100
 // putBack signs again the transactions that the journal has and the database has forgotten, and restores them as
 // outgoing transactions. Signatures are deterministic, so nothing is signed that was not signed before. A row about a
 // forgotten transaction counts only with the seal of the books: write access to the database alone gets nothing signed.
-// A halt of the service or of the chain holds the transactions back, except the halt of the recovery itself. Other
-// halts do not: the bytes may be with a node already, and the transactions are sent by the ordinary path, which passes
-// the gate. It runs before everything else in a step, because the restored transactions use nonces and UTXOs that
-// another transaction would take.
+// A halt of the service or of the chain holds the transactions back, except the halt of the recovery itself. A halt of
+// a currency holds back one that the database has as reserved, which keeps what it uses and may never have been signed.
+// Other halts do not: the bytes may be with a node already, and the transactions are sent by the ordinary path, which
+// passes the gate. It runs before everything else in a step, because the restored transactions use nonces and UTXOs
+// that another transaction would take.
 func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.ForgottenPayment
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -59,7 +61,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	if err != nil {
 		return err
 	}
-	if err := s.DB.View(ctx, func(tx *store.Tx) error { return s.mayPutBack(ctx, tx) }); err != nil {
+	if err := s.DB.View(ctx, func(tx *store.Tx) error { return s.mayPutBack(ctx, tx, f, request) }); err != nil {
 		return err
 	}
 	signed, err := s.Signer.Sign(ctx, f.Chain, request, proven)
@@ -76,8 +78,10 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		became, err = book.PutBack(ctx, tx, f, signed)
-		return err
+		if became, err = book.PutBack(ctx, tx, f, signed); err != nil {
+			return err
+		}
+		return s.keepPrevious(ctx, tx, signed)
 	})
 	if err == nil {
 		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "outgoing", f.OutgoingID, "hash", signed.TxID,
@@ -107,15 +111,27 @@ func (s *Sender) endForgotten(ctx context.Context, lease store.Lease, f store.Fo
 }
 
 // mayPutBack returns a *WaitError while the service or the chain is halted for another reason than that the chain is
-// recovering: nothing is signed again then.
-func (s *Sender) mayPutBack(ctx context.Context, tx *store.Tx) error {
+// recovering, or the currency of one that is reserved is halted: nothing is signed again then.
+func (s *Sender) mayPutBack(
+	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, request chain.TxRequest,
+) error {
 	halts, err := tx.Halts().Of(ctx, store.HaltAll, store.HaltChain(s.Chain.Capabilities().ID))
+	if err != nil {
+		return err
+	}
 	for _, h := range halts {
 		if h.Kind != store.HaltByRecovery {
 			return &WaitError{Reason: h.String()}
 		}
 	}
-	return err
+	p, err := tx.Outgoing().Get(ctx, f.OutgoingID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil || p.Status != bursar.OutgoingReserved || len(halts) > 0 { // a recovery waits for everything
+		return err
+	}
+	return s.notHalted(ctx, tx, passage{outgoingTx: p, request: request})
 }
 
 func alarmAltered(ctx context.Context, tx *store.Tx, f store.ForgottenPayment) error {

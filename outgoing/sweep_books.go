@@ -20,8 +20,8 @@ func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 		return err
 	}
 	sweep, adopted := &request.Payments[0], len(unsigned.Bytes) == 0
-	if !adopted { // each of several versions may have moved another asset
-		if *sweep, err = s.sweptBy(unsigned, *sweep); err != nil {
+	if !adopted { // each of several versions may have moved another asset, or to the hot wallet of another epoch
+		if *sweep, err = s.sweptBy(unsigned); err != nil {
 			return err
 		}
 	}
@@ -59,17 +59,16 @@ func keyed(h store.Holding, from chain.Source) store.Holding {
 	return h
 }
 
-// sweptBy reads from a sweep's bytes which asset it took from its address and how much, without the fee.
-func (s *Sender) sweptBy(unsigned chain.UnsignedTx, sweep chain.Payment) (chain.Payment, error) {
+// sweptBy reads from a sweep's bytes which asset it took from its address, how much without the fee, and where to.
+func (s *Sender) sweptBy(unsigned chain.UnsignedTx) (swept chain.Payment, err error) {
 	contents, err := s.Chain.Inspect(unsigned.Bytes)
 	if err != nil {
-		return sweep, fmt.Errorf("read the payment of a sweep: %w", err)
+		return swept, fmt.Errorf("read the payment of a sweep: %w", err)
 	}
 	if len(contents.Payments) != 1 {
-		return sweep, fmt.Errorf("a sweep has %d payments, want 1", len(contents.Payments))
+		return swept, fmt.Errorf("a sweep has %d payments, want 1", len(contents.Payments))
 	}
-	sweep.Contract, sweep.Amount = contents.Payments[0].Contract, contents.Payments[0].Amount
-	return sweep, nil
+	return contents.Payments[0], nil
 }
 
 // gone returns what a final sweep took from its address, and books the part that did not arrive.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/store"
@@ -41,6 +42,26 @@ func (g *Guard) raiseLink(ctx context.Context, tx *store.Tx, by *marks.State) er
 	}
 	by.Link, by.LinkHash = noted.Link, noted.LinkHash
 	return nil
+}
+
+// lostLink returns the proof that the database is older than it was, by its books: the link in the marks is past their
+// end, and no recovery that another replica began explains it. The number of looks does not show it where another
+// replica, which had looked less often, looked first.
+func (g *Guard) lostLink(ctx context.Context, kept marks.State) (cause string, err error) {
+	err = g.DB.View(ctx, func(tx *store.Tx) error {
+		head, err := tx.Links().Head(ctx)
+		if err != nil || head.Number >= kept.Link {
+			return err
+		}
+		newest, err := tx.Recoveries().List(ctx, 1)
+		if err != nil || len(newest) > 0 && newest[0].BeganAt.UnixMicro() > kept.Recovered {
+			return err
+		}
+		cause = fmt.Sprintf("the database has gone back: its books end with link %d, the marks have %d", head.Number,
+			kept.Link)
+		return nil
+	})
+	return cause, err
 }
 
 // missLink removes from the marks a link that was lost before a recovery that another replica began: only that replica

@@ -121,7 +121,14 @@ func TestALostLinkIsNotExpectedForEver(t *testing.T) {
 		look(t, one)
 		look(t, two)
 	}
-	auditor := audit.Auditor{DB: db, Registry: &bursar.Registry{}, Log: slog.New(slog.DiscardHandler), Anchor: linkOf{two}}
+	wantNoFault(t, db, two)
+}
+
+// wantNoFault books an entry, and checks that an audit with the marks of a replica finds no fault.
+func wantNoFault(t *testing.T, db *store.DB, g *recovery.Guard) {
+	t.Helper()
+	book(t, db, "one more")
+	auditor := audit.Auditor{DB: db, Registry: &bursar.Registry{}, Log: slog.New(slog.DiscardHandler), Anchor: linkOf{g}}
 	if _, err := auditor.Step(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -135,4 +142,34 @@ func TestALostLinkIsNotExpectedForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A failover loses entries of the books and a look of the replica that has noted them, and the other replica, which
+// looked less often, looks first: the number of looks is no less than in any marks. The missing link shows that the
+// database has gone back.
+func TestALostLinkShowsThatTheDatabaseHasGoneBack(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, storetest.SQLite(t))
+	one := newGuard(db, marks.NewFile(filepath.Join(t.TempDir(), "one.marks")))
+	two := newGuard(db, marks.NewFile(filepath.Join(t.TempDir(), "two.marks")))
+	start(t, one)
+	if err := two.Join(ctx); err != nil {
+		t.Fatal(err)
+	}
+	start(t, two)
+	before := storetest.Copy(t, db)
+	lost := book(t, db, "an entry that the failover loses")
+	two.NoteLink(lost.Number, lost.Hash)
+	look(t, two)
+	db = storetest.Open(t, before)
+	one.DB, two.DB = db, db
+	look(t, one)
+	if recovering(t, db) {
+		t.Error("the replica that has lost nothing takes the database for an older one")
+	}
+	look(t, two)
+	if !recovering(t, db) {
+		t.Error("the chain is not recovering")
+	}
+	wantNoFault(t, db, two)
 }

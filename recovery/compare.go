@@ -20,6 +20,11 @@ func (g *Guard) check(ctx context.Context) error {
 		return err
 	}
 	cause, chains := stepBack(now, kept, given), g.Chains
+	if cause == "" {
+		if cause, err = g.lostLink(ctx, kept); err != nil {
+			return err
+		}
+	}
 	if cause == "" && moved(now.Identity, kept.Database) {
 		cause = fmt.Sprintf("another copy of the database answers: system %s, timeline %s; it was system %s, timeline %s",
 			now.Identity.System, now.Identity.Timeline, kept.Database.System, kept.Database.Timeline)

@@ -44,6 +44,9 @@ func (k Assessor) payees(
 	if c.Refund == nil {
 		return found, nil
 	}
+	if recalled, err := isRecalled(ctx, tx, f, *c.Refund); err != nil || recalled {
+		return found, err
+	}
 	n, err := tx.Resolutions().Standing(ctx, c.Refund.Deposit)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && f.Sure:
@@ -58,6 +61,14 @@ func (k Assessor) payees(
 	}
 	found.refund = n
 	return found, k.takeOver(ctx, tx, f, n.OutgoingID)
+}
+
+// isRecalled reports whether the database knows the refund of a forgotten transaction, and an operator called it back
+// before the bytes were stored. The bytes may be out: the transaction goes on, nothing else pays for the deposit until
+// it ends, and the refund counts if it is paid after all.
+func isRecalled(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, refund journaled) (bool, error) {
+	n, err := tx.Resolutions().RefundPaidBy(ctx, f.OutgoingID)
+	return err == nil && n.ID == refund.ID && n.Status == bursar.ResolutionFailed, store.IgnoreNotFound(err)
 }
 
 // takeOver releases the payments of a forgotten transaction from another one that was to make them. An unsigned

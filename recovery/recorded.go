@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,37 @@ func (k Assessor) recognised(ctx context.Context, tx *store.Tx, f store.Forgotte
 	if err := k.payByJournal(ctx, tx, f, c); err != nil {
 		return err
 	}
+	if err := k.endUnsigned(ctx, tx, f, unsigned); err != nil {
+		return err
+	}
 	return tx.ForgottenPayments().PutBack(ctx, f)
+}
+
+// endUnsigned ends the outgoing transaction that an older database still has as unsigned, where it is the one that was
+// recognised in a block: on a chain without nonces the block shows nothing that the two share, and the recognised one
+// has taken over what it pays. One that still has payments to make stays until it is known what the other one paid.
+func (k Book) endUnsigned(
+	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, unsigned chain.UnsignedTx,
+) error {
+	p, err := tx.Outgoing().Lock(ctx, f.OutgoingID)
+	if err != nil {
+		return store.IgnoreNotFound(err)
+	}
+	var reserved chain.UnsignedTx
+	if err := unmarshal(p.Unsigned, &reserved); err != nil {
+		return fmt.Errorf("read the unsigned transaction of %s: %w", p.ID, err)
+	}
+	switch {
+	case p.Status == bursar.OutgoingNew && p.Kind == string(chain.KindWithdrawal): // others end if nothing needs them
+	case p.Status == bursar.OutgoingReserved && bytes.Equal(reserved.Bytes, unsigned.Bytes):
+	default:
+		return nil
+	}
+	paid, err := tx.Outgoing().OrdersPaid(ctx, p.ID)
+	if err != nil || len(paid) > 0 {
+		return err
+	}
+	return k.giveUp(ctx, tx, p.ID, chain.ExternalSpend{Reservations: unsigned.Reservations})
 }
 
 // giveBytes stores the bytes of a transaction that was recognised in a block and whose bytes were unknown: if its block

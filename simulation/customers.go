@@ -50,12 +50,13 @@ func (h *history) answered(r *request, answer replicas.Answer) {
 		answer.Status == http.StatusTooManyRequests {
 		return // it may have happened all the same
 	}
-	i := slices.Index(h.open, r)
-	if i < 0 {
-		return
+	if i := slices.Index(h.open, r); i >= 0 {
+		h.open = slices.Delete(h.open, i, i+1)
 	}
-	h.open = slices.Delete(h.open, i, i+1)
-	if answer.Status == http.StatusOK || answer.Status == http.StatusCreated {
+	// An attempt that was refused says nothing about an earlier one that is still under way: nobody sends it again, but
+	// the customer hears of it if it succeeds.
+	if done := answer.Status == http.StatusOK || answer.Status == http.StatusCreated; done && !r.done {
+		r.done = true
 		r.then(answer)
 	}
 }

@@ -74,6 +74,7 @@ type history struct {
 	externals map[bursar.ChainID][]string
 	images    []image
 	restored  int
+	undone    map[bursar.ID]int  // withdrawals whose cancellation was lost with a database
 	lost      map[bursar.ID]bool // wallets that the database has forgotten, at the end
 	resting   bool
 	drawn     []*drawn // withdrawals of the treasury
@@ -107,6 +108,7 @@ type request struct {
 	replicas.Request
 	customer int
 	then     func(replicas.Answer)
+	done     bool // it was carried out, and then was called
 }
 
 // run runs a plan, lets it come to rest, and judges it.
@@ -114,7 +116,7 @@ func run(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
 		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
 		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{},
-		dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
+		dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}, undone: map[bursar.ID]int{}}
 	config := replicas.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log,
 		Rotates: p.rotates()}
 	if s.Service != nil {

@@ -26,7 +26,8 @@ type delivered struct {
 
 // hooksHold checks that every credit has reached its receiver, under one id for each time that it was made.
 func (h *history) hooksHold(m *model) error {
-	credits, reversals := map[string]int{}, map[string]int{}
+	credits, paid := map[string]int{}, map[string]int{}
+	reversals, lost := map[string]int{}, map[string]int{}
 	for _, r := range h.Receivers.Taken() {
 		var t delivered
 		if err := json.Unmarshal([]byte(r.Body), &t); err != nil {
@@ -41,10 +42,14 @@ func (h *history) hooksHold(m *model) error {
 		}
 		key := fmt.Sprintf("%s %d %s %s", about.Deposit.HashID, about.Deposit.OutputIndex, about.Deposit.Address, r.URL)
 		switch about.Event {
-		case bursar.EventDeposit, bursar.EventPaid:
+		case bursar.EventPaid:
+			paid[key]++
+			credits[key]++
+		case bursar.EventDeposit:
 			credits[key]++
 		case bursar.EventDepositReversed:
 			reversals[key]++
+			lost[about.Deposit.Address+" "+r.URL]++
 		}
 	}
 	for _, c := range m.credits {
@@ -52,7 +57,10 @@ func (h *history) hooksHold(m *model) error {
 			continue
 		}
 		key := fmt.Sprintf("%s %d %s %s", c.txID, c.output, c.wallet.address, c.wallet.hook)
-		if credits[key] != reversals[key]+1 && (h.restored == 0 || credits[key] == 0) { // a restored one sends again
+		// A deposit to a charge that another one had paid pays it once that other one was reversed, and says so again.
+		others := lost[c.wallet.address.String()+" "+c.wallet.hook] - reversals[key]
+		again := min(max(credits[key]-reversals[key]-1, 0), others, paid[key])
+		if credits[key] != reversals[key]+1+again && (h.restored == 0 || credits[key] == 0) { // a restored one sends again
 			return fmt.Errorf("deposit %s: %d events of its credit were received, and %d of "+
 				"reversals", key, credits[key],
 				reversals[key])

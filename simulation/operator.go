@@ -100,7 +100,11 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Assessor, x store.ExternalS
 	}
 	candidates, err := book.Candidates(h.ctx, tx, shown.Payments)
 	for _, w := range candidates {
-		if slices.Contains(paid, w.ID) {
+		included, err := h.includedElse(tx, w, x)
+		if err != nil {
+			return nil, err
+		}
+		if included || slices.Contains(paid, w.ID) {
 			continue
 		}
 		currency, known := h.Registry.Get(w.Currency)
@@ -112,11 +116,22 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Assessor, x store.ExternalS
 	return paid, err
 }
 
+// includedElse reports whether another transaction than an external spend pays a withdrawal, and is in a block: the
+// operator has said so of another version of the same.
+func (h *history) includedElse(tx *store.Tx, w bursar.Withdrawal, x store.ExternalSpend) (bool, error) {
+	if w.OutgoingID.IsZero() || w.OutgoingID == x.OutgoingID {
+		return false, nil
+	}
+	p, err := tx.Outgoing().Get(h.ctx, w.OutgoingID)
+	return p.Height > 0, err
+}
+
 // abandonAfter is how many rounds an operator waits before they abandon a lost transaction.
 const abandonAfter = 20
 
 // abandonLost makes the operator abandon a transaction that was recognized in a block that was reorged out, and whose
-// bytes are lost, as `bursar outgoing abandon` does on chains with UTXOs: they would stay reserved for ever.
+// bytes are lost, as `bursar outgoing abandon` does on chains with UTXOs: they would stay reserved for ever. One that
+// may have been signed before an epoch began is abandoned as its alarm says.
 func (h *history) abandonLost(round int) {
 	if round < abandonAfter {
 		return
@@ -130,8 +145,9 @@ func (h *history) abandonLost(round int) {
 			open, err := tx.Outgoing().Open(h.ctx, c.Capabilities().ID, 100)
 			for _, p := range open {
 				is, lostErr := h.bytesLost(tx, p)
+				out, outErr := tx.Alarms().IsOpen(h.ctx, recovery.AlarmMayBeOut, p.ID.String())
 				moved, movedErr := tx.Reservations().MovedFrom(h.ctx, p.ID)
-				if err = errors.Join(err, lostErr, movedErr); is && len(moved) == 0 {
+				if err = errors.Join(err, lostErr, outErr, movedErr); (is || out) && len(moved) == 0 {
 					lost = append(lost, p.ID)
 				}
 			}

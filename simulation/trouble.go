@@ -147,6 +147,8 @@ func (h *history) restore(e Event) {
 	if e.Do == "restore" {
 		image = h.images[int(e.A)%len(h.images)]
 	}
+	before := h.statuses()
+	defer func() { h.noteUndone(before) }()
 	h.edited = image.edited
 	h.restored++
 	if e.Do == "switch" {
