@@ -36,7 +36,7 @@ func (k Assessor) recognised(ctx context.Context, tx *store.Tx, f store.Forgotte
 // endUnsigned ends the outgoing transaction that an older database still has as unsigned, where it is the one that was
 // recognised in a block: on a chain without nonces the block shows nothing that the two share, and the recognised one
 // has taken over what it pays. One that still has payments to make stays until it is known what the other one paid.
-func (k Book) endUnsigned(
+func (k Assessor) endUnsigned(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, unsigned chain.UnsignedTx,
 ) error {
 	p, err := tx.Outgoing().Lock(ctx, f.OutgoingID)
