@@ -129,7 +129,7 @@ func (r rated) Rate(code bursar.CurrencyCode) bursar.Rate { return r[code] }
 func TestATransferWithinTheServicePaysACharge(t *testing.T) {
 	charged(t, bursar.Currency{}, 5000, func(t *testing.T, f *followtest.Harness) {
 		f.Deposits.Rates = rated{"COIN": bursar.Par()}
-		d := inside(f, 50_000)
+		d := internalTransfer(f, 50_000)
 		if d.Purpose != bursar.ForCharge || paidBy(f) != d.ID {
 			t.Errorf("the charge is paid by %s, the deposit is %+v, want %v and %v", paidBy(f), d, bursar.ForCharge, d.ID)
 		}

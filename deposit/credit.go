@@ -35,7 +35,7 @@ func (h *Handler) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) 
 // creditProgress is how far deposits are credited that became final at one time, and that take several transactions.
 // The next one begins behind what the last one credited: PostgreSQL keeps the old rows in the index of pending deposits
 // until they are vacuumed, and would read them again for each transaction. What became due before that position in the
-// meantime is credited by the next creditProgress, which begins at the oldest deposit.
+// meantime is credited by the next pass, which begins at the oldest deposit.
 type creditProgress struct {
 	mu    sync.Mutex
 	at    follow.Finality

@@ -29,7 +29,7 @@ var (
 		Lifetime: chain.Lifetime{Blocks: 6}}
 )
 
-// harness is the book of one chain over a database with the accounts of Ann and Bob.
+// harness is the assessor of one chain over a database with the accounts of Ann and Bob.
 type harness struct {
 	*testing.T
 	bursartest.Database

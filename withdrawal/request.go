@@ -48,7 +48,7 @@ type Service struct {
 }
 
 // Config holds the dependencies of a Service. Hot names the hot wallet of each chain, and Old those of earlier
-// epochs. Taken is called after a commit that queued a withdrawal on a chain, Announced after one that recorded an
+// epochs. Queued is called after a commit that queued a withdrawal on a chain, EventRecorded after one that recorded an
 // event that is to be sent, such as that of a payment within the service; both may be nil.
 type Config struct {
 	DB       *store.DB
