@@ -46,7 +46,7 @@ func (c *script) assign(hash, kind, whose string) {
 	for id, chain := range c.chains {
 		chains[id] = unattributed.ChainContext{Chain: chain,
 			Creditor: &deposit.Handler{DB: c.db, Capabilities: chain.Capabilities(),
-				Credits: deposit.Credits{Registry: c.registry, IDs: c.ids, Log: log}}}
+				Announcer: deposit.Announcer{Registry: c.registry, IDs: c.ids, Log: log}}}
 	}
 	operator := unattributed.Service{DB: c.db, Chains: chains, Registry: c.registry, IDs: c.ids, Log: log}
 	var err error

@@ -66,10 +66,10 @@ func (c chargeWallets) Check(code bursar.CurrencyCode, webhook, metadata string)
 }
 
 // chargeKeeper records what charges have become.
-type chargeKeeper struct{ credits deposit.Credits }
+type chargeKeeper struct{ credits deposit.Announcer }
 
 func (k chargeKeeper) Advanced(ctx context.Context, tx *store.Tx, invoice int64, what bursar.Moment) error {
-	return k.credits.Advance(ctx, tx, deposit.Happened{Invoice: invoice, What: what})
+	return k.credits.Advance(ctx, tx, deposit.InvoiceChange{Invoice: invoice, What: what})
 }
 
 // chargePayer pays refunds as withdrawals.
@@ -85,7 +85,7 @@ func (p chargePayer) Fee(ctx context.Context, o charge.Payout) (bursar.Amount, e
 }
 
 func (p chargePayer) Ordered(ctx context.Context, o charge.Payout) (bursar.Withdrawal, bool, error) {
-	return p.withdrawals.Ordered(ctx, requestOf(o))
+	return p.withdrawals.FindByOrder(ctx, requestOf(o))
 }
 
 func requestOf(o charge.Payout) withdrawal.Request {
@@ -204,7 +204,7 @@ func (s *harness) services() api.Config {
 	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, netpolicy.Receivers{})
 	withdrawals := withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry,
 		IDs: s.ids, Log: log, Leave: outgoing.EndCancelled, Prices: &s.prices})
-	credits := deposit.Credits{Registry: s.registry, IDs: s.ids, Log: log, Prices: &s.prices}
+	credits := deposit.Announcer{Registry: s.registry, IDs: s.ids, Log: log, Prices: &s.prices}
 	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log,
 		Chains:         capabilities,
 		TestDeliveries: &webhook.TestDeliveries{DB: s.db, IDs: s.ids},

@@ -29,7 +29,7 @@ func TestARunOfAnArchiveMayEndAnywhere(t *testing.T) {
 				t.Fatal("the archive does not come to its end")
 			}
 			points := 0
-			db := b.db.As(b.clock.Now, store.Conduct{Before: func(_ context.Context, p store.Point, _ string) error {
+			db := b.db.As(b.clock.Now, store.Hooks{Before: func(_ context.Context, p store.Point, _ string) error {
 				if points++; points >= at && p != store.Ended {
 					return killed
 				}

@@ -63,7 +63,7 @@ var UnspentFee = bursar.Units(1_000_000)
 func OnClock(t *testing.T, config sim.Config, test func(t *testing.T, r *OneChain, c *Clock)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		c := NewClock()
-		r := newOneChain(t, db.As(c.Now, store.Conduct{}), storetest.URL(db), config)
+		r := newOneChain(t, db.As(c.Now, store.Hooks{}), storetest.URL(db), config)
 		r.opened = db
 		test(t, r, c)
 	})

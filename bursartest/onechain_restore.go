@@ -23,7 +23,7 @@ func (r *OneChain) Backup() string {
 func (r *OneChain) Restore(url string) {
 	r.T.Helper()
 	r.opened = storetest.Open(r.T, url)
-	r.DB = r.opened.As(r.DB.Now, store.Conduct{})
+	r.DB = r.opened.As(r.DB.Now, store.Hooks{})
 	r.Do(func(tx *store.Tx) (err error) {
 		r.Lease, _, err = tx.Leases().Acquire(ctx, r.Lease.Chain, r.Lease.Holder, 1) // as the backup has it
 		return err
@@ -79,12 +79,12 @@ func (r *OneChain) Forget(to string) {
 
 // Resolve answers about an external spend, as an operator does.
 func (r *OneChain) Resolve(a recovery.Answer) error {
-	book := outgoing.Book(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
+	assessor := outgoing.NewAssessor(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
 	return r.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Chains().Lock(ctx, r.Chain.Capabilities().ID); err != nil {
 			return err
 		}
-		return book.Resolve(ctx, tx, a)
+		return assessor.Resolve(ctx, tx, a)
 	})
 }
 
@@ -148,14 +148,14 @@ func (r *OneChain) Gaps(family bursar.Family, from uint32, n int) ([]store.GapAd
 
 // SettleExternal is `bursar chain resume` by an operator who bears the loss of external spends.
 func (r *OneChain) SettleExternal() (taken []store.ExternalSpend, err error) {
-	book := outgoing.Book(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
+	assessor := outgoing.NewAssessor(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
 	id := r.Chain.Capabilities().ID
 	return taken, r.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, id)
 		if err != nil {
 			return err
 		}
-		if taken, err = book.TakeAll(ctx, tx, state.Final,
+		if taken, err = assessor.TakeAll(ctx, tx, state.Final,
 			recovery.Answer{Rest: store.UsedUpAsLoss, Actor: "ann"}); err != nil {
 			return err
 		}

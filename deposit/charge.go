@@ -10,7 +10,7 @@ import (
 
 // settleCharges marks the charges that deposits pay as paid, and returns the kind of each deposit's event: paid, or
 // deposit for one that pays no charge, that came late, was too small or came after the charge was paid.
-func (c Credits) settleCharges(
+func (c Announcer) settleCharges(
 	ctx context.Context, tx *store.Tx, deposits []bursar.Deposit,
 ) ([]bursar.EventKind, error) {
 	charges, err := lockCharges(ctx, tx, deposits)
@@ -51,7 +51,7 @@ func lockCharges(
 // unsettleCharge marks the charge that a reversed deposit paid as unpaid, and returns the deposit that pays it instead,
 // if one does: the oldest that is credited, large enough, in time, and not in a block that is rolled back with this
 // one.
-func (c Credits) unsettleCharge(
+func (c Announcer) unsettleCharge(
 	ctx context.Context, tx *store.Tx, d bursar.Deposit,
 ) (next bursar.Deposit, found bool, err error) {
 	if d.Purpose != bursar.ForCharge {

@@ -129,7 +129,7 @@ func (r rated) Rate(code bursar.CurrencyCode) bursar.Rate { return r[code] }
 func TestATransferWithinTheServicePaysACharge(t *testing.T) {
 	charged(t, bursar.Currency{}, 5000, func(t *testing.T, f *followtest.Harness) {
 		f.Deposits.Rates = rated{"COIN": bursar.Par()}
-		d := inside(f, 50_000)
+		d := internalTransfer(f, 50_000)
 		if d.Purpose != bursar.ForCharge || paidBy(f) != d.ID {
 			t.Errorf("the charge is paid by %s, the deposit is %+v, want %v and %v", paidBy(f), d, bursar.ForCharge, d.ID)
 		}
@@ -148,7 +148,7 @@ func TestAPaymentCountsFromItsBlock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 				now := f.DB.Now().UTC().Truncate(time.Second)
-				f.DB = f.DB.As(clocktest.At(now).Now, store.Conduct{})
+				f.DB = f.DB.As(clocktest.At(now).Now, store.Hooks{})
 				f.Follower.DB, f.Deposits.DB = f.DB, f.DB
 				f.Chain = misreport{Chain: f.Sim, all: func(b *chain.Block) { b.Time = now.Add(c.made) }}
 				f.CatchUp()

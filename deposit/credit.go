@@ -32,17 +32,17 @@ func (h *Handler) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) 
 	return len(list) > 0, err
 }
 
-// pass is how far deposits are credited that became final at one time, and that take several transactions. The next one
-// begins behind what the last one credited: PostgreSQL keeps the old rows in the index of pending deposits until they
-// are vacuumed, and would read them again for each transaction. What became due before that position in the meantime is
-// credited by the next pass, which begins at the oldest deposit.
-type pass struct {
+// creditProgress is how far deposits are credited that became final at one time, and that take several transactions.
+// The next one begins behind what the last one credited: PostgreSQL keeps the old rows in the index of pending deposits
+// until they are vacuumed, and would read them again for each transaction. What became due before that position in the
+// meantime is credited by the next pass, which begins at the oldest deposit.
+type creditProgress struct {
 	mu    sync.Mutex
 	at    follow.Finality
 	after store.DepositCursor // zero: no pass is in progress
 }
 
-func (p *pass) begins(at follow.Finality) (after store.DepositCursor) {
+func (p *creditProgress) startAfter(at follow.Finality) (after store.DepositCursor) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.at == at {
@@ -51,7 +51,7 @@ func (p *pass) begins(at follow.Finality) (after store.DepositCursor) {
 	return after
 }
 
-func (p *pass) credited(at follow.Finality, due []bursar.Deposit, more bool) {
+func (p *creditProgress) advance(at follow.Finality, due []bursar.Deposit, more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at, p.after = at, store.DepositCursor{}
@@ -70,7 +70,7 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 	if err != nil {
 		return 0, false, err
 	}
-	query.After = h.pass.begins(at)
+	query.After = h.pass.startAfter(at)
 	due, altered, err := tx.Deposits().FinalSealed(ctx, query)
 	if err != nil {
 		return 0, false, err
@@ -79,7 +79,7 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 		h.Log.Error("deposits not credited: their rows were altered", "chain", h.Capabilities.ID, "deposits", altered)
 	}
 	more = len(due) == creditsAtOnce
-	tx.After(func() { h.pass.credited(at, due, more) })
+	tx.After(func() { h.pass.advance(at, due, more) })
 	return len(due), more, h.creditAll(ctx, tx, due, at.Latest)
 }
 
@@ -91,10 +91,10 @@ func (h *Handler) mayCredit(ctx context.Context, tx *store.Tx) (bool, error) {
 
 // query selects the chain's deposits that only wait to be final: none of a currency that is suspended or not
 // configured.
-func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) (store.FinalDeposits, error) {
+func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) (store.CreditQuery, error) {
 	id := h.Capabilities.ID
 	state, err := tx.Chains().State(ctx, id)
-	return store.FinalDeposits{
+	return store.CreditQuery{
 		Chain:      id,
 		Currencies: h.Registry.Served(id, h.Suspended),
 		Final:      at.Final,
@@ -138,7 +138,7 @@ func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Depo
 	if err := h.closeUncoveredAlarms(ctx, tx, uncredited); err != nil {
 		return err
 	}
-	if err := h.invoicesChanged(ctx, tx, always(bursar.MomentTooSmall), uncredited...); err != nil {
+	if err := h.invoicesChanged(ctx, tx, sameMoment(bursar.MomentTooSmall), uncredited...); err != nil {
 		return err
 	}
 	return h.announce(ctx, tx, h.depth(latest), credited...)

@@ -15,15 +15,15 @@ func (h *Handler) JudgePending(ctx context.Context, lease store.Lease) error {
 }
 
 // Waited makes every deposit's wait for a second opinion so much longer.
-func (o *Opinions) Waited(longer time.Duration) {
+func (o *Quorum) Waited(longer time.Duration) {
 	for id := range o.waiting {
 		o.waiting[id] = o.waiting[id].Add(-longer)
 	}
 }
 
 // Hear asks every endpoint about a deposit that waits in a block, and returns the judgement.
-func (o *Opinions) Hear(ctx context.Context, ref chain.BlockRef, d bursar.Deposit) string {
-	j := o.collectReports(ctx, disputed{ref: ref, waiting: []bursar.Deposit{d}, all: []bursar.Deposit{d}})
+func (o *Quorum) Hear(ctx context.Context, ref chain.BlockRef, d bursar.Deposit) string {
+	j := o.collectReports(ctx, awaitingBlock{ref: ref, waiting: []bursar.Deposit{d}, all: []bursar.Deposit{d}})
 	switch {
 	case len(j.agreed) == 1:
 		return "agreed"

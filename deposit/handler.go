@@ -24,7 +24,7 @@ type Rates interface {
 
 // Handler processes the deposits of one chain: it implements follow.BlockHandler and follow.Creditor.
 type Handler struct {
-	Credits
+	Announcer
 	DB           *store.DB
 	Capabilities chain.Capabilities
 	Hot          string                  // the hot wallet on the chain; empty where wallets share its address
@@ -38,7 +38,7 @@ type Handler struct {
 
 	Screened bool // nothing is credited that the screening service has not passed
 
-	pass    pass
+	pass    creditProgress
 	ignored atomic.Uint64
 }
 

@@ -23,13 +23,13 @@ func (h *Handler) addHoldings(ctx context.Context, tx *store.Tx, deposits []burs
 	if err != nil {
 		return err
 	}
-	held, err := tx.Holdings().Of(ctx, h.Capabilities.ID, assets)
+	holdings, err := tx.Holdings().Of(ctx, h.Capabilities.ID, assets)
 	if err != nil {
 		return err
 	}
 	for _, d := range deposits {
 		asset := store.Asset{Base: d.Address.Base, Contract: d.Contract}
-		now, is := held[asset]
+		now, is := holdings[asset]
 		if !is {
 			continue
 		}
@@ -46,30 +46,30 @@ func (h *Handler) addHoldings(ctx context.Context, tx *store.Tx, deposits []burs
 		}
 		now.Branch, now.Index = chain.DepositBranch, index
 		now.Due, now.Rests = !now.Amount.Less(currency.Minimum), time.Time{}
-		held[asset] = now
+		holdings[asset] = now
 	}
-	return h.put(ctx, tx, assets, held)
+	return h.put(ctx, tx, assets, holdings)
 }
 
-// unhold reverses hold.
-func (h *Handler) unhold(ctx context.Context, tx *store.Tx, deposits ...bursar.Deposit) error {
+// removeHoldings undoes addHoldings for deposits that are rolled back.
+func (h *Handler) removeHoldings(ctx context.Context, tx *store.Tx, deposits ...bursar.Deposit) error {
 	assets := h.heldBy(deposits)
 	if len(assets) == 0 {
 		return nil
 	}
-	held, err := tx.Holdings().Of(ctx, h.Capabilities.ID, assets)
+	holdings, err := tx.Holdings().Of(ctx, h.Capabilities.ID, assets)
 	if err != nil {
 		return err
 	}
 	for _, d := range deposits {
 		asset := store.Asset{Base: d.Address.Base, Contract: d.Contract}
-		if now, is := held[asset]; is {
+		if now, is := holdings[asset]; is {
 			now.Amount = now.Amount.SubOrZero(d.Amount)
 			now.Due = now.Due && !now.Amount.IsZero()
-			held[asset] = now
+			holdings[asset] = now
 		}
 	}
-	return h.put(ctx, tx, assets, held)
+	return h.put(ctx, tx, assets, holdings)
 }
 
 // heldBy returns the assets that deposits bring to addresses which are swept, each once and in the order of their
@@ -93,11 +93,11 @@ func (h *Handler) heldBy(deposits []bursar.Deposit) (assets []store.Asset) {
 }
 
 func (h *Handler) put(
-	ctx context.Context, tx *store.Tx, assets []store.Asset, held map[store.Asset]store.Holding,
+	ctx context.Context, tx *store.Tx, assets []store.Asset, holdings map[store.Asset]store.Holding,
 ) error {
 	list := make([]store.Holding, len(assets))
 	for i, a := range assets {
-		list[i] = held[a]
+		list[i] = holdings[a]
 	}
 	return tx.Holdings().Put(ctx, h.Capabilities.ID, list...)
 }

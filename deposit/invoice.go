@@ -18,8 +18,8 @@ type Prices interface {
 	MaxAge() time.Duration
 }
 
-// Happened says what happened to an invoice.
-type Happened struct {
+// InvoiceChange says what happened to an invoice.
+type InvoiceChange struct {
 	Invoice  int64
 	What     bursar.Moment
 	Deposits []bursar.ID // the payments that it happened to
@@ -27,7 +27,7 @@ type Happened struct {
 
 // invoicesChanged records what deposits to addresses of invoices have become, in the transaction that changed them, and
 // the events of that. Deposits of anything else are left out.
-func (c Credits) invoicesChanged(
+func (c Announcer) invoicesChanged(
 	ctx context.Context, tx *store.Tx, what func(bursar.Deposit) bursar.Moment, deposits ...bursar.Deposit,
 ) error {
 	of, numbers, err := invoicesOf(ctx, tx, deposits)
@@ -47,7 +47,7 @@ func (c Credits) invoicesChanged(
 		return err
 	}
 	list = slices.DeleteFunc(list, func(d bursar.InvoiceDetail) bool { // nothing happened to it
-		return !slices.ContainsFunc(happened, func(h Happened) bool { return h.Invoice == d.Number })
+		return !slices.ContainsFunc(happened, func(h InvoiceChange) bool { return h.Invoice == d.Number })
 	})
 	if err := tx.Invoices().Facts(ctx, list); err != nil {
 		return err
@@ -80,7 +80,7 @@ func invoicesOf(
 
 // payment returns what is known of a deposit now. A rate that is not of the moment of its first sight is no rate: the
 // payment waits for a person, since nothing is guessed.
-func (c Credits) payment(
+func (c Announcer) payment(
 	v *bursar.InvoiceDetail, d bursar.Deposit, currency bursar.Currency, now time.Time,
 ) bursar.Payment {
 	p := bursar.Payment{Deposit: d, Decimals: currency.Decimals, Places: currency.Places, Origin: c.origin(v, d)}
@@ -124,7 +124,7 @@ func payInvoices(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) (
 }
 
 // origin says how a deposit relates to what was asked for at its address.
-func (c Credits) origin(v *bursar.InvoiceDetail, d bursar.Deposit) bursar.PaymentOrigin {
+func (c Announcer) origin(v *bursar.InvoiceDetail, d bursar.Deposit) bursar.PaymentOrigin {
 	for _, o := range v.Options {
 		if o.WalletID != d.WalletID || o.Currency == d.Currency {
 			continue
@@ -139,7 +139,7 @@ func (c Credits) origin(v *bursar.InvoiceDetail, d bursar.Deposit) bursar.Paymen
 
 // Advance records what invoices have become, which the caller has locked and changed in this transaction, and the
 // events of that. The numbers are those of the invoices, each once.
-func (c Credits) Advance(ctx context.Context, tx *store.Tx, happened ...Happened) error {
+func (c Announcer) Advance(ctx context.Context, tx *store.Tx, happened ...InvoiceChange) error {
 	var numbers []int64
 	for _, h := range happened {
 		numbers = append(numbers, h.Invoice)
@@ -157,10 +157,12 @@ func (c Credits) Advance(ctx context.Context, tx *store.Tx, happened ...Happened
 }
 
 // advance raises the version of invoices by one, and records their state at it.
-func (c Credits) advance(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail, happened []Happened) error {
+func (c Announcer) advance(
+	ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail, happened []InvoiceChange,
+) error {
 	now := tx.Now()
 	var events []bursar.Event
-	to := happenedTo(happened)
+	to := changesByInvoice(happened)
 	invoices, moments := make([]bursar.Invoice, len(list)), map[int64][]bursar.InvoiceMoment{}
 	for i := range list {
 		v := &list[i]
@@ -200,15 +202,15 @@ func (c Credits) advance(ctx context.Context, tx *store.Tx, list []bursar.Invoic
 	return c.record(ctx, tx, events)
 }
 
-// happenings is what happened to an invoice, each kind once, and the payments to which it happened.
-type happenings struct {
+// changes is what happened to an invoice, each kind once, and the payments to which it happened.
+type changes struct {
 	what     []bursar.Moment
 	deposits []bursar.ID
 }
 
-// happenedTo returns what happened by the numbers of the invoices.
-func happenedTo(happened []Happened) map[int64]happenings {
-	to := map[int64]happenings{}
+// changesByInvoice returns what happened by the numbers of the invoices.
+func changesByInvoice(happened []InvoiceChange) map[int64]changes {
+	to := map[int64]changes{}
 	for _, h := range happened {
 		all := to[h.Invoice]
 		if !slices.Contains(all.what, h.What) {
@@ -220,7 +222,7 @@ func happenedTo(happened []Happened) map[int64]happenings {
 	return to
 }
 
-func (c Credits) invoiceEvents(
+func (c Announcer) invoiceEvents(
 	v *bursar.InvoiceDetail, s bursar.InvoiceState, kinds []bursar.EventKind, now time.Time,
 ) (events []bursar.Event, err error) {
 	for _, kind := range kinds {
@@ -238,17 +240,17 @@ func withoutInvoices(deposits []bursar.Deposit) []bursar.Deposit {
 	return slices.DeleteFunc(slices.Clone(deposits), func(d bursar.Deposit) bool { return d.Purpose == bursar.ForInvoice })
 }
 
-// always returns a function that gives the same moment for every deposit.
-func always(m bursar.Moment) func(bursar.Deposit) bursar.Moment {
+// sameMoment returns a function that gives the same moment for every deposit.
+func sameMoment(m bursar.Moment) func(bursar.Deposit) bursar.Moment {
 	return func(bursar.Deposit) bursar.Moment { return m }
 }
 
 // RefundEnded records that a withdrawal ended unpaid, or that this was undone, where it refunds a payment of an
 // invoice: what was not paid is in the balance again, and may be refunded again.
-func (c Credits) RefundEnded(ctx context.Context, tx *store.Tx, withdrawal bursar.ID) error {
+func (c Announcer) RefundEnded(ctx context.Context, tx *store.Tx, withdrawal bursar.ID) error {
 	n, err := tx.Invoices().OfRefund(ctx, withdrawal)
 	if err != nil || n == 0 {
 		return err
 	}
-	return c.Advance(ctx, tx, Happened{Invoice: n, What: bursar.MomentUnrefund})
+	return c.Advance(ctx, tx, InvoiceChange{Invoice: n, What: bursar.MomentUnrefund})
 }

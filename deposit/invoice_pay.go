@@ -11,8 +11,8 @@ import (
 // pay notes what is known of deposits at their first sight: how they were paid, and their rate. What is noted already
 // stays. It returns what happened to which invoice. A deposit for which an invoice has no place happens to none: it is
 // credited as any other, at a cost that does not grow with the number of such deposits.
-func (c Credits) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail, of map[bursar.ID]int64,
-	what func(bursar.Deposit) bursar.Moment, deposits []bursar.Deposit) (happened []Happened, err error) {
+func (c Announcer) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail, of map[bursar.ID]int64,
+	what func(bursar.Deposit) bursar.Moment, deposits []bursar.Deposit) (happened []InvoiceChange, err error) {
 	ours := slices.DeleteFunc(slices.Clone(deposits),
 		func(d bursar.Deposit) bool { return d.Purpose != bursar.ForInvoice })
 	ids := make([]bursar.ID, len(ours))
@@ -32,7 +32,7 @@ func (c Credits) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDet
 		if _, is := known[d.ID]; !is && !r.take(r.invoices[number], d, moment) {
 			continue
 		}
-		happened = append(happened, Happened{Invoice: number, What: moment, Deposits: []bursar.ID{d.ID}})
+		happened = append(happened, InvoiceChange{Invoice: number, What: moment, Deposits: []bursar.ID{d.ID}})
 	}
 	for _, v := range r.changed {
 		if err := tx.Invoices().Take(ctx, v.Invoice); err != nil {
@@ -40,14 +40,14 @@ func (c Credits) pay(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDet
 		}
 	}
 	for _, number := range r.crowded {
-		happened = append(happened, Happened{Invoice: number, What: bursar.MomentLeftOut})
+		happened = append(happened, InvoiceChange{Invoice: number, What: bursar.MomentLeftOut})
 	}
 	return happened, tx.Invoices().Pay(ctx, r.payments, r.of)
 }
 
 // capacity says which deposits become payments of invoices.
 type capacity struct {
-	credits  Credits
+	credits  Announcer
 	tx       *store.Tx
 	invoices map[int64]*bursar.InvoiceDetail
 	due      map[int64]bursar.Amount // of those that have many payments
@@ -59,7 +59,7 @@ type capacity struct {
 }
 
 // capacityOf reads what is due of invoices that have many payments.
-func (c Credits) capacityOf(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail) (*capacity, error) {
+func (c Announcer) capacityOf(ctx context.Context, tx *store.Tx, list []bursar.InvoiceDetail) (*capacity, error) {
 	r := &capacity{credits: c, tx: tx, invoices: map[int64]*bursar.InvoiceDetail{}, due: map[int64]bursar.Amount{}}
 	var full []bursar.InvoiceDetail
 	for i := range list {

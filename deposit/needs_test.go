@@ -39,10 +39,10 @@ func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
 		f.Sim.Mine(2)
 		f.CatchUp()
 		raise(f, "endpoints_disagree", "quorum_unreached")
-		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || !more || len(f.Alarms()) != 2 {
+		if more, err := f.Quorum.Step(ctx, f.Lease); err != nil || !more || len(f.Alarms()) != 2 {
 			t.Fatalf("the first step says that more are left: %v, alarms %q (%v)", more, f.Alarms(), err)
 		}
-		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more {
+		if more, err := f.Quorum.Step(ctx, f.Lease); err != nil || more {
 			t.Fatalf("the second step says that more are left: %v (%v)", more, err)
 		}
 		f.WantNoAlarm()
@@ -62,12 +62,12 @@ func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		raise(f, "endpoints_disagree", "quorum_unreached")
-		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || !more || len(f.Alarms()) != 2 {
+		if more, err := f.Quorum.Step(ctx, f.Lease); err != nil || !more || len(f.Alarms()) != 2 {
 			t.Fatalf("the first step says that more are left: %v, alarms %q (%v)", more, f.Alarms(), err)
 		}
 		f.CatchUp()
 		f.Want("block 3, 0 credited, map[pending:201], 0 events")
-		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more {
+		if more, err := f.Quorum.Step(ctx, f.Lease); err != nil || more {
 			t.Fatalf("the second step says that more are left: %v (%v)", more, err)
 		}
 		f.CatchUp()
@@ -132,7 +132,7 @@ func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
 		f.Sim.Mine(2)
 		f.CatchUp()
 		raise(f, "endpoints_disagree")
-		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more {
+		if more, err := f.Quorum.Step(ctx, f.Lease); err != nil || more {
 			t.Errorf("it asks again at once: %v (%v)", more, err)
 		}
 		f.WantAlarm("endpoints_disagree", "of a test")
@@ -153,7 +153,7 @@ func TestALostLeaseJudgesNothing(t *testing.T) {
 			f.Lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "two", 1<<50)
 			return err
 		}))
-		if _, err := f.Opinions.Step(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
+		if _, err := f.Quorum.Step(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("it ends with %v, want %v", err, store.ErrLeaseLost)
 		}
 		if err := f.Deposits.JudgePending(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
@@ -176,11 +176,11 @@ func TestOpinionsAreAskedForWhileTheChainIsFollowed(t *testing.T) {
 			default:
 			}
 		}
-		f.Pace, f.Opinions.Pace = 1, 1
+		f.Pace, f.Quorum.Pace = 1, 1
 		running, cancel := context.WithCancel(ctx)
 		ended := make(chan error, 2)
 		go func() { ended <- f.Run(running, f.Lease) }()
-		go func() { ended <- f.Opinions.Run(running, f.Lease) }()
+		go func() { ended <- f.Quorum.Run(running, f.Lease) }()
 		for !strings.Contains(f.State(), "60000 credited") {
 			<-advanced
 		}

@@ -24,7 +24,7 @@ func (h *Handler) Quarantine(ctx context.Context, tx *store.Tx, d bursar.Deposit
 		if err := unattributed.TakeFromCustomer(ctx, tx, d); err != nil {
 			return err
 		}
-		if err := h.invoicesChanged(ctx, tx, always(bursar.MomentOrphaned), d); err != nil {
+		if err := h.invoicesChanged(ctx, tx, sameMoment(bursar.MomentOrphaned), d); err != nil {
 			return err
 		}
 	}
@@ -37,11 +37,11 @@ func (h *Handler) Quarantine(ctx context.Context, tx *store.Tx, d bursar.Deposit
 	})
 }
 
-// ToCredit returns which deposits only wait to be credited now, as far as the chain says: at most limit.
-func (h *Handler) ToCredit(ctx context.Context, tx *store.Tx, limit int) (store.FinalDeposits, error) {
+// CreditQuery returns which deposits only wait to be credited now, as far as the chain says: at most limit.
+func (h *Handler) CreditQuery(ctx context.Context, tx *store.Tx, limit int) (store.CreditQuery, error) {
 	state, err := tx.Chains().State(ctx, h.Capabilities.ID)
 	if err != nil {
-		return store.FinalDeposits{}, err
+		return store.CreditQuery{}, err
 	}
 	return h.query(ctx, tx, follow.Finality{Final: state.Final, Latest: state.Latest}, limit)
 }

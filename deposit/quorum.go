@@ -32,8 +32,8 @@ const (
 // opinionPatience is the longest pause after endpoints could not be asked.
 const opinionPatience = 10 * time.Second
 
-// Opinions asks other endpoints about deposits that need the reports of several before they are credited.
-type Opinions struct {
+// Quorum asks other endpoints about deposits that need the reports of several before they are credited.
+type Quorum struct {
 	DB       *store.DB
 	Chain    chain.Chain
 	Watch    chain.Watch
@@ -47,7 +47,7 @@ type Opinions struct {
 }
 
 // asked reports whether any currency of the chain needs second opinions and the adapter can ask for them.
-func (o *Opinions) asked() bool {
+func (o *Quorum) asked() bool {
 	_, able := o.Chain.(chain.EndpointReader)
 	return able && slices.ContainsFunc(o.Registry.On(o.Chain.Capabilities().ID), func(c bursar.Currency) bool {
 		return c.CreditQuorum.Endpoints > 1
@@ -56,7 +56,7 @@ func (o *Opinions) asked() bool {
 
 // Run asks until ctx ends or the lease is lost, concurrently with the follower: an endpoint that hangs delays the
 // deposits that need its report, and nothing else.
-func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
+func (o *Quorum) Run(ctx context.Context, lease store.Lease) error {
 	if !o.asked() {
 		<-ctx.Done()
 		return ctx.Err()
@@ -76,9 +76,9 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 // another block or of another transaction stops crediting on the chain until the endpoints agree again or an operator
 // closes the alarm. An endpoint that is behind, or does not answer, only delays; a deposit that stays open is asked
 // about again after all others.
-func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
+func (o *Quorum) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
 	oldest, from := store.DepositCursor{}, o.after
-	blocks, more, open, err := o.disputable(ctx, from)
+	blocks, more, open, err := o.awaitingBlocks(ctx, from)
 	if err != nil {
 		return false, err
 	}
@@ -89,7 +89,7 @@ func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	}
 	more = more || len(blocks) > blocksToJudge
 	blocks = blocks[:min(len(blocks), blocksToJudge)]
-	var judged judgement
+	var judged quorumResult
 	for _, b := range blocks {
 		judged.add(o.collectReports(ctx, b))
 	}
@@ -109,22 +109,22 @@ func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	return more && err == nil && len(judged.agreed)+len(judged.refuted) > 0, err
 }
 
-// disputed is a block with deposits that wait for a second opinion.
-type disputed struct {
+// awaitingBlock is a block with deposits that wait for a second opinion.
+type awaitingBlock struct {
 	ref     chain.BlockRef
 	waiting []bursar.Deposit
 	all     []bursar.Deposit // all deposits that are recorded in the block
 }
 
 // last returns the position of the last waiting deposit in a block.
-func (b disputed) last() store.DepositCursor {
+func (b awaitingBlock) last() store.DepositCursor {
 	return store.DepositCursor{Height: b.ref.Height, Number: b.waiting[len(b.waiting)-1].Number}
 }
 
-// disputable returns the blocks after a position with deposits that only wait for a second opinion, oldest first,
+// awaitingBlocks returns the blocks after a position with deposits that only wait for a second opinion, oldest first,
 // whether there may be more of them, and whether the alarm about a disagreement is open.
-func (o *Opinions) disputable(ctx context.Context, after store.DepositCursor) (
-	blocks []disputed, more, open bool, err error,
+func (o *Quorum) awaitingBlocks(ctx context.Context, after store.DepositCursor) (
+	blocks []awaitingBlock, more, open bool, err error,
 ) {
 	id := o.Chain.Capabilities().ID
 	err = o.DB.View(ctx, func(tx *store.Tx) error {
@@ -151,7 +151,7 @@ func (o *Opinions) disputable(ctx context.Context, after store.DepositCursor) (
 				if err != nil {
 					return err
 				}
-				blocks = append(blocks, disputed{ref: chain.BlockRef{Height: d.Height, Hash: d.BlockHash}, all: recorded})
+				blocks = append(blocks, awaitingBlock{ref: chain.BlockRef{Height: d.Height, Hash: d.BlockHash}, all: recorded})
 			}
 			b := &blocks[len(blocks)-1]
 			b.waiting = append(b.waiting, d)
@@ -162,7 +162,7 @@ func (o *Opinions) disputable(ctx context.Context, after store.DepositCursor) (
 }
 
 // late returns the deposits that have waited too long for endpoints to answer.
-func (o *Opinions) late(j judgement) (late []bursar.Deposit) {
+func (o *Quorum) late(j quorumResult) (late []bursar.Deposit) {
 	now := o.DB.Now()
 	if o.waiting == nil {
 		o.waiting = map[bursar.ID]time.Time{}
@@ -185,7 +185,7 @@ func (o *Opinions) late(j judgement) (late []bursar.Deposit) {
 
 // apply releases the deposits that enough endpoints report, and raises and closes the alarms. An alarm closes only when
 // all waiting deposits were judged, not some of them, and none is open.
-func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bool) error {
+func (o *Quorum) apply(ctx context.Context, tx *store.Tx, j quorumResult, some bool) error {
 	id := o.Chain.Capabilities().ID
 	for _, d := range j.agreed {
 		changed, err := tx.Deposits().SetNeeds(ctx, d, 0)
@@ -234,7 +234,7 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bo
 
 // refute orphans deposits that are not in the block in which they were recorded, as enough endpoints report and none
 // denies. If the endpoints were wrong, a rescan of the block brings the deposit back.
-func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+func (o *Quorum) refute(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	for _, d := range deposits {
 		now, err := tx.Deposits().ByID(ctx, d.ID)
 		if err != nil {

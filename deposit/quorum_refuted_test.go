@@ -177,11 +177,11 @@ func TestARefusalIsOfOneBlock(t *testing.T) {
 					gone = append(gone, id)
 				}
 				var left sync.Once
-				f.Opinions.DB = f.DB.As(f.DB.Now, store.Conduct{Go: func(ask func()) { ask() }})
-				f.Opinions.Chain = asked{without{f.Sim, "a"}, f.Sim, new(atomic.Int64), func(string) {
+				f.Quorum.DB = f.DB.As(f.DB.Now, store.Hooks{Go: func(ask func()) { ask() }})
+				f.Quorum.Chain = asked{without{f.Sim, "a"}, f.Sim, new(atomic.Int64), func(string) {
 					left.Do(func() { f.Sim.Reorg(4, gone...); f.CatchUp() })
 				}}
-				if _, err := f.Opinions.Step(ctx, f.Lease); err != nil {
+				if _, err := f.Quorum.Step(ctx, f.Lease); err != nil {
 					t.Fatal(err)
 				}
 				f.Want(c.want)

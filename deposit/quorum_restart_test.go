@@ -66,6 +66,6 @@ func restart(f *followtest.Harness, c bursar.Confirmations) {
 	}
 	registry, err := bursar.NewRegistry(list)
 	f.Must(err)
-	f.Deposits.Registry, f.Opinions.Registry = registry, registry
+	f.Deposits.Registry, f.Quorum.Registry = registry, registry
 	f.Deposits.Begin(ctx, f.Lease)
 }

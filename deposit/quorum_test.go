@@ -24,10 +24,10 @@ func twoOfThree() followtest.Setting {
 // opine asks for second opinions until no more can be had at once.
 func opine(f *followtest.Harness) {
 	f.T.Helper()
-	f.Opinions.Chain = f.Chain
+	f.Quorum.Chain = f.Chain
 	for more := true; more; {
 		var err error
-		more, err = f.Opinions.Step(ctx, f.Lease)
+		more, err = f.Quorum.Step(ctx, f.Lease)
 		f.Must(err)
 	}
 }
@@ -216,7 +216,7 @@ func TestAnEndpointThatHangsOnlyDelays(t *testing.T) {
 		f.CatchUp()
 		opine(f)
 		f.WantNoAlarm()
-		f.Opinions.Waited(time.Hour)
+		f.Quorum.Waited(time.Hour)
 		opine(f)
 		f.WantAlarm("quorum_unreached", "1 deposits")
 		f.Sim.Heal("c")

@@ -20,7 +20,7 @@ import (
 // clocked gives second opinions a clock of their own, and returns the function that advances it.
 func clocked(f *followtest.Harness) (pass func(time.Duration)) {
 	clock := clocktest.At(f.DB.Now())
-	f.Opinions.DB = f.DB.As(clock.Now, store.Conduct{})
+	f.Quorum.DB = f.DB.As(clock.Now, store.Hooks{})
 	return clock.Advance
 }
 
@@ -34,8 +34,8 @@ func threeHosts() followtest.Setting {
 // idle steps once and expects that nothing is left to be judged now.
 func idle(f *followtest.Harness) {
 	f.T.Helper()
-	f.Opinions.Chain = f.Chain
-	if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more {
+	f.Quorum.Chain = f.Chain
+	if more, err := f.Quorum.Step(ctx, f.Lease); err != nil || more {
 		f.T.Fatalf("the step says that more is left: %v (%v)", more, err)
 	}
 }
@@ -117,12 +117,12 @@ func TestANewLeaseHolderRestartsTheWait(t *testing.T) {
 		running, cancel := context.WithCancel(ctx)
 		defer cancel()
 		questions := new(atomic.Int64)
-		f.Opinions.Pace, f.Opinions.Chain = 1, asked{f.Sim, f.Sim, questions, func(string) {
+		f.Quorum.Pace, f.Quorum.Chain = 1, asked{f.Sim, f.Sim, questions, func(string) {
 			if questions.Load() > 3 { // all three were asked once, and what came of it is written
 				cancel()
 			}
 		}}
-		if err := f.Opinions.Run(running, f.Lease); !errors.Is(err, context.Canceled) {
+		if err := f.Quorum.Run(running, f.Lease); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends with %v, want %v", err, context.Canceled)
 		}
 		f.WantNoAlarm()
@@ -230,8 +230,8 @@ func TestABlockIsAskedForOnce(t *testing.T) {
 		f.CatchUp()
 		raise(f, "endpoints_disagree", "quorum_unreached")
 		questions := new(atomic.Int64)
-		f.Opinions.Chain = asked{f.Sim, f.Sim, questions, nil}
-		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more || questions.Load() != 8*3 {
+		f.Quorum.Chain = asked{f.Sim, f.Sim, questions, nil}
+		if more, err := f.Quorum.Step(ctx, f.Lease); err != nil || more || questions.Load() != 8*3 {
 			t.Errorf("%d questions were asked, more is left: %v (%v)", questions.Load(), more, err)
 		}
 		f.WantNoAlarm()
@@ -247,8 +247,8 @@ func TestAStepThatIsEndedDecidesNothing(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		ending, end := context.WithCancel(ctx)
-		f.Opinions.Chain = asked{f.Sim, f.Sim, new(atomic.Int64), func(string) { end() }}
-		if more, err := f.Opinions.Step(ending, f.Lease); !errors.Is(err, context.Canceled) || more {
+		f.Quorum.Chain = asked{f.Sim, f.Sim, new(atomic.Int64), func(string) { end() }}
+		if more, err := f.Quorum.Step(ending, f.Lease); !errors.Is(err, context.Canceled) || more {
 			t.Errorf("the step gave %v, more is left: %v", err, more)
 		}
 		f.CatchUp()

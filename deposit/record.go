@@ -192,7 +192,7 @@ func (h *Handler) recordAll(ctx context.Context, tx *store.Tx, list []store.NewD
 	if err := tx.Alarms().RaiseAll(ctx, unattributed); err != nil {
 		return err
 	}
-	if err := h.invoicesChanged(ctx, tx, always(bursar.MomentSeen), customers...); err != nil {
+	if err := h.invoicesChanged(ctx, tx, sameMoment(bursar.MomentSeen), customers...); err != nil {
 		return err
 	}
 	return h.notifyPending(ctx, tx, withoutInvoices(customers))

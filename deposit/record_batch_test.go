@@ -46,7 +46,7 @@ func (t *transactions) with(prefix string) (found [][]string) {
 func TestABlockTakesAConstantNumberOfStatements(t *testing.T) {
 	for _, model := range []bool{true, false} {
 		var seen transactions
-		s := followtest.Setting{UTXO: model, Conduct: store.Conduct{Before: seen.before}}
+		s := followtest.Setting{UTXO: model, Hooks: store.Hooks{Before: seen.before}}
 		t.Run(fmt.Sprintf("utxo=%t", model), func(t *testing.T) {
 			followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 				if !f.DB.Postgres() {

@@ -12,7 +12,7 @@ import (
 )
 
 // Undo reverses the deposits of a block that is rolled back.
-func (h *Handler) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
+func (h *Handler) Undo(ctx context.Context, tx *store.Tx, b follow.RolledBackBlock) error {
 	deposits, err := tx.Deposits().InBlock(ctx, h.Capabilities.ID, b.Height)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (h *Handler) reverse(ctx context.Context, tx *store.Tx, d bursar.Deposit) (
 		h.logDeposit(tx, slog.LevelWarn, "deposit orphaned", d)
 		return bursar.MomentOrphaned, tx.Deposits().SetStatus(ctx, d, bursar.DepositOrphaned)
 	}
-	if err := h.unhold(ctx, tx, d); err != nil {
+	if err := h.removeHoldings(ctx, tx, d); err != nil {
 		return "", err
 	}
 	if d.Status == bursar.DepositBelowMinimum || !d.IsCustomers() {

@@ -235,7 +235,7 @@ func TestADepositOfAnAccountIsSentToTheAccountsWebhook(t *testing.T) {
 		d := stranded(f, 80_000)
 		later := f.DB.Now().Add(time.Hour).UTC().Truncate(time.Second)
 		s := resolver(f)
-		s.DB = f.DB.As(clocktest.At(later).Now, store.Conduct{})
+		s.DB = f.DB.As(clocktest.At(later).Now, store.Hooks{})
 		_, err := s.AssignToAccount(ctx, d.ID, f.Account, "")
 		f.Must(err)
 		list := notified(f)

@@ -27,7 +27,7 @@ type addressFixture struct {
 
 func newAddressFixture(t *testing.T, db *store.DB) *addressFixture {
 	c := &addressFixture{t: t}
-	c.db = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+	c.db = db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 		if at == store.Running && strings.HasPrefix(query, "SELECT base FROM wallets") {
 			c.rows.Add(1)
 			if c.read != nil {

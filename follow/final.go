@@ -55,7 +55,7 @@ func (f *Follower) finalize(
 		if err := tx.Chains().SetHead(ctx, id, at.Latest, final); err != nil {
 			return err
 		}
-		if err := f.recordReady(ctx, tx, lease, recovered{
+		if err := f.recordReady(ctx, tx, lease, readiness{
 			ready:  caughtUp || f.memory.readyToken == lease.Token,
 			now:    caughtUp,
 			latest: at.Latest,

@@ -24,8 +24,8 @@ type Block struct {
 	Cold map[string]bool
 }
 
-// Undone is a block that is reorged out.
-type Undone struct {
+// RolledBackBlock is a block that is reorged out.
+type RolledBackBlock struct {
 	Height uint64
 	State  store.ChainState // the chain's state while the block was still recorded
 }
@@ -37,7 +37,7 @@ type BlockHandler interface {
 	Apply(ctx context.Context, tx *store.Tx, b *Block) error
 	// Undo undoes what Apply wrote, and what was booked later because the block was final, in the database transaction
 	// that removes the block.
-	Undo(ctx context.Context, tx *store.Tx, b Undone) error
+	Undo(ctx context.Context, tx *store.Tx, b RolledBackBlock) error
 }
 
 // Finality is the final height of a chain, and its newest block.

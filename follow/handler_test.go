@@ -35,12 +35,14 @@ func (c scripted) After(ctx context.Context, last chain.BlockRef, limit int, wat
 // handler passes what it is asked to a function of the test.
 type handler struct {
 	apply func(tx *store.Tx, b *follow.Block) error
-	undo  func(b follow.Undone) error
+	undo  func(b follow.RolledBackBlock) error
 }
 
 func (h handler) Apply(_ context.Context, tx *store.Tx, b *follow.Block) error { return h.apply(tx, b) }
 
-func (h handler) Undo(_ context.Context, _ *store.Tx, b follow.Undone) error { return h.undo(b) }
+func (h handler) Undo(_ context.Context, _ *store.Tx, b follow.RolledBackBlock) error {
+	return h.undo(b)
+}
 
 // sign records a transaction of ours.
 func sign(f *followtest.Harness, n byte, txID string) (id bursar.ID) {
@@ -135,7 +137,7 @@ func TestHandlersUndoInTheReverseOrder(t *testing.T) {
 					calls = append(calls, fmt.Sprint(name, " applies ", b.Ref.Height))
 					return nil
 				},
-				undo: func(b follow.Undone) error {
+				undo: func(b follow.RolledBackBlock) error {
 					calls = append(calls, fmt.Sprint(name, " undoes ", b.Height, " of ", b.State.Height))
 					return broken
 				},

@@ -19,7 +19,7 @@ import (
 // at gives the follower a clock that the test sets.
 func at(f *followtest.Harness) *clocktest.Clock {
 	clock := clocktest.At(f.DB.Now())
-	f.DB = f.DB.As(clock.Now, store.Conduct{})
+	f.DB = f.DB.As(clock.Now, store.Hooks{})
 	return clock
 }
 
@@ -195,7 +195,7 @@ func TestAPaymentToAnotherAddressIsNoDeposit(t *testing.T) {
 func TestAChainWithoutErrorsWritesNoNote(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		notes := 0
-		f.DB = f.DB.As(f.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		f.DB = f.DB.As(f.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.Contains(what, "failing = ") {
 				notes++
 			}

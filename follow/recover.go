@@ -68,8 +68,8 @@ func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uin
 	return tx.Recoveries().Set(ctx, r)
 }
 
-// recovered is the progress of the follower when it checks whether a recovery has ended.
-type recovered struct {
+// readiness is the progress of the follower when it checks whether a recovery has ended.
+type readiness struct {
 	ready  bool   // the chain has caught up under this lease
 	now    bool   // it has caught up in this database transaction
 	latest uint64 // newest block
@@ -78,7 +78,7 @@ type recovered struct {
 
 // recordReady records that the chain is ready for payments, in the database transaction that records the head: at once
 // if it has caught up and no recovery is open, otherwise when the recovery ends.
-func (f *Follower) recordReady(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
+func (f *Follower) recordReady(ctx context.Context, tx *store.Tx, lease store.Lease, at readiness) error {
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && at.now:
@@ -96,7 +96,7 @@ func (f *Follower) recordReady(ctx context.Context, tx *store.Tx, lease store.Le
 // continueRecovery starts the wait of a recovery when the chain has caught up, and ends the recovery when the block
 // waited for is final and nothing is unclear.
 func (f *Follower) continueRecovery(
-	ctx context.Context, tx *store.Tx, r store.Recovery, at recovered,
+	ctx context.Context, tx *store.Tx, r store.Recovery, at readiness,
 ) (ended bool, err error) {
 	if r.From < 0 && !at.now {
 		return false, nil

@@ -30,7 +30,7 @@ func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.Block
 			return err
 		}
 		for _, h := range slices.Backward(f.Handlers) {
-			if err := h.Undo(ctx, tx, Undone{last.Height, state}); err != nil {
+			if err := h.Undo(ctx, tx, RolledBackBlock{last.Height, state}); err != nil {
 				return err
 			}
 		}

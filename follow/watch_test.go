@@ -67,7 +67,7 @@ func TestTheWatchKeepsWhatItHasRead(t *testing.T) {
 		var parts []string
 		failAt := 3
 		broken := errors.New("the connection is broken")
-		db = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		db = db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && strings.HasPrefix(query, "SELECT base FROM wallets") {
 				if parts = append(parts, query); len(parts) == failAt {
 					return broken

@@ -121,69 +121,70 @@ func WithdrawalHeld(w bursar.Withdrawal, at time.Time) Entry {
 		post(Available(w.AccountID), Held(w.AccountID), w.Currency, w.Fee))
 }
 
-// roundRef names what is booked once per round for one object: each reorganisation of it starts another round.
-func roundRef(name string, round int) string {
-	if round == 0 {
+// reversalRef names what is booked for one object once before its first reversal and once after each.
+func reversalRef(name string, reversals int) string {
+	if reversals == 0 {
 		return name
 	}
-	return fmt.Sprintf("%s/%d", name, round)
+	return fmt.Sprintf("%s/%d", name, reversals)
 }
 
-// WithdrawalSettled books a final payment: the amount has left custody, the fee goes to the operator. round is the
+// WithdrawalSettled books a final payment: the amount has left custody, the fee goes to the operator. reversals is the
 // number of times that the withdrawal was unsettled before.
-func WithdrawalSettled(w bursar.Withdrawal, round int, at time.Time) Entry {
-	return entry(KindWithdrawalSettled, roundRef(w.ID.String(), round), at,
+func WithdrawalSettled(w bursar.Withdrawal, reversals int, at time.Time) Entry {
+	return entry(KindWithdrawalSettled, reversalRef(w.ID.String(), reversals), at,
 		post(Held(w.AccountID), Custody, w.Currency, w.Amount),
 		post(Held(w.AccountID), WithdrawalFees, w.Currency, w.Fee))
 }
 
-// WithdrawalRefunded releases all that was held for a withdrawal that can never pay. round is as in WithdrawalSettled.
-func WithdrawalRefunded(w bursar.Withdrawal, round int, at time.Time) Entry {
-	return entry(KindWithdrawalRefund, roundRef(w.ID.String(), round), at,
+// WithdrawalRefunded releases all that was held for a withdrawal that can never pay. reversals is as in
+// WithdrawalSettled.
+func WithdrawalRefunded(w bursar.Withdrawal, reversals int, at time.Time) Entry {
+	return entry(KindWithdrawalRefund, reversalRef(w.ID.String(), reversals), at,
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Amount),
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Fee))
 }
 
 // WithdrawalUnsettled reverses what was booked when a withdrawal was confirmed or failed, because the final block that
 // proved it was reorged out. What was refunded is held again, even if that takes the customer below zero: the
-// withdrawal may still be paid. round is the number of the round that starts.
-func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {
+// withdrawal may still be paid. reversals is the number of times that it was unsettled, this time included.
+func WithdrawalUnsettled(w bursar.Withdrawal, reversals int, at time.Time) Entry {
 	fromAmount, fromFee := Available(w.AccountID), Available(w.AccountID)
 	if w.Status == bursar.WithdrawalConfirmed {
 		fromAmount, fromFee = Custody, WithdrawalFees
 	}
-	return entry(KindUnsettled, roundRef(w.ID.String(), round), at,
+	return entry(KindUnsettled, reversalRef(w.ID.String(), reversals), at,
 		post(fromAmount, Held(w.AccountID), w.Currency, w.Amount),
 		post(fromFee, Held(w.AccountID), w.Currency, w.Fee))
 }
 
 // PayoutShort refunds the part of a settled payment that its token did not deliver, and books what went elsewhere in a
-// payment that delivered nothing: the operator bears both as a loss. round is the number of times that the withdrawal
-// was unsettled before.
-func PayoutShort(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, at time.Time) Entry {
-	return entry(KindPayoutShort, roundRef(w.ID.String(), round), at,
+// payment that delivered nothing: the operator bears both as a loss. reversals is the number of times that the
+// withdrawal was unsettled before.
+func PayoutShort(w bursar.Withdrawal, back, elsewhere bursar.Amount, reversals int, at time.Time) Entry {
+	return entry(KindPayoutShort, reversalRef(w.ID.String(), reversals), at,
 		post(Losses, Available(w.AccountID), w.Currency, back),
 		post(Losses, Custody, w.Currency, elsewhere))
 }
 
-// PayoutShortUndone reverses PayoutShort, even if that takes the customer below zero. round is the number of the round
-// that starts.
-func PayoutShortUndone(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, at time.Time) Entry {
-	return entry(KindPayoutShortUndone, roundRef(w.ID.String(), round), at,
+// PayoutShortUndone reverses PayoutShort, even if that takes the customer below zero. reversals is the number of times
+// that it was reversed, this time included.
+func PayoutShortUndone(w bursar.Withdrawal, back, elsewhere bursar.Amount, reversals int, at time.Time) Entry {
+	return entry(KindPayoutShortUndone, reversalRef(w.ID.String(), reversals), at,
 		post(Available(w.AccountID), Losses, w.Currency, back),
 		post(Custody, Losses, w.Currency, elsewhere))
 }
 
 // SweepShort books what a token deducted between two addresses of the service: the operator bears it as a loss. ref
-// names the sweep; round is the number of times that it was unsettled after such a loss.
-func SweepShort(ref string, round int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
-	return entry(KindSweepShort, roundRef(ref, round), at, post(Losses, Custody, asset, lost))
+// names the sweep; reversals is the number of times that it was unsettled after such a loss.
+func SweepShort(ref string, reversals int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
+	return entry(KindSweepShort, reversalRef(ref, reversals), at, post(Losses, Custody, asset, lost))
 }
 
-// SweepShortUndone reverses SweepShort, because the sweep's block was reorged out. round is the number of the round
-// that starts.
-func SweepShortUndone(ref string, round int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
-	return entry(KindSweepShortUndone, roundRef(ref, round), at, post(Custody, Losses, asset, lost))
+// SweepShortUndone reverses SweepShort, because the sweep's block was reorged out. reversals is the number of
+// times that it was reversed, this time included.
+func SweepShortUndone(ref string, reversals int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
+	return entry(KindSweepShortUndone, reversalRef(ref, reversals), at, post(Custody, Losses, asset, lost))
 }
 
 // InternalTransfer settles a withdrawal to another wallet of this service: no chain is involved. depositFee is the
@@ -197,15 +198,15 @@ func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar
 }
 
 // NetworkFee books the fee of an outgoing transaction; asset is the native asset. ref is the transaction's ID on its
-// chain (FeeRef), so that each fee is booked once per round.
-func NetworkFee(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
-	return entry(KindNetworkFee, roundRef(ref, round), at, post(NetworkFees, Custody, asset, fee))
+// chain (FeeRef), so that each fee is booked once, and once more after each reversal.
+func NetworkFee(ref string, reversals int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
+	return entry(KindNetworkFee, reversalRef(ref, reversals), at, post(NetworkFees, Custody, asset, fee))
 }
 
-// NetworkFeeReversed reverses what NetworkFee booked, because the transaction's final block was reorged out. round is
-// the number of the round that starts.
-func NetworkFeeReversed(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
-	return entry(KindFeeReversed, roundRef(ref, round), at, post(Custody, NetworkFees, asset, fee))
+// NetworkFeeReversed reverses what NetworkFee booked, because the transaction's final block was reorged out. reversals
+// is the number of times that it was reversed, this time included.
+func NetworkFeeReversed(ref string, reversals int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
+	return entry(KindFeeReversed, reversalRef(ref, reversals), at, post(Custody, NetworkFees, asset, fee))
 }
 
 // FeeRef returns the name of an outgoing transaction in the entries of its fee.
@@ -219,8 +220,8 @@ type Lot struct {
 
 // ExternalSpent books what left custody in a transaction that no withdrawal explains: account, which is Capital or
 // Losses, bears it. ref is as in NetworkFee.
-func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
-	e := entry(KindExternalSpend, roundRef(ref, round), at)
+func ExternalSpent(ref string, reversals int, account Account, lots []Lot, at time.Time) Entry {
+	e := entry(KindExternalSpend, reversalRef(ref, reversals), at)
 	for _, l := range lots {
 		e.Postings = append(e.Postings, post(account, Custody, l.Asset, l.Amount))
 	}
@@ -228,8 +229,8 @@ func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.T
 }
 
 // ExternalSpentReversed reverses what ExternalSpent booked, because the transaction's final block was reorged out.
-func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
-	e := entry(KindExternalReversed, roundRef(ref, round), at)
+func ExternalSpentReversed(ref string, reversals int, account Account, lots []Lot, at time.Time) Entry {
+	e := entry(KindExternalReversed, reversalRef(ref, reversals), at)
 	for _, l := range lots {
 		e.Postings = append(e.Postings, post(Custody, account, l.Asset, l.Amount))
 	}
@@ -238,21 +239,21 @@ func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, a
 
 // ColdSpent books the fee of a final transaction from a cold wallet, in the native asset, and as losses what it paid to
 // others. ref is as in NetworkFee, with the wallet's address. It has no postings where there is nothing to book.
-func ColdSpent(ref string, round int, fee Lot, lost []Lot, at time.Time) Entry {
+func ColdSpent(ref string, reversals int, fee Lot, lost []Lot, at time.Time) Entry {
 	postings := []Posting{post(NetworkFees, CustodyCold, fee.Asset, fee.Amount)}
 	for _, l := range lost {
 		postings = append(postings, post(Losses, CustodyCold, l.Asset, l.Amount))
 	}
-	return entry(KindColdSpent, roundRef(ref, round), at, postings...)
+	return entry(KindColdSpent, reversalRef(ref, reversals), at, postings...)
 }
 
 // ColdSpentReversed reverses what ColdSpent booked, because the transaction's final block was reorged out.
-func ColdSpentReversed(ref string, round int, fee Lot, lost []Lot, at time.Time) Entry {
+func ColdSpentReversed(ref string, reversals int, fee Lot, lost []Lot, at time.Time) Entry {
 	postings := []Posting{post(CustodyCold, NetworkFees, fee.Asset, fee.Amount)}
 	for _, l := range lost {
 		postings = append(postings, post(CustodyCold, Losses, l.Asset, l.Amount))
 	}
-	return entry(KindColdReversed, roundRef(ref, round), at, postings...)
+	return entry(KindColdReversed, reversalRef(ref, reversals), at, postings...)
 }
 
 // TreasuryFunded sets operator funds aside for a withdrawal of the treasury, which is held and paid like any other.

@@ -27,52 +27,54 @@ func RefundHeld(n bursar.Resolution, at time.Time) Entry {
 }
 
 // RefundSettled books a refund to a sender whose payment is final: the amount has left custody; the fee goes to the
-// operator, who bears the network fee. round is the number of times that the refund was unsettled before.
-func RefundSettled(n bursar.Resolution, round int, at time.Time) Entry {
-	return entry(KindRefundSettled, roundRef(n.ID.String(), round), at,
+// operator, who bears the network fee. reversals is the number of times that the refund was unsettled before.
+func RefundSettled(n bursar.Resolution, reversals int, at time.Time) Entry {
+	return entry(KindRefundSettled, reversalRef(n.ID.String(), reversals), at,
 		post(Refunding, Custody, n.Currency, n.Amount),
 		post(Refunding, WithdrawalFees, n.Currency, n.Fee))
 }
 
 // RefundUnsettled reverses RefundSettled, or RefundPaidAfterAll, because the payment's block was reorged out: the value
-// is set aside again until the payment is final again. round counts from 1.
-func RefundUnsettled(n bursar.Resolution, round int, at time.Time) Entry {
-	return entry(KindRefundUnsettled, roundRef(n.ID.String(), round), at,
+// is set aside again until the payment is final again. reversals counts from 1.
+func RefundUnsettled(n bursar.Resolution, reversals int, at time.Time) Entry {
+	return entry(KindRefundUnsettled, reversalRef(n.ID.String(), reversals), at,
 		post(Custody, Refunding, n.Currency, n.Amount),
 		post(WithdrawalFees, Refunding, n.Currency, n.Fee))
 }
 
 // RefundPaidAfterAll books a refund to a sender that had failed on its chain, and paid on another branch while its
-// value was still unattributed. round is the number of times that the refund was unsettled before.
-func RefundPaidAfterAll(n bursar.Resolution, round int, at time.Time) Entry {
-	return entry(KindRefundPaidAfterAll, roundRef(n.ID.String(), round), at,
+// value was still unattributed. reversals is the number of times that the refund was unsettled before.
+func RefundPaidAfterAll(n bursar.Resolution, reversals int, at time.Time) Entry {
+	return entry(KindRefundPaidAfterAll, reversalRef(n.ID.String(), reversals), at,
 		post(Unattributed, Custody, n.Currency, n.Amount),
 		post(Unattributed, WithdrawalFees, n.Currency, n.Fee))
 }
 
 // RefundPaidTwice books a failed refund as a loss, because it paid on another branch of its chain after its value had
-// been resolved again or had been reorged out. round is the number of times that this was reversed before.
-func RefundPaidTwice(n bursar.Resolution, round int, at time.Time) Entry {
-	return entry(KindRefundPaidTwice, roundRef(n.ID.String(), round), at, post(Losses, Custody, n.Currency, n.Amount))
+// been resolved again or had been reorged out. reversals is the number of times that this was reversed before.
+func RefundPaidTwice(n bursar.Resolution, reversals int, at time.Time) Entry {
+	return entry(KindRefundPaidTwice, reversalRef(n.ID.String(), reversals), at,
+		post(Losses, Custody, n.Currency, n.Amount))
 }
 
-// RefundNotPaidTwice reverses RefundPaidTwice, because the payment's block was reorged out. round counts from 1.
-func RefundNotPaidTwice(n bursar.Resolution, round int, at time.Time) Entry {
-	return entry(KindRefundNotPaidTwice, roundRef(n.ID.String(), round), at, post(Custody, Losses, n.Currency, n.Amount))
+// RefundNotPaidTwice reverses RefundPaidTwice, because the payment's block was reorged out. reversals counts from 1.
+func RefundNotPaidTwice(n bursar.Resolution, reversals int, at time.Time) Entry {
+	return entry(KindRefundNotPaidTwice, reversalRef(n.ID.String(), reversals), at,
+		post(Custody, Losses, n.Currency, n.Amount))
 }
 
 // RefundFailed reverses a refund to a sender that can never pay; d is its deposit as it is now. Value that the chain
 // holds is unattributed again. Where the deposit was reorged out since, that was booked as a loss, and the loss is
 // undone here. Where the deposit then came back with another amount, which contracts can cause, that amount is
-// unattributed. round is the number of times that the refund was unsettled before.
-func RefundFailed(n bursar.Resolution, d bursar.Deposit, round int, at time.Time) Entry {
+// unattributed. reversals is the number of times that the refund was unsettled before.
+func RefundFailed(n bursar.Resolution, d bursar.Deposit, reversals int, at time.Time) Entry {
 	to, again := Unattributed, bursar.Amount{}
 	if fee, err := d.Amount.Sub(n.Amount); d.Status != bursar.DepositConfirmed {
 		to = Losses
 	} else if err != nil || fee != n.Fee {
 		to, again = Losses, d.Amount
 	}
-	return entry(KindRefundFailed, roundRef(n.ID.String(), round), at,
+	return entry(KindRefundFailed, reversalRef(n.ID.String(), reversals), at,
 		post(Refunding, to, n.Currency, n.Amount),
 		post(Refunding, to, n.Currency, n.Fee),
 		post(Losses, Unattributed, n.Currency, again))

@@ -22,31 +22,31 @@ func Reverses(kind Kind, ref Ref) []Name {
 	case KindTransferReversed:
 		return []Name{{KindTransfer, ref}}
 	case KindRefundUnsettled:
-		return []Name{{KindRefundSettled, roundBefore(ref)}}
+		return []Name{{KindRefundSettled, reversalBefore(ref)}}
 	case KindUnsettled:
-		return []Name{{KindWithdrawalSettled, roundBefore(ref)}}
+		return []Name{{KindWithdrawalSettled, reversalBefore(ref)}}
 	case KindPayoutShortUndone:
-		return []Name{{KindPayoutShort, roundBefore(ref)}}
+		return []Name{{KindPayoutShort, reversalBefore(ref)}}
 	case KindSweepShortUndone:
-		return []Name{{KindSweepShort, roundBefore(ref)}}
+		return []Name{{KindSweepShort, reversalBefore(ref)}}
 	case KindFeeReversed:
-		return []Name{{KindNetworkFee, roundBefore(ref)}}
+		return []Name{{KindNetworkFee, reversalBefore(ref)}}
 	case KindExternalReversed:
-		return []Name{{KindExternalSpend, roundBefore(ref)}}
+		return []Name{{KindExternalSpend, reversalBefore(ref)}}
 	case KindColdReversed:
-		return []Name{{KindColdSpent, roundBefore(ref)}}
+		return []Name{{KindColdSpent, reversalBefore(ref)}}
 	}
 	return nil
 }
 
-// roundBefore returns the reference of the round before the one that an entry starts, as roundRef writes it.
-func roundBefore(ref Ref) Ref {
+// reversalBefore returns the reference that was used before the reversal that an entry makes, as reversalRef writes it.
+func reversalBefore(ref Ref) Ref {
 	at := strings.LastIndexByte(string(ref), '/')
-	round, err := strconv.Atoi(string(ref[at+1:]))
-	if at < 0 || err != nil || round < 1 {
+	reversals, err := strconv.Atoi(string(ref[at+1:]))
+	if at < 0 || err != nil || reversals < 1 {
 		return ref
 	}
-	return Ref(roundRef(string(ref[:at]), round-1))
+	return Ref(reversalRef(string(ref[:at]), reversals-1))
 }
 
 // MovesValue reports whether an entry of a kind moves value in or out of an account, or between accounts. Entries that
@@ -75,7 +75,7 @@ func SubjectOf(kind Kind, ref Ref) (s Subject) {
 		KindPayoutShortUndone, KindInternalTransfer, KindTreasuryFunded:
 		s.Withdrawal = idOf(ref)
 	case KindNetworkFee, KindFeeReversed, KindExternalSpend, KindExternalReversed:
-		_, rest, _ := strings.Cut(string(ref), ":") // FeeRef, perhaps with a round
+		_, rest, _ := strings.Cut(string(ref), ":") // FeeRef, perhaps with a number of reversals
 		s.TxID, _, _ = strings.Cut(rest, "/")
 	}
 	return s

@@ -54,7 +54,7 @@ func notified(t *testing.T, test func(h *harness)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		h := &harness{T: t, clock: clocktest.New(), box: &mailbox{}, said: notice.Statement{Solvent: true}}
-		h.db = db.As(h.clock.Now, store.Conduct{})
+		h.db = db.As(h.clock.Now, store.Hooks{})
 		h.receiver = notice.Receiver{Name: "ops", Transport: h.box, Kinds: kinds}
 		h.notifier = h.process()
 		h.step() // it begins

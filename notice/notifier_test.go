@@ -260,7 +260,7 @@ func TestACrashRepeatsOneMessage(t *testing.T) {
 		h.raise("external_spend", "a")
 		dead, died := false, errors.New("the process is dead")
 		broken := h.process()
-		broken.DB = h.db.As(h.clock.Now, store.Conduct{Before: func(context.Context, store.Point, string) error {
+		broken.DB = h.db.As(h.clock.Now, store.Hooks{Before: func(context.Context, store.Point, string) error {
 			if dead {
 				return died
 			}

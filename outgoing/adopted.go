@@ -49,8 +49,8 @@ func (s *Sender) withoutBytes(
 	// The resources of the last version count, whatever was built since and not signed.
 	p.Unsigned = versions[len(versions)-1].Unsigned
 	err = s.makeAgain(ctx, lease, state, p, request)
-	var held *WaitError
-	if errors.As(err, &held) {
+	var waiting *WaitError
+	if errors.As(err, &waiting) {
 		err = errors.Join(err, s.voidIfBlocking(ctx, lease, p, err))
 	}
 	return err

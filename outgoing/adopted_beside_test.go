@@ -41,7 +41,7 @@ func TestAnAdoptedTransactionSpendsUTXOsThatAnotherHasReserved(t *testing.T) {
 		if len(unclear) != 1 {
 			t.Fatalf("unclear is %+v, want 1 of them", unclear)
 		}
-		book := outgoing.Book(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
+		book := outgoing.NewAssessor(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
 		r.Do(func(tx *store.Tx) error {
 			return book.Resolve(ctx, tx, recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"})
 		})

@@ -167,7 +167,7 @@ func (s *Sender) cannotBuild(
 // endAndRequeue ends an outgoing transaction that was never signed; its withdrawals go back into the queue.
 func (s *Sender) endAndRequeue(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.waitAgain(ctx, tx, now); err != nil {
+		if err := s.requeueUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
 		if err := s.freeUnsigned(ctx, tx, now); err != nil {
@@ -177,14 +177,14 @@ func (s *Sender) endAndRequeue(ctx context.Context, lease store.Lease, p bursar.
 	})
 }
 
-// waitAgain has the withdrawals of an outgoing transaction that was never signed wait in the queue again.
-func (s *Sender) waitAgain(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+// requeueUnsigned has the withdrawals of an outgoing transaction that was never signed wait in the queue again.
+func (s *Sender) requeueUnsigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return err
 	}
 	for _, w := range withdrawals {
-		if err := s.payouts().WaitAgain(ctx, tx, w, p.ID); err != nil {
+		if err := s.payouts().RequeueUnsigned(ctx, tx, w, p.ID); err != nil {
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func (s *Sender) endRefused(
 		}
 		for i, w := range withdrawals {
 			if len(request.Payments) > 1 && !slices.Contains(which, i) {
-				err = s.payouts().WaitAgain(ctx, tx, w, now.ID)
+				err = s.payouts().RequeueUnsigned(ctx, tx, w, now.ID)
 			} else {
 				err = s.payouts().Refund(ctx, tx, w, reason)
 			}
@@ -229,7 +229,7 @@ func (s *Sender) endRefused(
 	})
 	if err == nil {
 		s.Log.Warn("outgoing transaction given up before signing", "outgoing", p.ID, "chain", p.Chain, "reason", reason)
-		s.notifySettled()
+		s.notifyEventsRecorded()
 	}
 	return after, err
 }

@@ -31,7 +31,7 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 					}}
 				}
 				notified := 0
-				r.Sender.Settled = func() { notified++ }
+				r.Sender.EventsRecorded = func() { notified++ }
 				r.Step()
 				const why = "the address needs a memo"
 				if got := r.Now(w); got.Status != bursar.WithdrawalFailed || got.Error != why || got.CompletedAt.IsZero() {

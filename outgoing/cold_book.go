@@ -65,7 +65,7 @@ func (c *ColdSpends) idle(ctx context.Context, tx *store.Tx) (bool, error) {
 
 // Undo takes back what Apply and Credit wrote about a block. The alarm about a spend stays: the transaction is signed,
 // and may be in another block soon.
-func (c *ColdSpends) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
+func (c *ColdSpends) Undo(ctx context.Context, tx *store.Tx, b follow.RolledBackBlock) error {
 	if idle, err := c.idle(ctx, tx); idle || err != nil {
 		return err
 	}
@@ -97,9 +97,9 @@ func (c *ColdSpends) reverse(ctx context.Context, tx *store.Tx, x store.ColdSpen
 }
 
 // entryOfSpend is one of ledger.ColdSpent and ledger.ColdSpentReversed.
-type entryOfSpend func(ref string, round int, fee ledger.Lot, lost []ledger.Lot, at time.Time) ledger.Entry
+type entryOfSpend func(ref string, reversals int, fee ledger.Lot, lost []ledger.Lot, at time.Time) ledger.Entry
 
-// entryOf returns an entry of a spend, named after how often the spend was reversed: a reversal begins the next round.
+// entryOf returns an entry of a spend, named after how often the spend was reversed: a reversal counts itself.
 func (c *ColdSpends) entryOf(
 	ctx context.Context, tx *store.Tx, x store.ColdSpend, of entryOfSpend,
 ) (e ledger.Entry, err error) {
@@ -112,9 +112,9 @@ func (c *ColdSpends) entryOf(
 		return e, err
 	}
 	ref := ledger.FeeRef(x.Chain, x.TxID) + ":" + x.Base
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindColdReversed, ref)
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindColdReversed, ref)
 	if x.Booked {
-		round++
+		reversals++
 	}
-	return of(ref, round, ledger.Lot{Asset: native.Code, Amount: x.Fee}, lost, tx.Now()), err
+	return of(ref, reversals, ledger.Lot{Asset: native.Code, Amount: x.Fee}, lost, tx.Now()), err
 }

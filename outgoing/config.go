@@ -57,8 +57,8 @@ type Config struct {
 		ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest, paid ...bursar.ID,
 	) ([]chain.Order, error)
 
-	Wake    <-chan struct{} // a hint that there is something to do; may be nil
-	Settled func()          // called after a commit that recorded events
+	Wake           <-chan struct{} // a hint that there is something to do; may be nil
+	EventsRecorded func()          // called after a commit that recorded events
 
 	ConsolidateAbove int // number of UTXOs from which they are consolidated while fees are low; 0: 500
 

@@ -32,7 +32,7 @@ type Externals struct {
 }
 
 // Undo records that a block's external spends are in no block any more.
-func (e *Externals) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
+func (e *Externals) Undo(ctx context.Context, tx *store.Tx, b follow.RolledBackBlock) error {
 	return tx.ExternalSpends().Drop(ctx, e.Capabilities.ID, b.Height)
 }
 
@@ -95,7 +95,7 @@ func (e *Externals) judgeExternal(
 			return found, err
 		}
 	}
-	found, err = e.book(x).Judge(ctx, tx, b.Block, x, forgot)
+	found, err = e.assessor(x).Assess(ctx, tx, b.Block, x, forgot)
 	if err != nil || found.Verdict == recovery.ExternalTx {
 		return found, err
 	}
@@ -121,7 +121,7 @@ func (e *Externals) judgeExternal(
 	})
 }
 
-func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
+func (e *Externals) assessor(x chain.ExternalSpend) recovery.Assessor {
 	capabilities, own := e.Capabilities, e.Own
 	if own.Base == "" {
 		own = chain.Source{Key: e.Key, Base: e.Hot}
@@ -132,11 +132,11 @@ func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
 	if own.Base == "" && capabilities.SharedAddress {
 		own.Base = x.Base // on a chain with a shared address there is no other one
 	}
-	book := Book(capabilities, e.Registry, e.IDs, own, e.Log)
+	assessor := NewAssessor(capabilities, e.Registry, e.IDs, own, e.Log)
 	for _, base := range slices.Sorted(maps.Keys(e.Old)) {
-		book.Old = append(book.Old, chain.Source{Key: e.Old[base], Base: base})
+		assessor.Old = append(assessor.Old, chain.Source{Key: e.Old[base], Base: base})
 	}
-	return book
+	return assessor
 }
 
 func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpend, found recovery.Finding) {

@@ -38,7 +38,7 @@ func (r *harness) written() (n int) {
 	r.T.Helper()
 	db := r.Sender.DB
 	writes := false
-	r.Sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+	r.Sender.DB = db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
 		if at == store.Beginning {
 			writes = false
 		}

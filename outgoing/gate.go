@@ -113,12 +113,12 @@ func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
 	if err != nil || len(frozen) == 0 {
 		return err
 	}
-	held := &WaitError{}
+	waiting := &WaitError{}
 	for _, a := range frozen {
-		held.Accounts = append(held.Accounts, a.ID)
+		waiting.Accounts = append(waiting.Accounts, a.ID)
 	}
-	held.Reason = fmt.Sprintf("account %s is frozen: %s", frozen[0].ID, frozen[0].Frozen)
-	return held
+	waiting.Reason = fmt.Sprintf("account %s is frozen: %s", frozen[0].ID, frozen[0].Frozen)
+	return waiting
 }
 
 // passUnsigned checks an unsigned outgoing transaction at the gate. One that is held releases its reservations, so that
@@ -137,24 +137,24 @@ func (s *Sender) passUnsigned(ctx context.Context, lease store.Lease, p bursar.O
 		return p, err
 	}
 	err = s.checkGate(ctx, passage{outgoingTx: p, request: request, step: step, lease: lease})
-	var held *WaitError
+	var waiting *WaitError
 	switch {
 	case err == nil && step == stepSign:
 		return s.lowerNonce(ctx, lease, p)
-	case !errors.As(err, &held) || held.keeps:
+	case !errors.As(err, &waiting) || waiting.keeps:
 		return p, err
-	case len(held.Accounts) > 0:
-		if held.unscreened {
-			if err := s.DB.Do(ctx, func(tx *store.Tx) error { return s.screenAgain(ctx, tx, p, held.Reason) }); err != nil {
+	case len(waiting.Accounts) > 0:
+		if waiting.unscreened {
+			if err := s.DB.Do(ctx, func(tx *store.Tx) error { return s.screenAgain(ctx, tx, p, waiting.Reason) }); err != nil {
 				return p, err
 			}
 		}
 		return s.endAndRequeue(ctx, lease, p)
 	case step == stepBuild:
-		return p, held
+		return p, waiting
 	}
-	after, err := s.unreserve(ctx, lease, p, held.Reason)
-	return after, errors.Join(err, held)
+	after, err := s.unreserve(ctx, lease, p, waiting.Reason)
+	return after, errors.Join(err, waiting)
 }
 
 // unreserve frees the reservations of an unsigned outgoing transaction, which is built again, later or at once.
@@ -190,24 +190,24 @@ func (s *Sender) passSigned(
 	if err != nil {
 		return p, err
 	}
-	held := s.checkGate(ctx, passage{outgoingTx: p, request: request, step: stepSend, lease: lease})
-	if held == nil {
+	waiting := s.checkGate(ctx, passage{outgoingTx: p, request: request, step: stepSend, lease: lease})
+	if waiting == nil {
 		return p, nil
 	}
 	versions, err := s.versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
-		return p, errors.Join(held, err)
+		return p, errors.Join(waiting, err)
 	}
 	if lost, err := s.endIfLost(ctx, lease, state, p, versions); lost || err != nil {
-		return p, errors.Join(held, err)
+		return p, errors.Join(waiting, err)
 	}
 	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
-		return p, errors.Join(held, s.endExpired(ctx, lease, p, err))
+		return p, errors.Join(waiting, s.endExpired(ctx, lease, p, err))
 	}
 	if err := s.isBeingVoided(ctx, p); err != nil {
 		return p, err
 	}
-	return p, errors.Join(held, s.voidIfBlocking(ctx, lease, p, held))
+	return p, errors.Join(waiting, s.voidIfBlocking(ctx, lease, p, waiting))
 }
 
 // served returns the codes of the chain's currencies that are neither suspended nor halted.

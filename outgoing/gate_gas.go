@@ -115,14 +115,14 @@ func (s *Sender) feesPaid(
 
 // alarmGas raises the alarm for an outgoing transaction that waits for operator funds.
 func alarmGas(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
-	var held *WaitError
-	if !errors.As(trouble, &held) || !held.gas {
+	var waiting *WaitError
+	if !errors.As(trouble, &waiting) || !waiting.gas {
 		return nil
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{
 		Chain:   p.Chain,
 		Kind:    "gas_budget",
 		Ref:     string(p.Chain),
-		Message: held.Reason + ". Token sweeps, gas top-ups and token payouts wait",
+		Message: waiting.Reason + ". Token sweeps, gas top-ups and token payouts wait",
 	})
 }

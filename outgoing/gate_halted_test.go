@@ -93,7 +93,7 @@ func TestNothingIsSentDuringAHalt(t *testing.T) {
 					halt()
 				}
 				before := watched.sent
-				r.Sender.Settled = nil
+				r.Sender.EventsRecorded = nil
 				r.Step()
 				if begin == "stored" {
 					before = watched.sent

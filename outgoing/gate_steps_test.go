@@ -172,7 +172,7 @@ func TestOnlyBytesThatAreNotHeldAreSent(t *testing.T) {
 		r.Step()
 		r.Halt(byAnn(store.HaltCurrency("COIN")))
 		node, db, failed := r.sentOnly(), r.Sender.DB, false
-		r.Sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		r.Sender.DB = db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.Contains(what, "FROM outgoing_versions WHERE") && !failed {
 				failed = true
 				return errors.New("the connection broke")

@@ -45,7 +45,7 @@ func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 					r.Step() // assigned
 				}
 				node, signed, left := r.record(), r.signs(), 1
-				r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+				r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 					if left > 0 && at == store.Running && strings.Contains(query, of.query) {
 						left--
 						return refused

@@ -15,7 +15,7 @@ import (
 // before its result is used.
 func (r *harness) between(reads string, f func()) {
 	db, seen, done := r.Sender.DB, false, false
-	r.Sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+	r.Sender.DB = db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
 		seen = seen || at == store.Running && strings.Contains(what, reads)
 		if at == store.Ended && seen && !done {
 			done = true

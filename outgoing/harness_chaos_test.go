@@ -63,7 +63,7 @@ func (s *chaos) start(i int) {
 	p := *s.harness
 	node := resolvedBeside{s.Chain, s.meanwhile}
 	p.Follower.Chain, p.Sender.Chain, p.Sweeper.Chain, p.Sender.Signer = node, node, node, s.signer
-	db := s.DB.As(s.clock.Now, store.Conduct{Before: s.broken.before})
+	db := s.DB.As(s.clock.Now, store.Hooks{Before: s.broken.before})
 	p.Follower.DB, p.Sender.DB, p.Sweeper.DB = db, db, db
 	s.procs[i], s.leaseHolder = &p, i
 }

@@ -50,7 +50,7 @@ func (h *Inclusions) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) e
 
 // Undo unsettles what was settled in a block that is reorged out; its UTXOs and our transactions are in no block any
 // more.
-func (h *Inclusions) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
+func (h *Inclusions) Undo(ctx context.Context, tx *store.Tx, b follow.RolledBackBlock) error {
 	if err := h.unsettleBlock(ctx, tx, b.Height); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (h *Inclusions) cameBack(
 }
 
 // exclude records that transactions of ours are in no block any more. They are sent again.
-func (h *Inclusions) exclude(ctx context.Context, tx *store.Tx, b follow.Undone) error {
+func (h *Inclusions) exclude(ctx context.Context, tx *store.Tx, b follow.RolledBackBlock) error {
 	id := h.Capabilities.ID
 	if err := h.logExcluded(ctx, tx, b.Height); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (h *Inclusions) moveExternal(
 	if err != nil || !external || h.Capabilities.Model != chain.AccountModel {
 		return err
 	}
-	unsigned, _, err := unsignedOf(p)
+	unsigned, err := readUnsigned(p)
 	if err != nil {
 		return err
 	}

@@ -42,12 +42,12 @@ func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.
 		}
 		failed = errors.Join(failed, err)
 	}
-	book := Book(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
+	book := NewAssessor(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
 	return errors.Join(failed, s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		adopted, err := book.JudgeAgain(ctx, tx)
+		adopted, err := book.AssessAgain(ctx, tx)
 		tx.After(func() {
 			for _, id := range adopted {
 				s.Log.Warn("external spend recognized", "chain", state.Chain, "hash", id)

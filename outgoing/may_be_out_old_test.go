@@ -73,7 +73,7 @@ func losing(t *testing.T, model sim.Config, test func(t *testing.T, l *lost, c *
 		broke := errors.New("the connection broke")
 		l.signer = &forgetful{Signer: r.Sender.Signer, signed: map[bursar.ID]bool{}, after: func(tx chain.SignedTx) {
 			l.raw = tx
-			r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+			r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
 				if at == store.Committing {
 					return broke
 				}

@@ -24,7 +24,7 @@ func TestARefundThatMayBeOutIsPaidOnce(t *testing.T) {
 				r.SendBack(d, "sender")
 				broke := errors.New("the connection broke")
 				l.signer = &forgetful{Signer: r.Sender.Signer, signed: map[bursar.ID]bool{}, after: func(chain.SignedTx) {
-					r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+					r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
 						if at == store.Committing {
 							return broke
 						}

@@ -30,7 +30,7 @@ func TestARefusalForgetsNothingThatMayBeOut(t *testing.T) {
 				r.Sender.Signer, r.Sender.Marks = d, journalOf{d}
 				lost := errors.New("the connection broke")
 				d.halt = func() {
-					r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+					r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
 						if at == store.Committing {
 							return lost
 						}

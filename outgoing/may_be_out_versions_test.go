@@ -71,7 +71,7 @@ func TestATransactionThatIsIncludedBeforeItIsGivenUpIsKept(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				armed, looks := false, false
 				then := func() {}
-				r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+				r := newHarness(t, db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
 					looks = looks || armed && at == store.Running &&
 						strings.Contains(what, "UNION SELECT v.resource FROM moved_reservations")
 					if at == store.Ended && looks {

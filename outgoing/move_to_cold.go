@@ -210,6 +210,15 @@ func (s *Sender) shortToCold(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 		moved.Address.Base, gone)
 }
 
+// unsettleToCold undoes the booking of what a token kept of a move to cold.
+func (h *Inclusions) unsettleToCold(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	request, err := DecodeRequest(p)
+	if err != nil || len(request.Payments) != 1 || request.Payments[0].Contract == "" {
+		return err
+	}
+	return h.unsettleShortSweep(ctx, tx, p, request.Payments[0])
+}
+
 // raiseColdMove raises one alarm for a currency, however often its moves fail.
 func raiseColdMove(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, reason string) error {
 	return tx.Alarms().Raise(ctx, store.Alarm{

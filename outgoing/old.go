@@ -38,7 +38,7 @@ func (s *Sender) endIfOldEpoch(ctx context.Context, lease store.Lease, p bursar.
 	}
 	s.Log.Info("outgoing transaction given up before signing", "outgoing", p.ID, "chain", p.Chain, "reason", epochBegan)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.waitAgain(ctx, tx, now); err != nil {
+		if err := s.requeueUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
 		if err := unattributed.FailPaidBy(ctx, tx, now.ID, epochBegan); err != nil {

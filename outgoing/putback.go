@@ -48,7 +48,7 @@ func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) 
 }
 
 func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.ForgottenPayment) error {
-	request, unsigned, err := recovery.Resign(f)
+	request, unsigned, err := recovery.SignAgainInputs(f)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}
-	book := Book(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
+	book := NewAssessor(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
 	book.Old = s.Old
 	became := ""
 	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {

@@ -142,7 +142,7 @@ func (s *Sender) recordSent(ctx context.Context, lease store.Lease, state store.
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingSent)
 	})
 	if err == nil {
-		s.notifySettled()
+		s.notifyEventsRecorded()
 	}
 	return err
 }
@@ -243,13 +243,10 @@ func (s *Sender) endSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	if err := s.freeReservations(ctx, tx, p, resources); err != nil {
 		return err
 	}
-	if err := s.closeAlarms(ctx, tx, p); err != nil {
-		return err
-	}
 	if err := recovery.ResolveUnpaid(ctx, tx, p); err != nil {
 		return err
 	}
-	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
+	return s.end(ctx, tx, p)
 }
 
 // requeuePayments requeues the withdrawals and the refund that an outgoing transaction would have paid, and refunds

@@ -11,7 +11,7 @@
 //	free     its UTXOs or its nonce are free for others: freeReservations, or freeUnsigned if it was never signed.
 //	         unreserve also makes it new: it is built once more, later or at once.
 //	requeue  what it was to pay goes back into the queue, and another one pays it: requeuePayments after a signature,
-//	         waitAgain before one.
+//	         requeueUnsigned before one.
 //	end      its status becomes abandoned and its alarms close; end does no more. Before a signature there are
 //	         endAndRequeue, endRefused, endSweep, endConsolidation, endMoveToCold, endIntoHanging and EndCancelled;
 //	         after one endSigned, which also frees and requeues, and endExpired, which calls it once the final chain

@@ -20,11 +20,11 @@ func (s *Sender) storeError(ctx context.Context, lease store.Lease, p bursar.Out
 		return nil
 	}
 	var gas *chain.NeedsGasError
-	var held *WaitError
+	var waiting *WaitError
 	switch {
-	case errors.As(trouble, &held):
+	case errors.As(trouble, &waiting):
 		s.Log.Info("outgoing transaction held back", "outgoing", p.ID, "chain", p.Chain, "status", p.Status,
-			"reason", held.Reason)
+			"reason", waiting.Reason)
 	case errors.As(trouble, &gas): // every sweep of a token begins this way
 		s.Log.Info("outgoing transaction waits for gas", "outgoing", p.ID, "chain", p.Chain, "address", gas.Source.Base,
 			"amount", s.nativeText(gas.Amount))

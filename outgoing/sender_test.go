@@ -20,7 +20,7 @@ func TestARunningSenderPays(t *testing.T) {
 		w := r.Order(300_000_000, r.Chain.Named("outside"))
 		running, cancel := context.WithCancel(ctx)
 		settled, ended := make(chan struct{}, 100), make(chan error, 1)
-		r.Sender.Settled, r.Sender.Pace = func() { settled <- struct{}{} }, 1
+		r.Sender.EventsRecorded, r.Sender.Pace = func() { settled <- struct{}{} }, 1
 		go func() { ended <- r.Sender.Run(running, r.Lease) }()
 		<-settled
 		if got := r.Now(w); got.Status != bursar.WithdrawalBroadcast {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
@@ -41,7 +40,7 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 		failed = errors.Join(failed, err)
 	}
 	if len(due) > 0 {
-		s.notifySettled()
+		s.notifyEventsRecorded()
 	}
 	if failed != nil {
 		failed = fmt.Errorf("settle: %w", failed)
@@ -82,7 +81,7 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	if err := s.endVoiding(ctx, tx, p); err != nil {
 		return err
 	}
-	if err := s.bookFee(ctx, tx, p); err != nil {
+	if err := bookFee(ctx, tx, s.Registry, p); err != nil {
 		return err
 	}
 	// What an adopted transaction paid besides withdrawals and refunds.
@@ -206,31 +205,14 @@ func (s *Sender) settleWithdrawals(
 	return nil
 }
 
-// bookFee books the network fee, once for each time that the transaction became final.
-func (s *Sender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	if p.Fee.IsZero() {
-		return nil
-	}
-	native, err := s.Registry.Native(p.Chain)
-	if err != nil {
-		return err
-	}
-	ref := ledger.FeeRef(p.Chain, p.TxID)
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)
-	if err != nil {
-		return err
-	}
-	return tx.Ledger().Post(ctx, ledger.NetworkFee(ref, round, native.Code, p.Fee, tx.Now()))
-}
-
-func (s *Sender) notifySettled() {
-	if s.Settled != nil {
-		s.Settled()
+func (s *Sender) notifyEventsRecorded() {
+	if s.EventsRecorded != nil {
+		s.EventsRecorded()
 	}
 }
 
-func encodeUnsigned(d chain.UnsignedTx) ([]byte, error) {
-	text, err := json.Marshal(d)
+func encodeUnsigned(unsigned chain.UnsignedTx) ([]byte, error) {
+	text, err := json.Marshal(unsigned)
 	if err != nil {
 		return nil, fmt.Errorf("encode unsigned transaction: %w", err)
 	}

@@ -27,7 +27,7 @@ func TestATransactionThatCannotBeSettledHoldsUpNothing(t *testing.T) {
 		r.CatchUp()
 		attack(`DELETE FROM outgoing_versions WHERE outgoing_id = $1`, r.Now(broken).OutgoingID)
 		woken := 0
-		r.Sender.Settled = func() { woken++ }
+		r.Sender.EventsRecorded = func() { woken++ }
 		if err := r.Sender.Step(ctx, r.Lease); err == nil || !strings.Contains(err.Error(), "has no stored version") {
 			t.Errorf("the step returned %v, want an error and %q in it", err, "has no stored version")
 		}
@@ -47,7 +47,7 @@ func TestAStepThatSettlesNothingWakesNobody(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.Prepare()
 		r.Settle()
-		r.Sender.Settled = func() { t.Error("deliveries were woken") }
+		r.Sender.EventsRecorded = func() { t.Error("deliveries were woken") }
 		r.Must(r.Sender.Step(ctx, r.Lease))
 	})
 }

@@ -44,7 +44,7 @@ func TestTheSweepsOfABlockAreSettledTogether(t *testing.T) {
 			swept := r.finalSweeps(sweeps)
 			untouched := r.Sender.DB
 			defer func() { r.Sender.DB = untouched }()
-			r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+			r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
 				if at == store.Committing {
 					made++
 				}

@@ -31,7 +31,7 @@ func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhi
 // atOneMoment returns how many transactions the step had.
 func atOneMoment(r *harness, at int, set func(r *harness) (meanwhile func()), judge func(r *harness)) (ended int) {
 	meanwhile := set(r)
-	r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, point store.Point, _ string) error {
+	r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, point store.Point, _ string) error {
 		if point == store.Ended {
 			if ended++; ended == at {
 				meanwhile()

@@ -139,7 +139,7 @@ func TestAStepWithoutWorkLocksNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.Fund()
 		r.Settle()
-		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, _ store.Point, query string) error {
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, _ store.Point, query string) error {
 			if strings.Contains(query, "holder = $2 AND token = $3") {
 				t.Error("a step locks its chain though nothing is to do")
 			}

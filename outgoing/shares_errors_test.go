@@ -48,7 +48,7 @@ func (r *harness) eachPart(failure error, judge func(name string, of part, err e
 		r.Restart()
 		r.CatchUp()
 		node, left, after := r.record(), of.before, 0
-		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 			switch {
 			case at != store.Running:
 			case left < 0:
@@ -92,7 +92,7 @@ func TestAnErrorOfWithdrawalsHoldsUpNoSweep(t *testing.T) {
 		r.Step() // requested
 		r.Restart()
 		r.CatchUp()
-		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && strings.Contains(query, "s.number > $3") {
 				r.Sender.DB = r.DB
 				return refused
@@ -132,7 +132,7 @@ func TestErrorsAreReturnedWhileAChainIsNotReady(t *testing.T) {
 		r.Chain.Mine(4)
 		r.CatchUp()
 		r.Restart() // its follower has not caught up
-		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && strings.Contains(query, "s.height > 0 AND s.height <= $2") {
 				return refused
 			}

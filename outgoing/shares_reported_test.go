@@ -57,7 +57,7 @@ func (r *harness) busySteps(
 		r.CatchUp()
 		r.Check(r.Sweeper.Step(ctx, r.Lease))
 		f := &refusals{refuse: refuse(round), given: map[error]string{}}
-		r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: f.before})
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: f.before})
 		r.Sender.Chain = resolvedBeside{r.Chain, func() { f.called("a node is asked") }}
 		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) { f.called("the signer is asked") }}
 		err := r.Sender.Step(ctx, r.Lease)

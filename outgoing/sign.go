@@ -55,9 +55,9 @@ func (s *Sender) sign(
 	delete(s.memory.pauses, p.ID)
 	after, err := s.storeVersion(ctx, passage{outgoingTx: p, request: request, step: stepSign, lease: lease},
 		signedVersion{unsigned: unsigned, signed: signed}, bursar.OutgoingSigned)
-	var held *WaitError
+	var waiting *WaitError
 	if s.Marks != nil && !out &&
-		(errors.As(err, &held) || errors.Is(err, unattributed.ErrRecalled) ||
+		(errors.As(err, &waiting) || errors.Is(err, unattributed.ErrRecalled) ||
 			errors.Is(err, unattributed.ErrEarlierRefund)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
 	}
@@ -84,9 +84,9 @@ type signedVersion struct {
 // It stores nothing if another version is in a block already, or if the gate was closed while it was signed: those
 // bytes are then neither stored nor sent.
 func (s *Sender) storeVersion(
-	ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus,
+	ctx context.Context, p passage, v signedVersion, next bursar.OutgoingStatus,
 ) (bursar.OutgoingTx, error) {
-	text, err := encodeUnsigned(b.unsigned)
+	text, err := encodeUnsigned(v.unsigned)
 	if err != nil {
 		return p.outgoingTx, err
 	}
@@ -101,10 +101,10 @@ func (s *Sender) storeVersion(
 			return err
 		}
 		if err := tx.Outgoing().AddVersion(ctx, now,
-			store.Version{TxID: b.signed.TxID, Unsigned: text, Raw: b.signed.Raw}); err != nil {
+			store.Version{TxID: v.signed.TxID, Unsigned: text, Raw: v.signed.Raw}); err != nil {
 			return err
 		}
-		for _, c := range b.signed.Change {
+		for _, c := range v.signed.Change {
 			utxo := store.UTXO{
 				Outpoint: c.Outpoint,
 				Base:     c.Source.Base,
@@ -117,14 +117,14 @@ func (s *Sender) storeVersion(
 				return err
 			}
 		}
-		if err := s.nameWithdrawals(ctx, tx, now.ID, b.signed.TxID); err != nil {
+		if err := s.nameWithdrawals(ctx, tx, now.ID, v.signed.TxID); err != nil {
 			return err
 		}
-		if err := s.nameRefund(ctx, tx, now, b.signed.TxID); err != nil {
+		if err := s.nameRefund(ctx, tx, now, v.signed.TxID); err != nil {
 			return err
 		}
-		now.Unsigned, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
-		s.log(tx, "outgoing transaction signed", now, "fee", s.nativeText(b.unsigned.Fee))
+		now.Unsigned, now.Error, now.TxID, now.SentAt = text, "", v.signed.TxID, v.at
+		s.log(tx, "outgoing transaction signed", now, "fee", s.nativeText(v.unsigned.Fee))
 		return tx.Outgoing().SetStatus(ctx, now, next)
 	})
 	return after, err

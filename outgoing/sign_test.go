@@ -82,7 +82,7 @@ func TestTheJournalKeepsTransactionsThatMayBeSigned(t *testing.T) {
 			"noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
 		"the commit fails": {func(r *harness, d *recordingMarks) {
 			d.halt = func() {
-				r.Sender.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+				r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
 					if at == store.Committing {
 						return errors.New("the connection broke")
 					}

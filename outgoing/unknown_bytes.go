@@ -2,11 +2,9 @@ package outgoing
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
@@ -50,15 +48,12 @@ func (h *Inclusions) wayOut(p bursar.OutgoingTx) string {
 
 // resolveUnknownBytes closes the alarm about an adopted transaction that is in a block again.
 func resolveUnknownBytes(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	var unsigned chain.UnsignedTx
 	if len(p.Unsigned) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
-		return fmt.Errorf("decode the unsigned transaction of outgoing transaction %s: %w", p.ID, err)
-	}
-	if len(unsigned.Bytes) > 0 {
-		return nil
+	unsigned, err := readUnsigned(p)
+	if err != nil || len(unsigned.Bytes) > 0 {
+		return err
 	}
 	return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())
 }

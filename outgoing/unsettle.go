@@ -2,12 +2,10 @@ package outgoing
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
@@ -31,7 +29,7 @@ func (h *Inclusions) unsettleBlock(ctx context.Context, tx *store.Tx, height uin
 }
 
 func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	if err := h.unsettleFee(ctx, tx, p); err != nil {
+	if err := reverseFee(ctx, tx, h.Registry, p); err != nil {
 		return err
 	}
 	if err := recovery.Unsettle(ctx, tx, h.Registry, p); err != nil {
@@ -63,36 +61,11 @@ func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 
 // unspendAdopted is UTXOs.Unspend for a transaction whose bytes are not known: another one may have reserved its UTXOs.
 func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	unsigned, adopted, err := unsignedOf(p)
-	if err != nil || !adopted {
+	unsigned, err := readUnsigned(p)
+	if err != nil || len(unsigned.Bytes) > 0 {
 		return err
 	}
 	return tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, false)
-}
-
-// unsignedOf returns a settled outgoing transaction's unsigned transaction, and whether it was adopted, so that its
-// bytes are not known.
-func unsignedOf(p bursar.OutgoingTx) (unsigned chain.UnsignedTx, adopted bool, err error) {
-	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
-		return unsigned, false, fmt.Errorf("decode the unsigned transaction: %w", err)
-	}
-	return unsigned, len(unsigned.Bytes) == 0, nil
-}
-
-func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	if p.Fee.IsZero() {
-		return nil
-	}
-	native, err := h.Registry.Native(p.Chain)
-	if err != nil {
-		return err
-	}
-	ref := ledger.FeeRef(p.Chain, p.TxID)
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)
-	if err != nil {
-		return err
-	}
-	return tx.Ledger().Post(ctx, ledger.NetworkFeeReversed(ref, round+1, native.Code, p.Fee, tx.Now()))
 }
 
 // unsettleWithdrawal undoes the settlement or the refund of a withdrawal.

@@ -108,8 +108,8 @@ func (s *Sender) blockageBy(
 	}
 	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, request chain.TxRequest) (bool, error) {
 		err := s.notHalted(ctx, tx, passage{outgoingTx: other, request: request})
-		var held *WaitError
-		if errors.As(err, &held) {
+		var waiting *WaitError
+		if errors.As(err, &waiting) {
 			return false, nil
 		}
 		return err == nil, err
@@ -196,9 +196,9 @@ func (s *Sender) fillerFrom(
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
 	void := bursar.OutgoingTx{Chain: capabilities.ID, Currency: native.Code}
 	err = s.notHalted(ctx, tx, passage{outgoingTx: void, request: request})
-	var held *WaitError
-	if errors.As(err, &held) {
-		return request, held.Reason, nil
+	var waiting *WaitError
+	if errors.As(err, &waiting) {
+		return request, waiting.Reason, nil
 	}
 	return request, "", err
 }

@@ -230,7 +230,7 @@ func TestNothingIsVoidedAfterTheHaltHasEnded(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				armed, looks := false, false
 				then := func() {}
-				r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+				r := newHarness(t, db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
 					looks = looks || armed && at == store.Running && strings.Contains(what, "ORDER BY s.number") &&
 						strings.Contains(what, "s.id <>")
 					if at == store.Ended && looks {

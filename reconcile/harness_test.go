@@ -48,7 +48,7 @@ func newHarness(t *testing.T, spending chain.Model) *harness {
 	b := &harness{T: t,
 		Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: spending, Confirmations: 2}),
 		clock: clocktest.New(), holds: map[string]uint64{}}
-	b.Database = bursartest.Over(t, storetest.Open(t, storetest.Reused(t)).As(b.clock.Now, store.Conduct{}))
+	b.Database = bursartest.Over(t, storetest.Open(t, storetest.Reused(t)).As(b.clock.Now, store.Hooks{}))
 	b.Mine(9)
 	native := bursar.Currency{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2}
 	known, err := bursar.NewRegistry([]bursar.Currency{native})

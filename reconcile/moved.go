@@ -32,11 +32,11 @@ func unsettled(ctx context.Context, tx *store.Tx, c bursar.Currency, height uint
 
 // withMoved replaces the requested amount with what an outgoing transaction really took from us.
 func withMoved(sum bursar.Amount, c bursar.Currency, p bursar.OutgoingTx) (bursar.Amount, error) {
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Request, &order); err != nil {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return sum, err
 	}
-	for _, payment := range order.Payments {
+	for _, payment := range request.Payments {
 		if payment.Contract != c.Contract {
 			continue
 		}
@@ -44,7 +44,7 @@ func withMoved(sum bursar.Amount, c bursar.Currency, p bursar.OutgoingTx) (bursa
 		if err != nil {
 			return sum, err
 		}
-		if order.Kind != chain.KindSweep { // a sweep returns to us what it does not lose
+		if request.Kind != chain.KindSweep { // a sweep returns to us what it does not lose
 			sum, lost = sum.SubOrZero(payment.Amount), gone
 		}
 		if sum, err = sum.Add(lost); err != nil {

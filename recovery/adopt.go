@@ -23,7 +23,7 @@ type made struct {
 }
 
 // payment returns an outgoing transaction that pays withdrawals or a refund.
-func (k Book) payment(x chain.ExternalSpend, wants []want) made {
+func (k Assessor) payment(x chain.ExternalSpend, wants []want) made {
 	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: k.toOthers(x)}, wants: wants}
 	if m.currency = k.currency(x); len(wants) > 0 {
 		m.currency = wants[0].currency
@@ -37,7 +37,7 @@ func (k Book) payment(x chain.ExternalSpend, wants []want) made {
 }
 
 // currency returns the currency that an external spend moved first, or that of its fee.
-func (k Book) currency(x chain.ExternalSpend) bursar.CurrencyCode {
+func (k Assessor) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 	for _, p := range x.Payments {
 		if c, configured := k.Registry.Asset(k.Capabilities.ID, p.Contract); configured {
 			return c.Code
@@ -50,7 +50,7 @@ func (k Book) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 // adopt turns an external spend into an outgoing transaction, as if this database had sent it: it is in its block, its
 // reservations are used, and its payments only wait for the block to be final. Unsigned transactions with the same
 // reservations or the same payments are given up.
-func (k Book) adopt(
+func (k Assessor) adopt(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made,
 ) (bursar.ID, error) {
 	m.request.ID, m.request.MaxFee = k.IDs.Next(), x.Fee
@@ -122,7 +122,7 @@ func unsignedOf(x chain.ExternalSpend) ([]byte, error) {
 }
 
 // useNonces records the nonces that an external spend used, so that the next transaction takes the one after them.
-func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
+func (k Assessor) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
 	if k.Capabilities.Model != chain.AccountModel {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 
 // clearConflicts gives up the unsigned transactions that an external spend has replaced, and removes its payments from
 // signed ones that can never be included.
-func (k Book) clearConflicts(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
+func (k Assessor) clearConflicts(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (k Book) clearConflicts(ctx context.Context, tx *store.Tx, x chain.External
 }
 
 // giveUp ends an outgoing transaction that was never signed; its payments wait again.
-func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.ExternalSpend) error {
+func (k Assessor) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.ExternalSpend) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil || p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
 		return err
@@ -205,7 +205,9 @@ func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Ex
 }
 
 // freeReservations releases what an unsigned transaction reserved, except what the external spend used.
-func (k Book) freeReservations(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
+func (k Assessor) freeReservations(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend,
+) error {
 	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}

@@ -17,10 +17,11 @@ import (
 func (r *harness) refund(to string, units uint64) bursar.Resolution {
 	r.Helper()
 	r.n++
-	d := bursar.Deposit{ID: r.Book.IDs.Next(), Purpose: bursar.ForUnattributed, Currency: "COIN", Chain: r.Capabilities.ID,
+	d := bursar.Deposit{ID: r.Assessor.IDs.Next(), Purpose: bursar.ForUnattributed, Currency: "COIN",
+		Chain:   r.Capabilities.ID,
 		TxID:    fmt.Sprint("came ", r.n),
 		Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(units + 1), Status: bursar.DepositPending, Height: 1}
-	n := bursar.Resolution{ID: r.Book.IDs.Next(), DepositID: d.ID, Chain: r.Capabilities.ID, Currency: "COIN",
+	n := bursar.Resolution{ID: r.Assessor.IDs.Next(), DepositID: d.ID, Chain: r.Capabilities.ID, Currency: "COIN",
 		Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
 		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), ResolvedAt: r.clock.Now()}
 	r.Do(func(tx *store.Tx) error {

@@ -17,7 +17,7 @@ import (
 // a loss, or for a payment of the operator's, before it was known what it paid. The withdrawals are confirmed if its
 // block is final, and what was booked of the payments is booked back. Whoever says so, each of them must match a
 // payment that nothing explains, to the unit and by its address.
-func (k Book) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
+func (k Assessor) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
 	if len(a.Withdrawals) == 0 || a.Rest != "" {
 		return fmt.Errorf("%w: item %d is %s: only withdrawals that it paid can be added", ErrUnfit, x.Number, x.Status)
 	}
@@ -43,7 +43,7 @@ func (k Book) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a 
 
 // beginAmending locks the outgoing transaction behind an external spend that was explained, and books back what nothing
 // explains of it if it is final. endAmending is its counterpart.
-func (k Book) beginAmending(
+func (k Assessor) beginAmending(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) (p bursar.OutgoingTx, err error) {
 	if p, err = tx.Outgoing().Lock(ctx, x.OutgoingID); err != nil {
@@ -63,7 +63,7 @@ func (k Book) beginAmending(
 
 // endAmending books a final outgoing transaction again, and confirms the withdrawals that it pays too. Where all that a
 // resumed one paid to others is explained, the rest came back to the operator, or was the fee.
-func (k Book) endAmending(
+func (k Assessor) endAmending(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, added []bursar.ID,
 ) error {
 	left, err := k.unlinked(ctx, tx, x, p)
@@ -100,7 +100,7 @@ func (k Book) endAmending(
 }
 
 // amendOne lets an outgoing transaction that was explained pay one more withdrawal.
-func (k Book) amendOne(
+func (k Assessor) amendOne(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, w bursar.Withdrawal,
 ) error {
 	currency, err := k.Registry.Get(w.Currency)
@@ -120,7 +120,7 @@ func (k Book) amendOne(
 // split makes a payment of an external spend one of its outgoing transaction's if that has only the rest of what it
 // took, as where a chain with UTXOs was resumed. It must be a payment that the external spend made, and that is whole:
 // a token may have delivered less.
-func (k Book) split(
+func (k Assessor) split(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, paid chain.Payment,
 ) error {
 	var made []chain.Payment
@@ -176,7 +176,7 @@ func joined(ids []bursar.ID) string {
 
 // amendByJournal is amend for what the journal says that a transaction was signed for, where an operator has said
 // otherwise before it was put back: they could not know. What does not fit is left as it is.
-func (k Book) amendByJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, c content) error {
+func (k Assessor) amendByJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, c content) error {
 	p, err := tx.Outgoing().Lock(ctx, x.OutgoingID)
 	if err != nil || p.Failed || p.Height == 0 || p.Status != bursar.OutgoingSent && p.Status != bursar.OutgoingFinal {
 		return err
@@ -217,7 +217,7 @@ func (k Book) amendByJournal(ctx context.Context, tx *store.Tx, x store.External
 
 // unlinked returns the payments of an external spend that match neither a withdrawal nor a refund of its outgoing
 // transaction and that were delivered whole.
-func (k Book) unlinked(
+func (k Assessor) unlinked(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx,
 ) (left []chain.Payment, err error) {
 	var made []chain.Payment
@@ -245,7 +245,7 @@ func (k Book) unlinked(
 }
 
 // amendRefund lets an outgoing transaction that was explained pay a refund to a sender, as the journal says.
-func (k Book) amendRefund(ctx context.Context, tx *store.Tx, x store.ExternalSpend, j journaled) error {
+func (k Assessor) amendRefund(ctx context.Context, tx *store.Tx, x store.ExternalSpend, j journaled) error {
 	p, err := k.beginAmending(ctx, tx, x)
 	if err != nil {
 		return err
@@ -270,7 +270,7 @@ func (k Book) amendRefund(ctx context.Context, tx *store.Tx, x store.ExternalSpe
 	return k.endAmending(ctx, tx, x, p, nil)
 }
 
-func (k Book) contractOf(j journaled) string {
+func (k Assessor) contractOf(j journaled) string {
 	currency, _ := k.Registry.Get(j.Currency) // of one that is not configured nothing is booked
 	return currency.Contract
 }

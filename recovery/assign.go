@@ -10,7 +10,7 @@ import (
 
 // assign lets an adopted transaction pay a withdrawal or a refund. From then on both are settled and unsettled
 // together.
-func (k Book) assign(ctx context.Context, tx *store.Tx, w want, p bursar.OutgoingTx) error {
+func (k Assessor) assign(ctx context.Context, tx *store.Tx, w want, p bursar.OutgoingTx) error {
 	if w.refund != nil {
 		return unattributed.Adopted(ctx, tx, w.refund.DepositID, p)
 	}

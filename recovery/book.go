@@ -20,11 +20,11 @@ func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p burs
 		return err
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindExternalReversed, ref)
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindExternalReversed, ref)
 	if err != nil {
 		return err
 	}
-	return tx.Ledger().Post(ctx, ledger.ExternalSpent(ref, round, account, lots, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.ExternalSpent(ref, reversals, account, lots, tx.Now()))
 }
 
 // Unsettle reverses what Settle booked for an outgoing transaction, because its final block is reorged out.
@@ -34,11 +34,11 @@ func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bu
 		return err
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindExternalReversed, ref)
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindExternalReversed, ref)
 	if err != nil {
 		return err
 	}
-	return tx.Ledger().Post(ctx, ledger.ExternalSpentReversed(ref, round+1, account, lots, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.ExternalSpentReversed(ref, reversals+1, account, lots, tx.Now()))
 }
 
 // unexplained returns what an adopted transaction paid besides withdrawals and refunds, and who bears it.

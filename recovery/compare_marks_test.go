@@ -168,7 +168,7 @@ func TestAnIndexGivenOutDuringACheckIsNoStepBack(t *testing.T) {
 	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		g := r.Guard(filepath.Join(t.TempDir(), "seed.marks"))
 		looking := false
-		g.DB = r.DB.As(r.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+		g.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
 			if looking && at == store.Ended {
 				looking = false
 				r.Wallet(0)

@@ -38,7 +38,7 @@ func (p *post) over(url string) {
 	p.Helper()
 	p.base = storetest.Open(p.T, url)
 	ids := bursar.NewIDs(p.base.Now, nil)
-	p.Guard = &recovery.Guard{DB: p.base.As(p.clock.Now, store.Conduct{}),
+	p.Guard = &recovery.Guard{DB: p.base.As(p.clock.Now, store.Hooks{}),
 		Keeper: marks.NewFile(p.file),
 		Chains: []bursar.ChainID{simbtc}, Families: []bursar.Family{"fam"}, Log: slog.New(slog.DiscardHandler),
 		Name: func() string { return ids.Next().String() },

@@ -29,11 +29,11 @@ var (
 		Lifetime: chain.Lifetime{Blocks: 6}}
 )
 
-// harness is the book of one chain over a database with the accounts of Ann and Bob.
+// harness is the assessor of one chain over a database with the accounts of Ann and Bob.
 type harness struct {
 	*testing.T
 	bursartest.Database
-	recovery.Book
+	recovery.Assessor
 	clock *clocktest.Clock
 	n     byte
 }
@@ -46,11 +46,11 @@ func newHarness(t *testing.T, capabilities chain.Capabilities) *harness {
 // newHarnessBeside creates a second harness.
 func newHarnessBeside(t *testing.T, capabilities chain.Capabilities) *harness {
 	r := &harness{T: t, clock: clocktest.New()}
-	r.Database = bursartest.Over(t, storetest.Open(t, storetest.Reused(t)).As(r.clock.Now, store.Conduct{}))
+	r.Database = bursartest.Over(t, storetest.Open(t, storetest.Reused(t)).As(r.clock.Now, store.Hooks{}))
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: capabilities.ID, Decimals: 8, Places: 8},
 		{Code: "TOKEN", Chain: capabilities.ID, Contract: "token", Decimals: 6, Places: 6}})
 	r.Must(err)
-	r.Book = outgoing.Book(capabilities, registry, r.Database.IDs,
+	r.Assessor = outgoing.NewAssessor(capabilities, registry, r.Database.IDs,
 		chain.Source{Base: "hot", Key: chain.Hot(capabilities.Family)}, slog.New(slog.DiscardHandler))
 	for _, id := range []bursar.ID{ann, bob} {
 		r.AddAccount(bursar.Account{ID: id, NotifyWithdrawals: true, Webhook: "https://a.example/"})
@@ -71,7 +71,7 @@ func (r *harness) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to 
 	units uint64) bursar.Withdrawal {
 	r.Helper()
 	r.clock.Advance(time.Second)
-	w := bursar.Withdrawal{ID: r.Book.IDs.Next(), AccountID: account, Currency: currency, Amount: bursar.Units(units),
+	w := bursar.Withdrawal{ID: r.Assessor.IDs.Next(), AccountID: account, Currency: currency, Amount: bursar.Units(units),
 		Address: bursar.Address{Base: to},
 		Status:  status, CreatedAt: r.DB.Now()}
 	r.Do(func(tx *store.Tx) error {
@@ -119,7 +119,7 @@ func units(a bursar.Amount) uint64 {
 func (r *harness) spend(status bursar.OutgoingStatus, request chain.TxRequest, resources []string,
 	together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.OutgoingTx{ID: r.Book.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(request.Kind),
+	p := bursar.OutgoingTx{ID: r.Assessor.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(request.Kind),
 		Request:  marshal(r.T, request),
 		Currency: "COIN", Base: "hot"}
 	r.Do(func(tx *store.Tx) error {
@@ -156,7 +156,7 @@ func (r *harness) judge(x chain.ExternalSpend, forgot bool) recovery.Finding {
 	r.Helper()
 	var found recovery.Finding
 	r.Do(func(tx *store.Tx) (err error) {
-		found, err = r.Judge(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: 7}, Time: r.clock.Now()}, x, forgot)
+		found, err = r.Assess(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: 7}, Time: r.clock.Now()}, x, forgot)
 		return err
 	})
 	return found

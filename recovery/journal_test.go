@@ -150,7 +150,7 @@ func TestAPaymentWhoseBlockIsReorgedOutIsSentAgain(t *testing.T) {
 		r.CatchUp()
 		for _, x := range r.Unclear() {
 			r.Do(func(tx *store.Tx) error {
-				book := outgoing.Book(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
+				book := outgoing.NewAssessor(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
 				return book.Resolve(ctx, tx, recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "ann"})
 			})
 		}

@@ -14,7 +14,7 @@ import (
 // answersJournal refuses an explanation that leaves out a withdrawal which the external spend paid as the journal says:
 // the database may have been altered, so that the withdrawal has another destination now, and would be paid again once
 // that is mended.
-func (k Book) answersJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
+func (k Assessor) answersJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
 	journaled, err := k.Journaled(ctx, tx, x)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (k Book) answersJournal(ctx context.Context, tx *store.Tx, x store.External
 // Journaled returns the unfinished withdrawals that an external spend paid by the journal: a forgotten transaction that
 // is not put back yet used the same UTXO or nonce, was made for them, and made the same payments. Their destinations in
 // the database may be others.
-func (k Book) Journaled(
+func (k Assessor) Journaled(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) (list []bursar.Withdrawal, err error) {
 	paid, err := k.recordedPaidByJournal(ctx, tx, x)
@@ -54,7 +54,7 @@ func (k Book) Journaled(
 }
 
 // recordedPaidByJournal is paidByJournal for an external spend as it is recorded.
-func (k Book) recordedPaidByJournal(
+func (k Assessor) recordedPaidByJournal(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) ([]journaled, error) {
 	spent := chain.ExternalSpend{Failed: x.Failed}
@@ -67,7 +67,9 @@ func (k Book) recordedPaidByJournal(
 
 // paidByJournal returns the withdrawals and refunds that an external spend paid by the journal, also those that the
 // database does not know.
-func (k Book) paidByJournal(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (list []journaled, err error) {
+func (k Assessor) paidByJournal(
+	ctx context.Context, tx *store.Tx, x chain.ExternalSpend,
+) (list []journaled, err error) {
 	if x.Failed {
 		return nil, nil
 	}

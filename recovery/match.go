@@ -65,7 +65,7 @@ type fitted struct {
 	later bool // they match what another transaction of ours may still pay: unknown until that ends
 }
 
-func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend) (f fitted, err error) {
+func (k Assessor) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend) (f fitted, err error) {
 	payments := k.toOthers(x)
 	if !k.paysFromHot(x) || x.Failed || len(payments) == 0 {
 		return fitted{why: "no withdrawal has an address that it pays"}, nil
@@ -144,7 +144,7 @@ func severalAccounts(wants []want) bool {
 }
 
 // inUnits appends the payments in whole units to a reason.
-func (k Book) inUnits(why string, payments []chain.Payment) string {
+func (k Assessor) inUnits(why string, payments []chain.Payment) string {
 	for _, p := range payments {
 		why += "; it paid " + k.Describe(p)
 	}
@@ -152,12 +152,12 @@ func (k Book) inUnits(why string, payments []chain.Payment) string {
 }
 
 // Describe formats a payment in whole units: "0.6 BTC to bc1…".
-func (k Book) Describe(p chain.Payment) string {
+func (k Assessor) Describe(p chain.Payment) string {
 	return fmt.Sprintf("%s to %s", k.Registry.AssetText(k.Capabilities.ID, p.Contract, p.Amount), p.Address)
 }
 
 // wants returns the payments due to the addresses that were paid.
-func (k Book) wants(
+func (k Assessor) wants(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, payments []chain.Payment,
 ) ([]want, error) {
 	bases := make([]string, len(payments))
@@ -192,7 +192,7 @@ func (k Book) wants(
 
 // payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or one that is
 // signed, does not expire, and uses nothing that the external spend used. What is signed and expires is marked as sent.
-func (k Book) payable(
+func (k Assessor) payable(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, wants []want,
 ) (list []want, err error) {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)

@@ -20,7 +20,9 @@ type payees struct {
 
 // payees looks up the recipients of a forgotten transaction. The error is errPaidElse if any of them is paid, or may
 // be, by another transaction that the entry does not replace.
-func (k Book) payees(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content) (found payees, err error) {
+func (k Assessor) payees(
+	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
+) (found payees, err error) {
 	for _, j := range c.Withdrawals {
 		w, err := tx.Withdrawals().Lock(ctx, j.ID)
 		switch {
@@ -72,7 +74,7 @@ func isRecalled(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, ref
 // takeOver releases the payments of a forgotten transaction from another one that was to make them. An unsigned
 // transaction is given up. A signed one can never be included if no other marks were used, because the journal's entry
 // was made when that was proven; otherwise it is unknown.
-func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, other bursar.ID) error {
+func (k Assessor) takeOver(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, other bursar.ID) error {
 	if other.IsZero() || other == f.OutgoingID {
 		return nil
 	}
@@ -89,7 +91,7 @@ func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.ForgottenPayme
 	return nil
 }
 
-func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, found payees) error {
+func (k Assessor) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, found payees) error {
 	for _, w := range found.withdrawals {
 		if err := k.Payouts.SignedAgain(ctx, tx, w.ID, p); err != nil {
 			return err

@@ -12,10 +12,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Resign returns what is signed again for a forgotten outgoing transaction: the very same request and unsigned
+// SignAgainInputs returns what is signed again for a forgotten outgoing transaction: the very same request and unsigned
 // transaction, and so the very same bytes. The error is store.ErrAltered if the database differs from what was
 // recorded.
-func Resign(f store.ForgottenPayment) (request chain.TxRequest, unsigned chain.UnsignedTx, err error) {
+func SignAgainInputs(f store.ForgottenPayment) (request chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	if f.Altered {
 		return request, unsigned, fmt.Errorf("forgotten transaction %s: %w", f.OutgoingID, store.ErrAltered)
 	}
@@ -61,14 +61,14 @@ var errPaidElse = errors.New("what it pays is paid by another transaction")
 // from there. Payments of it that are missing from the database are left to an operator. A transaction that is in the
 // database by now, or whose payments another transaction makes, is left unchanged. It returns the outcome, for
 // operators.
-func (k Book) PutBack(
+func (k Assessor) PutBack(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, signed chain.SignedTx,
 ) (string, error) {
 	c, err := contentOf(f)
 	if err != nil {
 		return "", err
 	}
-	_, unsigned, err := Resign(f)
+	_, unsigned, err := SignAgainInputs(f)
 	if err != nil {
 		return "", err
 	}
@@ -122,7 +122,7 @@ func (k Book) PutBack(
 }
 
 // alarmPaidElse raises the alarm about a transaction that was signed and may have been sent, but is given up.
-func (k Book) alarmPaidElse(
+func (k Assessor) alarmPaidElse(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content, txID string, why error,
 ) error {
 	list := make([]string, 0, len(c.Withdrawals)+1)
@@ -144,7 +144,7 @@ func (k Book) alarmPaidElse(
 }
 
 // restore records the outgoing transaction with its reservations and its signed bytes.
-func (k Book) restore(
+func (k Assessor) restore(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
 ) error {
 	var voided voidedTx
@@ -186,7 +186,7 @@ func (k Book) restore(
 }
 
 // takeResources gives what a restored outgoing transaction uses back to it, and stores its request.
-func (k Book) takeResources(
+func (k Assessor) takeResources(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, v voidedTx,
 ) error {
 	used := chain.ExternalSpend{Base: c.Base, Reservations: unsigned.Reservations}

@@ -19,7 +19,7 @@ type voidedTx struct {
 
 // voids returns the signed outgoing transaction that a forgotten one was to replace, and what both use; nothing if
 // there is none. A transaction that pays ourselves with the inputs of another one has no other purpose.
-func (k Book) voids(
+func (k Assessor) voids(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
 ) (v voidedTx, err error) {
 	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
@@ -64,7 +64,7 @@ func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v voidedTx
 
 // askWhatItPaid asks an operator to explain the payments of a transaction whose withdrawals are missing from the
 // database. It is settled once that is done.
-func (k Book) askWhatItPaid(
+func (k Assessor) askWhatItPaid(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled,
 ) error {
 	var request chain.TxRequest
@@ -106,7 +106,7 @@ func (k Book) askWhatItPaid(
 }
 
 // name describes a forgotten withdrawal or refund: "withdrawal … of account …, 0.6 BTC to bc1…".
-func (k Book) name(j journaled) string {
+func (k Assessor) name(j journaled) string {
 	paid := fmt.Sprintf("%s to %s", k.Registry.Text(j.Currency, j.Amount), j.Address)
 	if !j.Deposit.IsZero() {
 		return fmt.Sprintf("refund %s of deposit %s, %s", j.ID, j.Deposit, paid)

@@ -16,7 +16,7 @@ import (
 
 // recognised gives a transaction that was recognised in a block, before it could be put back, what the journal knows of
 // it: its bytes, and what it pays.
-func (k Book) recognised(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
+func (k Assessor) recognised(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
 	unsigned chain.UnsignedTx, signed chain.SignedTx) error {
 	if err := k.giveBytes(ctx, tx, f.KnownAs, c, unsigned, signed); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (k Book) recognised(ctx context.Context, tx *store.Tx, f store.ForgottenPay
 // endUnsigned ends the outgoing transaction that an older database still has as unsigned, where it is the one that was
 // recognised in a block: on a chain without nonces the block shows nothing that the two share, and the recognised one
 // has taken over what it pays. One that still has payments to make stays until it is known what the other one paid.
-func (k Book) endUnsigned(
+func (k Assessor) endUnsigned(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, unsigned chain.UnsignedTx,
 ) error {
 	p, err := tx.Outgoing().Lock(ctx, f.OutgoingID)
@@ -63,7 +63,7 @@ func (k Book) endUnsigned(
 // giveBytes stores the bytes of a transaction that was recognised in a block and whose bytes were unknown: if its block
 // is reorged out, it can be sent again. A transaction without reservations of everything that it uses exists beside
 // another one of ours that may have them, and is left unchanged.
-func (k Book) giveBytes(
+func (k Assessor) giveBytes(
 	ctx context.Context, tx *store.Tx, id bursar.ID, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
 ) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
@@ -96,7 +96,7 @@ func (k Book) giveBytes(
 // payByJournal makes a transaction that was recognised in a block in which it paid nobody, because it failed or a token
 // moved nothing, one that pays what its entry in the journal says: its block may be reorged out, and it may pay in
 // another one. Where another transaction makes the payments, it is left unchanged.
-func (k Book) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content) error {
+func (k Assessor) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content) error {
 	p, err := tx.Outgoing().Lock(ctx, f.KnownAs)
 	if err != nil || p.Status != bursar.OutgoingSent || p.Kind != c.Kind || c.Kind != string(chain.KindWithdrawal) {
 		return err
@@ -143,7 +143,7 @@ func (k Book) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenP
 // it paid the withdrawals or the refund of its entry in the journal, also where somebody changed a destination in the
 // database since. Where an amount is another, or anything else does not fit, it stays unclear, and an operator has to
 // say what it paid.
-func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, c content) error {
+func (k Assessor) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, c content) error {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -192,7 +192,7 @@ func (k Book) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 
 // due reports whether a withdrawal or refund of the journal waits in the database with the amount that it was signed
 // for, and nothing is reserved or signed for it.
-func (k Book) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) {
+func (k Assessor) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) {
 	var by bursar.ID
 	if j.Deposit.IsZero() {
 		w, err := tx.Withdrawals().Lock(ctx, j.ID)
@@ -217,7 +217,7 @@ func (k Book) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) 
 
 // adoptRefund lets a transaction pay the refund of a deposit that is due, in place of another one that is not built
 // yet.
-func (k Book) adoptRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.OutgoingTx) error {
+func (k Assessor) adoptRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.OutgoingTx) error {
 	n, err := tx.Resolutions().Standing(ctx, deposit)
 	if err != nil {
 		return err

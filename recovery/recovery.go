@@ -20,8 +20,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Book assesses the external spends of one chain.
-type Book struct {
+// Assessor assesses the external spends of one chain.
+type Assessor struct {
 	Capabilities chain.Capabilities
 	Registry     *bursar.Registry
 	IDs          *bursar.IDs
@@ -58,12 +58,12 @@ type Finding struct {
 	Reason     string // for operators
 }
 
-// Judge assesses an external spend, and adopts it if possible, in the transaction that records its block. A transaction
-// that makes exactly the payments due in this database is always adopted. forgot says that the database is, or may be,
-// older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and anything else
-// is unclear. An external spend that has halted the chain before, and is included again after a reorg, keeps its
-// verdict: an operator settles it.
-func (k Book) Judge(
+// Assess assesses an external spend, and adopts it if possible, in the transaction that records its block. A
+// transaction that makes exactly the payments due in this database is always adopted. forgot says that the database is,
+// or may be, older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and
+// anything else is unclear. An external spend that has halted the chain before, and is included again after a reorg,
+// keeps its verdict: an operator settles it.
+func (k Assessor) Assess(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
 ) (Finding, error) {
 	known, err := tx.ExternalSpends().ByTx(ctx, k.Capabilities.ID, x.TxID)
@@ -72,7 +72,7 @@ func (k Book) Judge(
 	}
 	found := Finding{Verdict: ExternalTx, Reason: known.Reason}
 	if err = nil; known.Status != store.ExternalHalted {
-		found, err = k.judge(ctx, tx, b, x, forgot)
+		found, err = k.assess(ctx, tx, b, x, forgot)
 	}
 	if err != nil {
 		return found, fmt.Errorf("assess external spend %s: %w", x.TxID, err)
@@ -80,7 +80,7 @@ func (k Book) Judge(
 	return found, k.remember(ctx, tx, b, x, found)
 }
 
-func (k Book) judge(
+func (k Assessor) assess(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
 ) (Finding, error) {
 	version, err := k.versionOf(ctx, tx, x)
@@ -114,7 +114,9 @@ func (k Book) judge(
 }
 
 // remember stores the external spend with its contents.
-func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, found Finding) error {
+func (k Assessor) remember(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, found Finding,
+) error {
 	resources, err := json.Marshal(x.Reservations)
 	if err != nil {
 		return err
@@ -142,26 +144,26 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 }
 
 // toOthers returns the payments of an external spend except the change to the paying side.
-func (k Book) toOthers(x chain.ExternalSpend) []chain.Payment {
+func (k Assessor) toOthers(x chain.ExternalSpend) []chain.Payment {
 	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool { return !k.toOther(p) })
 }
 
 // toOther reports whether a payment is to somebody else: not to a hot wallet, and not the rest of what a transaction
 // took, which has no address.
-func (k Book) toOther(p chain.Payment) bool {
+func (k Assessor) toOther(p chain.Payment) bool {
 	_, ours := k.hotAt(p.Address.Base)
 	return !ours && p.Address.Base != ""
 }
 
 // paysFromHot reports whether an external spend may pay withdrawals: on the account model only a hot wallet does, of
 // whatever epoch it was when it was signed.
-func (k Book) paysFromHot(x chain.ExternalSpend) bool {
+func (k Assessor) paysFromHot(x chain.ExternalSpend) bool {
 	_, hot := k.hotAt(x.Base)
 	return k.Capabilities.Model == chain.UTXOModel || hot
 }
 
 // hotAt returns the hot wallet at an address, of whatever epoch, and whether it is one; otherwise the present one.
-func (k Book) hotAt(base string) (hot chain.Source, is bool) {
+func (k Assessor) hotAt(base string) (hot chain.Source, is bool) {
 	if old, is := k.oldAt(base); is {
 		return old, true
 	}
@@ -169,7 +171,7 @@ func (k Book) hotAt(base string) (hot chain.Source, is bool) {
 }
 
 // oldAt returns the hot wallet of an earlier epoch at an address.
-func (k Book) oldAt(base string) (old chain.Source, is bool) {
+func (k Assessor) oldAt(base string) (old chain.Source, is bool) {
 	i := slices.IndexFunc(k.Old, func(one chain.Source) bool { return one.Base == base })
 	if i < 0 {
 		return old, false
@@ -178,7 +180,7 @@ func (k Book) oldAt(base string) (old chain.Source, is bool) {
 }
 
 // home returns the hot wallet to which a transaction of the UTXO model returned what it did not pay.
-func (k Book) home(x chain.ExternalSpend) chain.Source {
+func (k Assessor) home(x chain.ExternalSpend) chain.Source {
 	for _, p := range x.Payments {
 		if hot, is := k.hotAt(p.Address.Base); is {
 			return hot

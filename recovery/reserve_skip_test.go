@@ -62,10 +62,10 @@ func TestIndexesIssuedDuringAComparisonAreNotTakenForLost(t *testing.T) {
 		derived += n
 		return derive(family, from, n)
 	}
-	p.DB = base.As(p.clock.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+	p.DB = base.As(p.clock.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
 		if at == store.Ended && !issued { // the database was read
 			issued = true
-			p.DB = base.As(p.clock.Now, store.Conduct{})
+			p.DB = base.As(p.clock.Now, store.Hooks{})
 			_, err := p.give()
 			return err
 		}

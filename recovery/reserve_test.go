@@ -101,7 +101,7 @@ func TestAnIndexOfALostCommitIsSkipped(t *testing.T) {
 		return err
 	})
 	p.base = storetest.Open(t, older)
-	p.DB = p.base.As(p.clock.Now, store.Conduct{})
+	p.DB = p.base.As(p.clock.Now, store.Hooks{})
 	if next := p.marks().Next["fam"]; next != int64(lost) {
 		t.Fatalf("the older database gives out %d next, want the lost %d", next, lost)
 	}

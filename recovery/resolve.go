@@ -26,7 +26,7 @@ var ErrUnfit = errors.New("the explanation does not fit what the transaction pai
 // Resolve applies an operator's explanation of an unclear external spend, in a transaction that has locked the chain:
 // from then on it pays the named withdrawals, and the operator bears the rest. An explanation must cover every payment.
 // To one that was explained before, withdrawals can be added.
-func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
+func (k Assessor) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	x, err := tx.ExternalSpends().Get(ctx, a.Item)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 }
 
 // resolveOne lets an adopted transaction pay one more withdrawal, which must fit one of its unexplained payments.
-func (k Book) resolveOne(
+func (k Assessor) resolveOne(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string,
 ) error {
 	w, err := tx.Withdrawals().Lock(ctx, id)
@@ -117,7 +117,7 @@ func (k Book) resolveOne(
 // takeFrom releases a withdrawal from the outgoing transaction that pays it, because an operator says that the external
 // spend paid it. A signed outgoing transaction keeps it, unless it needs what the external spend used: the operator has
 // to wait until it has ended.
-func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
+func (k Assessor) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
 	if id.IsZero() || id == x.OutgoingID {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 
 // Candidates returns the waiting withdrawals that an unclear external spend may have paid: those to one of its
 // addresses.
-func (k Book) Candidates(ctx context.Context, tx *store.Tx, payments []chain.Payment) ([]bursar.Withdrawal, error) {
+func (k Assessor) Candidates(ctx context.Context, tx *store.Tx, payments []chain.Payment) ([]bursar.Withdrawal, error) {
 	var bases []string
 	for _, p := range payments {
 		bases = append(bases, p.Address.Base)

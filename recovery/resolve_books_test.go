@@ -184,7 +184,8 @@ func TestReplacedTransactionsAreShown(t *testing.T) {
 	r.judge(x, false)
 	r.Do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
-		if len(shown.Losers) != 1 || shown.Losers[0].ID != lost.ID || len(shown.Resources) != 3 || len(shown.Payments) != 1 ||
+		if len(shown.Conflicting) != 1 || shown.Conflicting[0].ID != lost.ID || len(shown.Resources) != 3 ||
+			len(shown.Payments) != 1 ||
 			shown.TxID != x.TxID {
 			t.Errorf("shown is %+v", shown)
 		}
@@ -193,8 +194,8 @@ func TestReplacedTransactionsAreShown(t *testing.T) {
 	r.Do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, lost.ID, "tx", 6, false, bursar.Units(1)) })
 	r.Do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
-		if len(shown.Losers) != 0 {
-			t.Errorf("one that is in a block is shown: %+v, want none", shown.Losers)
+		if len(shown.Conflicting) != 0 {
+			t.Errorf("one that is in a block is shown: %+v, want none", shown.Conflicting)
 		}
 		return err
 	})

@@ -181,7 +181,7 @@ func TestTheJournalSaysWhatAnExternalSpendPaid(t *testing.T) {
 			w := r.order(ann, "receiver", "COIN", 90)
 			db := r.DB
 			if tc.forged {
-				db = r.DB.As(r.clock.Now, store.Conduct{})
+				db = r.DB.As(r.clock.Now, store.Hooks{})
 				db.SealWith([]byte("another key"))
 			}
 			r.noted(db, w, tc.nonce)

@@ -12,7 +12,7 @@ import (
 // shape recognises an external spend as one of our own transactions by its shape: a sweep from a deposit address to the
 // hot wallet, gas from the hot wallet to a deposit address, change alone, or a failed transaction. For anything else it
 // reports false and returns an outgoing transaction without known payments.
-func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
+func (k Assessor) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
 	others := k.toOthers(x)
 	m = k.payment(x, nil)
 	if _, old := k.oldAt(x.Base); !k.paysFromHot(x) || old && len(others) == 0 && len(x.Payments) > 0 {
@@ -34,7 +34,7 @@ func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m
 }
 
 // sweep recognises an external spend as a sweep of the deposit address that paid.
-func (k Book) sweep(
+func (k Assessor) sweep(
 	ctx context.Context, tx *store.Tx, x chain.ExternalSpend, others []chain.Payment,
 ) (m made, shaped bool, err error) {
 	from, err := k.depositSource(ctx, tx, x.Base)
@@ -61,7 +61,7 @@ func (k Book) sweep(
 }
 
 // depositSource returns the key of an issued address; a Source without a base if the address was not issued.
-func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
+func (k Assessor) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
 	w, err := tx.Wallets().ByAddress(ctx, k.Capabilities.Family, bursar.Address{Base: base})
 	if errors.Is(err, store.ErrNotFound) {
 		gap, err := tx.GapAddresses().Get(ctx, k.Capabilities.Family, base)

@@ -19,7 +19,7 @@ var ErrNotFinal = errors.New("an external spend is not final yet")
 const takeAtOnce = 1000
 
 // Halting returns the unsettled external spends that halted the chain, oldest first.
-func (k Book) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend, error) {
+func (k Assessor) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend, error) {
 	return tx.ExternalSpends().List(ctx, k.Capabilities.ID, store.ExternalHalted, takeAtOnce)
 }
 
@@ -28,7 +28,7 @@ func (k Book) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend,
 // took, as a loss or as a payment of theirs. The sender books it when it settles them, immediately if they are final,
 // and a reorg unsettles it like everything else. One that the journal has stays unclear: what it paid is known once it
 // is put back, which the halt prevents. The error is ErrNotFinal, and then nothing has changed.
-func (k Book) TakeAll(
+func (k Assessor) TakeAll(
 	ctx context.Context, tx *store.Tx, final uint64, a Answer,
 ) (taken []store.ExternalSpend, err error) {
 	halting, err := k.Halting(ctx, tx)
@@ -53,7 +53,9 @@ func (k Book) TakeAll(
 
 // take turns an external spend into an outgoing transaction: one that pays no withdrawal, or, where the journal has it,
 // one whose payments are unclear until it is put back.
-func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) (store.ExternalSpend, error) {
+func (k Assessor) take(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer,
+) (store.ExternalSpend, error) {
 	journaled, err := k.recordedPaidByJournal(ctx, tx, x)
 	if err != nil {
 		return x, err
@@ -81,7 +83,7 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 
 // leaveToJournal makes an external spend that was taken unclear until the transaction that the journal has is put back,
 // which says what it paid. It belongs to a recovery.
-func (k Book) leaveToJournal(
+func (k Assessor) leaveToJournal(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, paid []journaled,
 ) (store.ExternalSpend, error) {
 	names := make([]string, len(paid))
@@ -118,7 +120,7 @@ func IsTaken(x store.ExternalSpend) bool {
 // UTXOs, no matter who else took part, and what it paid by the journal apart from the rest: what came back to us is
 // recorded as a transfer. On the account model it is every payment, because what another address of ours received is
 // recorded as a transfer.
-func (k Book) took(
+func (k Assessor) took(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, paid []journaled,
 ) (spent chain.ExternalSpend, err error) {
 	spent = chain.ExternalSpend{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
@@ -147,7 +149,7 @@ func (k Book) took(
 
 // lowerAdopted applies lower to an external spend that was unclear and that no sweep explains, whose settlement would
 // do it.
-func (k Book) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx) error {
+func (k Assessor) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx) error {
 	if k.Capabilities.Model == chain.UTXOModel || p.Kind == string(chain.KindSweep) {
 		return nil
 	}
@@ -159,7 +161,7 @@ func (k Book) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSp
 }
 
 // lower subtracts what a deposit address lost from its known balance to sweep.
-func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
+func (k Assessor) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
 	if x.Base == k.Hot.Base {
 		return nil
 	}
@@ -188,7 +190,7 @@ func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) er
 }
 
 // payer returns the source behind an address of ours.
-func (k Book) payer(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
+func (k Assessor) payer(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
 	if hot, is := k.hotAt(base); is {
 		return hot, nil
 	}

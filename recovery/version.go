@@ -15,7 +15,7 @@ import (
 // versionOf returns the open outgoing transaction of which an external spend is a version that is missing from the
 // database: it has reserved what the external spend used, and makes the same payments. It returns the zero OutgoingTx
 // if there is none.
-func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bursar.OutgoingTx, error) {
+func (k Assessor) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bursar.OutgoingTx, error) {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil || len(owners) == 0 {
 		return bursar.OutgoingTx{}, err
@@ -41,7 +41,7 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 }
 
 // makes reports whether an external spend did what an outgoing transaction was requested for.
-func (k Book) makes(p bursar.OutgoingTx, x chain.ExternalSpend) (bool, error) {
+func (k Assessor) makes(p bursar.OutgoingTx, x chain.ExternalSpend) (bool, error) {
 	var request chain.TxRequest
 	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return false, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
@@ -52,7 +52,7 @@ func (k Book) makes(p bursar.OutgoingTx, x chain.ExternalSpend) (bool, error) {
 // originals puts what an outgoing transaction that may be out was to use back into its hands, where that was moved to
 // one that is to make it void, and the external spend makes its payments. By what it used it is known even where others
 // are owed the same.
-func (k Book) originals(
+func (k Assessor) originals(
 	ctx context.Context, tx *store.Tx, x chain.ExternalSpend, owners map[string]bursar.ID,
 ) (map[string]bursar.ID, error) {
 	first, put := map[bursar.ID]bursar.ID{}, make(map[string]bursar.ID, len(owners))
@@ -70,7 +70,7 @@ func (k Book) originals(
 
 // original returns the outgoing transaction that another one is to make void if that may be what an external spend is;
 // otherwise the other one.
-func (k Book) original(
+func (k Assessor) original(
 	ctx context.Context, tx *store.Tx, x chain.ExternalSpend, by bursar.ID,
 ) (bursar.ID, error) {
 	moved, err := tx.Reservations().MovedTo(ctx, by)
@@ -96,7 +96,7 @@ func (k Book) original(
 
 // samePayments reports whether an external spend did what a request asks for. A sweep takes what there is. A failed
 // transaction did nothing: only its reservations match it to the request.
-func (k Book) samePayments(request chain.TxRequest, x chain.ExternalSpend) bool {
+func (k Assessor) samePayments(request chain.TxRequest, x chain.ExternalSpend) bool {
 	if x.Failed {
 		return true
 	}
@@ -121,7 +121,7 @@ func (k Book) samePayments(request chain.TxRequest, x chain.ExternalSpend) bool 
 }
 
 // adoptVersion adds an external spend to an outgoing transaction as the version that is in a block.
-func (k Book) adoptVersion(
+func (k Assessor) adoptVersion(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, p bursar.OutgoingTx,
 ) error {
 	if p.ID.IsZero() {
@@ -154,7 +154,7 @@ func (k Book) adoptVersion(
 }
 
 // setSwept writes what a sweep really moved into its request, because its bytes are not known.
-func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
+func (k Assessor) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
 	if p.Kind != string(chain.KindSweep) || x.Failed {
 		return nil
 	}
@@ -171,7 +171,9 @@ func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x
 }
 
 // markSent moves an outgoing transaction step by step to the status of a sent one.
-func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned []byte, height uint64) error {
+func (k Assessor) markSent(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned []byte, height uint64,
+) error {
 	way := map[bursar.OutgoingStatus]bursar.OutgoingStatus{bursar.OutgoingNew: bursar.OutgoingReserved,
 		bursar.OutgoingReserved: bursar.OutgoingSigned, bursar.OutgoingSigned: bursar.OutgoingSent}
 	for next, more := way[p.Status]; more; next, more = way[p.Status] {
@@ -185,7 +187,7 @@ func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, u
 }
 
 // assignAll moves what an outgoing transaction pays to the status that it has on the chain.
-func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
+func (k Assessor) assignAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
 	p.TxID = x.TxID
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {

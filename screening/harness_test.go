@@ -106,7 +106,7 @@ func (r *harness) begin() {
 	r.Sender.Screened, r.Sender.ScreenAgain = gate.Lacking, gate.Again
 	r.screener = &screening.Screener{DB: r.DB, Chain: id, Registry: r.Registry, IDs: r.IDs,
 		Log: slog.New(slog.DiscardHandler), Service: r.lists, Key: publicOf(keyOf(1)), Acts: r.acts(),
-		Final: r.Follower.Deposits.ToCredit}
+		Final: r.Follower.Deposits.CreditQuery}
 }
 
 // end screens nothing any more.

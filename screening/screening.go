@@ -62,7 +62,7 @@ type Screener struct {
 	Soon func() <-chan time.Time
 
 	// Final returns which deposits only wait to be credited now.
-	Final func(ctx context.Context, tx *store.Tx, limit int) (store.FinalDeposits, error)
+	Final func(ctx context.Context, tx *store.Tx, limit int) (store.CreditQuery, error)
 }
 
 // Run asks until ctx ends or the lease is lost, beside following the chain and paying.

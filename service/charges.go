@@ -25,7 +25,7 @@ func (s *Service) newCharges() *charge.Service {
 		Registry: s.Registry,
 		Wallets:  chargeWallets{s.Wallets, s.Registry},
 		IDs:      s.IDs,
-		Keeper: chargeKeeper{deposit.Credits{Registry: s.Registry, IDs: s.IDs, Log: s.log, Rates: s.parts.Rates,
+		Keeper: chargeKeeper{deposit.Announcer{Registry: s.Registry, IDs: s.IDs, Log: s.log, Rates: s.parts.Rates,
 			Prices: s.parts.Prices}},
 		Payer:  chargePayer{s.Withdrawals},
 		Prices: s.parts.Prices,
@@ -82,11 +82,11 @@ func (c chargeWallets) Check(code bursar.CurrencyCode, webhook, metadata string)
 }
 
 // chargeKeeper has the deposits' package record what charges have become: only it writes their status.
-type chargeKeeper struct{ credits deposit.Credits }
+type chargeKeeper struct{ credits deposit.Announcer }
 
 // Advanced records what an invoice has become.
 func (k chargeKeeper) Advanced(ctx context.Context, tx *store.Tx, invoice int64, what bursar.Moment) error {
-	return k.credits.Advance(ctx, tx, deposit.Happened{Invoice: invoice, What: what})
+	return k.credits.Advance(ctx, tx, deposit.InvoiceChange{Invoice: invoice, What: what})
 }
 
 // chargePayer pays refunds as withdrawals of the account, with all their limits and approvals.
@@ -105,7 +105,7 @@ func (p chargePayer) Fee(ctx context.Context, o charge.Payout) (bursar.Amount, e
 
 // Ordered returns the withdrawal that a signed order became before.
 func (p chargePayer) Ordered(ctx context.Context, o charge.Payout) (bursar.Withdrawal, bool, error) {
-	return p.withdrawals.Ordered(ctx, requestOf(o))
+	return p.withdrawals.FindByOrder(ctx, requestOf(o))
 }
 
 func requestOf(o charge.Payout) withdrawal.Request {

@@ -42,7 +42,7 @@ func (s *Service) checkLimit(ctx context.Context, p store.Proposal) (_ store.Pro
 	if err != nil {
 		return p, err
 	}
-	was, is, loosens, err := s.Limits.Foresee(ctx, c)
+	was, is, loosens, err := s.Limits.Preview(ctx, c)
 	if err != nil {
 		return p, err
 	}

@@ -166,7 +166,7 @@ func TestTheSameHaltAgainOutlivesTheProposal(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		clock := clocktest.New()
-		c := newApprovers(t, db.As(clock.Now, store.Conduct{}))
+		c := newApprovers(t, db.As(clock.Now, store.Hooks{}))
 		for verb, scope := range map[string]store.HaltScope{"resume.all": store.HaltAll,
 			"account.unfreeze": store.HaltAccount(c.shop), "resume": store.HaltCurrency("COIN")} {
 			halt := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a leak", Actor: "ann"}

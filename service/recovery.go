@@ -15,15 +15,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Book returns the book that assesses the external spends of a chain.
-func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
+// Assessor returns what assesses the external spends of a chain.
+func (s *Service) Assessor(id bursar.ChainID) (recovery.Assessor, error) {
 	w, found := s.workers[id]
 	if !found {
-		return recovery.Book{}, fmt.Errorf("chain %q is not configured", id)
+		return recovery.Assessor{}, fmt.Errorf("chain %q is not configured", id)
 	}
-	book := outgoing.Book(w.chain.Capabilities(), s.Registry, s.IDs, w.hot, s.log)
-	book.Old = w.old
-	return book, nil
+	assessor := outgoing.NewAssessor(w.chain.Capabilities(), s.Registry, s.IDs, w.hot, s.log)
+	assessor.Old = w.old
+	return assessor, nil
 }
 
 // RecoveringChain is a chain whose database is older than the chain, with what its recovery waits for.
@@ -124,7 +124,7 @@ func (s *Service) unclear(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) (item UnclearExternalSpend, err error) {
 	item.ExternalSpend = x
-	book, err := s.Book(x.Chain)
+	assessor, err := s.Assessor(x.Chain)
 	if err != nil {
 		return item, nil // not configured now: listed all the same
 	}
@@ -133,14 +133,14 @@ func (s *Service) unclear(
 		return item, fmt.Errorf("read the payments of %s: %w", x.TxID, err)
 	}
 	for _, p := range payments {
-		if p.Address.Base != book.Hot.Base {
-			item.Paid = append(item.Paid, book.Describe(p))
+		if p.Address.Base != assessor.Hot.Base {
+			item.Paid = append(item.Paid, assessor.Describe(p))
 		}
 	}
-	if item.Candidates, err = book.Journaled(ctx, tx, x); err != nil {
+	if item.Candidates, err = assessor.Journaled(ctx, tx, x); err != nil {
 		return item, err
 	}
-	byAddress, err := book.Candidates(ctx, tx, payments)
+	byAddress, err := assessor.Candidates(ctx, tx, payments)
 	for _, w := range byAddress {
 		if !slices.ContainsFunc(item.Candidates, func(j bursar.Withdrawal) bool { return j.ID == w.ID }) {
 			item.Candidates = append(item.Candidates, w)
@@ -156,14 +156,14 @@ func (s *Service) Explain(ctx context.Context, a recovery.Answer) error {
 		if err != nil {
 			return err
 		}
-		book, err := s.Book(x.Chain)
+		assessor, err := s.Assessor(x.Chain)
 		if err != nil {
 			return err
 		}
 		if _, err := tx.Chains().Lock(ctx, x.Chain); err != nil {
 			return err
 		}
-		if err := book.Resolve(ctx, tx, a); err != nil {
+		if err := assessor.Resolve(ctx, tx, a); err != nil {
 			return err
 		}
 		return tx.Alarms().Resolve(ctx, recovery.AlarmUnclear, x.TxID)

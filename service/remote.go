@@ -141,10 +141,10 @@ func (a *remoteSigner) KnowPolicy(ctx context.Context, claim signer.PolicyClaim)
 
 // Sign asks the remote signer to sign.
 func (a *remoteSigner) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	if err := a.Meet(ctx); err != nil {
 		return chain.SignedTx{}, err
 	}
-	return a.client.Sign(ctx, id, order, unsigned)
+	return a.client.Sign(ctx, id, request, unsigned)
 }

@@ -114,7 +114,7 @@ func (s *Service) holdLease(ctx context.Context, w *worker) error {
 
 func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	group, ctx := errgroup.WithContext(ctx)
-	works := []func(context.Context, store.Lease) error{w.follower.Run, w.follower.Opinions.Run, w.sender.Run,
+	works := []func(context.Context, store.Lease) error{w.follower.Run, w.follower.Quorum.Run, w.sender.Run,
 		w.sweeper.Run, w.keep.Run}
 	if w.screener != nil {
 		works = append(works, w.screener.Run)

@@ -49,7 +49,7 @@ func (s *Service) addScreener(w *worker, log *slog.Logger, pace time.Duration) {
 		Key:      s.parts.Screening.Key,
 		Pace:     cmp.Or(pace, w.chain.Capabilities().Pace),
 		Acts:     s.screeningActs(w),
-		Final:    w.follower.Deposits.ToCredit,
+		Final:    w.follower.Deposits.CreditQuery,
 		Decided:  func() { hint(w.blocks); hint(w.payouts); s.Deliverer.Wake() },
 	}
 }

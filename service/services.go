@@ -39,20 +39,20 @@ func (s *Service) addServices() {
 	}
 	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, Receivers: s.parts.receivers()}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
-		Leave:     outgoing.EndCancelled,
-		DB:        s.DB,
-		Chains:    payChains,
-		Hot:       hot,
-		Old:       old,
-		Registry:  s.Registry,
-		IDs:       s.IDs,
-		Rates:     s.parts.Rates,
-		Log:       s.log,
-		Suspended: s.refuses,
-		Behind:    s.behind,
-		Taken:     func(id bursar.ChainID) { hint(s.workers[id].payouts) },
-		Announced: s.Deliverer.WakeFor,
-		Prices:    s.parts.Prices,
+		Leave:         outgoing.EndCancelled,
+		DB:            s.DB,
+		Chains:        payChains,
+		Hot:           hot,
+		Old:           old,
+		Registry:      s.Registry,
+		IDs:           s.IDs,
+		Rates:         s.parts.Rates,
+		Log:           s.log,
+		Suspended:     s.refuses,
+		Behind:        s.behind,
+		Queued:        func(id bursar.ChainID) { hint(s.workers[id].payouts) },
+		EventRecorded: s.Deliverer.WakeFor,
+		Prices:        s.parts.Prices,
 	})
 	s.Limits = &withdrawal.Limits{DB: s.DB, Registry: s.Registry, Log: s.log}
 	s.Charges = s.newCharges()

@@ -96,7 +96,7 @@ func (s *Service) newSender(
 		Cold:             cold,
 		Pace:             pace,
 		Wake:             w.payouts,
-		Settled:          s.Deliverer.Wake,
+		EventsRecorded:   s.Deliverer.Wake,
 		Suspended:        s.Suspended,
 		Books:            s.Auditor,
 		Unsignable:       absent,

@@ -125,7 +125,7 @@ func (h *history) again(e Event) {
 }
 
 var workers = []replicas.Worker{replicas.Follower, replicas.Follower, replicas.Sender, replicas.Sender,
-	replicas.Sweeper, replicas.Opinions}
+	replicas.Sweeper, replicas.Quorum}
 
 // oneStep makes a step of a worker of the process that holds the chain lease, now and then of one that has lost it.
 func (h *history) oneStep(e Event) {
@@ -146,7 +146,7 @@ func (h *history) oneStep(e Event) {
 func (h *history) round(e Event) {
 	c := h.chain(e.A)
 	h.screens(h.leaseHolder(c), c)
-	for _, worker := range []replicas.Worker{replicas.Follower, replicas.Opinions, replicas.Sender,
+	for _, worker := range []replicas.Worker{replicas.Follower, replicas.Quorum, replicas.Sender,
 		replicas.Sweeper} {
 		h.step(h.leaseHolder(c), c, worker, e.Interrupts)
 	}

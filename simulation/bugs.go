@@ -28,7 +28,7 @@ var bugs = []bug{
 	{"a webhook is lost with the worker that took it", "store/delivery_lease.go",
 		"WHERE until > $1 AND until <= $4 AND NOT", "WHERE $1 > 0 AND $4 > 0 AND NOT", 61},
 	{"a network fee is not booked", "outgoing/settle.go",
-		"if err := s.bookFee(ctx, tx, p); err != nil {", "if err := error(nil); err != nil {", 0},
+		"if err := bookFee(ctx, tx, s.Registry, p); err != nil {", "if err := error(nil); err != nil {", 0},
 	{"what arrives by a sweep counts as capital", "deposit/record.go",
 		"return !wallet || ", "return wallet && ", 0},
 	{"a halted currency is paid", "outgoing/gate.go",

@@ -30,7 +30,7 @@ func (h *history) external(e Event) {
 func (h *history) settleExternal() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID
-		book, err := h.process(0).Service.Book(id)
+		book, err := h.process(0).Service.Assessor(id)
 		h.fail(err)
 		err = h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 			state, err := tx.Chains().Lock(h.ctx, id)

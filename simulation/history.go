@@ -258,7 +258,7 @@ func (h *history) step(
 	p *replicas.Process, c *sim.Chain, worker replicas.Worker, interrupts []replicas.Interrupt,
 ) {
 	name := fmt.Sprintf("%s %s", worker, c.Capabilities().ID)
-	if worker == replicas.Opinions {
+	if worker == replicas.Quorum {
 		name = fmt.Sprintf("%s %s", replicas.Follower, c.Capabilities().ID) // they share what they have in memory
 	}
 	outcome := p.Do(name, interrupts, func(ctx context.Context) error { return p.Step(ctx, c, worker) })

@@ -83,7 +83,7 @@ func (h *history) refundSigned(d bursar.Deposit) bool {
 
 // paidBy lists the withdrawals that an external spend has paid, which an operator recognizes at once by address and
 // amount.
-func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend) (paid []bursar.ID, err error) {
+func (h *history) paidBy(tx *store.Tx, book recovery.Assessor, x store.ExternalSpend) (paid []bursar.ID, err error) {
 	shown, err := book.Show(h.ctx, tx, x)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (h *history) abandonLost(round int) {
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID
-		book, err := h.process(0).Service.Book(id)
+		book, err := h.process(0).Service.Assessor(id)
 		h.fail(err)
 		err = h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 			if _, err := tx.Chains().Lock(h.ctx, id); err != nil {

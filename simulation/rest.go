@@ -81,7 +81,7 @@ func (h *history) settle(round int) bool {
 		c.Mine(2)
 		p := h.leaseHolder(c)
 		h.screens(p, c)
-		for _, worker := range []replicas.Worker{replicas.Follower, replicas.Opinions, replicas.Follower,
+		for _, worker := range []replicas.Worker{replicas.Follower, replicas.Quorum, replicas.Follower,
 			replicas.Sender, replicas.Sweeper} {
 			h.step(p, c, worker, nil)
 		}

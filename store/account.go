@@ -65,7 +65,7 @@ func (tx Accounts) NotifiedOfPending(ctx context.Context, ids []bursar.ID) (map[
 // LockAll returns accounts by their IDs and keeps them unchanged until the transaction ends. They are locked in the
 // order of their IDs; the error is ErrNotFound where one is missing.
 func (tx Accounts) LockAll(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.Account, error) {
-	return tx.LockAllSoon(ctx, ids).Get(ctx)
+	return tx.LockAllDeferred(ctx, ids).Get(ctx)
 }
 
 // unchanged keeps accounts as they are as forUpdate does, but for what names them, which never changes: adding a
@@ -78,8 +78,8 @@ func (tx *Tx) unchanged() string {
 	return ""
 }
 
-// LockAllSoon is LockAll together with other reads.
-func (tx Accounts) LockAllSoon(ctx context.Context, ids []bursar.ID) *Soon[map[bursar.ID]bursar.Account] {
+// LockAllDeferred is LockAll together with other reads.
+func (tx Accounts) LockAllDeferred(ctx context.Context, ids []bursar.ID) *Deferred[map[bursar.ID]bursar.Account] {
 	return tx.each(ctx, "lock accounts", ids, tx.unchanged())
 }
 
@@ -90,7 +90,7 @@ func (tx Accounts) Each(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bur
 
 func (tx Accounts) each(
 	ctx context.Context, what string, ids []bursar.ID, lock string,
-) *Soon[map[bursar.ID]bursar.Account] {
+) *Deferred[map[bursar.ID]bursar.Account] {
 	if len(ids) == 0 {
 		return known(map[bursar.ID]bursar.Account{})
 	}

@@ -61,7 +61,7 @@ func (b *Batch[In, Out]) Repeating() *Batch[In, Out] {
 func (b *Batch[In, Out]) Do(ctx context.Context, item In) (Out, error) {
 	w := &waiting[In, Out]{item: item, done: make(chan struct{})}
 	b.enqueue(w)
-	if err := b.db.conduct.Wait(ctx, w.done); err != nil {
+	if err := b.db.hooks.Wait(ctx, w.done); err != nil {
 		var none Out
 		return none, err
 	}
@@ -75,7 +75,7 @@ func (b *Batch[In, Out]) enqueue(w *waiting[In, Out]) {
 	b.busy = true
 	b.mu.Unlock()
 	if starts {
-		b.db.conduct.Go(b.drain)
+		b.db.hooks.Go(b.drain)
 	}
 }
 

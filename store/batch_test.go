@@ -72,7 +72,7 @@ func TestABatchWhoseCommitIsNotAnsweredIsNotWrittenTwice(t *testing.T) {
 	t.Parallel()
 	queued, release, runs := make(chan struct{}, 2), make(chan struct{}), 0
 	db := storetest.Open(t, storetest.Reused(t))
-	db = db.As(db.Now, store.Conduct{
+	db = db.As(db.Now, store.Hooks{
 		Go: func(f func()) {
 			go func() { <-release; f() }()
 		},

@@ -55,14 +55,14 @@ func OpenCopy(file string) (*DB, error) {
 func OpenAsIs(databaseURL string) (*DB, error) {
 	db, err := openPostgres(Config{URL: databaseURL, Conns: 4}, true)
 	if err == nil {
-		db.now, db.conduct = time.Now, Conduct{}.withDefaults()
+		db.now, db.hooks = time.Now, Hooks{}.withDefaults()
 	}
 	return db, err
 }
 
 // asIs is a pool of connections to a SQLite file whose schema stays as it is.
 func asIs(pool *sql.DB) *DB {
-	return &DB{write: pool, read: pool, now: time.Now, conduct: Conduct{}.withDefaults()}
+	return &DB{write: pool, read: pool, now: time.Now, hooks: Hooks{}.withDefaults()}
 }
 
 // MarkRestored notes in a closed SQLite file that it was restored, and leaves no log beside it.

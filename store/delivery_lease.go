@@ -26,7 +26,7 @@ const deliveryLeaseLock int64 = 0x6c6561736573
 // Until the transaction ends, nobody else leases anything.
 func (tx Deliveries) LeasedByOthers(ctx context.Context, own DeliveryLease) ([]int64, error) {
 	if tx.postgres {
-		err := tx.later(ctx, deferred{what: "lock leases of deliveries", query: `SELECT pg_advisory_xact_lock($1)`,
+		err := tx.later(ctx, pipelined{what: "lock leases of deliveries", query: `SELECT pg_advisory_xact_lock($1)`,
 			args: []any{deliveryLeaseLock}})
 		if err != nil {
 			return nil, err

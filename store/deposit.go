@@ -57,8 +57,8 @@ type Recorded struct {
 }
 
 // Record is RecordAll for one deposit.
-func (tx Deposits) Record(ctx context.Context, a NewDeposit) (id bursar.ID, written bool, err error) {
-	results, err := tx.RecordAll(ctx, []NewDeposit{a})
+func (tx Deposits) Record(ctx context.Context, d NewDeposit) (id bursar.ID, written bool, err error) {
+	results, err := tx.RecordAll(ctx, []NewDeposit{d})
 	if err != nil {
 		return bursar.ID{}, false, err
 	}
@@ -106,35 +106,35 @@ func (tx Deposits) RecordAll(ctx context.Context, list []NewDeposit) ([]Recorded
 }
 
 // recorded is the row of a deposit that is pending.
-func (tx *Tx) recorded(a NewDeposit) values {
-	fresh := a.Deposit
+func (tx *Tx) recorded(d NewDeposit) values {
+	fresh := d.Deposit
 	fresh.Status, fresh.Reversals = bursar.DepositPending, 0
 	var wallet *int64
-	if a.Wallet != 0 {
-		wallet = &a.Wallet
+	if d.Wallet != 0 {
+		wallet = &d.Wallet
 	}
 	return values{
-		{"id", a.ID},
-		{"purpose", string(a.Purpose)},
-		{"account_id", a.AccountID},
+		{"id", d.ID},
+		{"purpose", string(d.Purpose)},
+		{"account_id", d.AccountID},
 		{"wallet", wallet},
-		{"currency", string(a.Currency)},
-		{"chain", string(a.Chain)},
-		{"tx_id", a.TxID},
-		{"output", int64(a.Output)},
-		{"base", a.Address.Base},
-		{"memo", memoValue(a.Address)},
-		{"contract", a.Contract},
-		{"amount", a.Amount},
-		{"fee", a.Fee},
+		{"currency", string(d.Currency)},
+		{"chain", string(d.Chain)},
+		{"tx_id", d.TxID},
+		{"output", int64(d.Output)},
+		{"base", d.Address.Base},
+		{"memo", memoValue(d.Address)},
+		{"contract", d.Contract},
+		{"amount", d.Amount},
+		{"fee", d.Fee},
 		{"status", string(bursar.DepositPending)},
-		{"height", int64(a.Height)},
-		{"block_hash", a.BlockHash},
-		{"counts_from", int64(a.CountsFrom)},
-		{"seen_at", micros(a.SeenAt)},
-		{"required", int64(a.Required)},
-		{"opinions", int64(a.Opinions)},
-		{"seal", tx.seal.sealDeposit(fresh, a.Wallet)},
+		{"height", int64(d.Height)},
+		{"block_hash", d.BlockHash},
+		{"counts_from", int64(d.CountsFrom)},
+		{"seen_at", micros(d.SeenAt)},
+		{"required", int64(d.Required)},
+		{"opinions", int64(d.Opinions)},
+		{"seal", tx.seal.sealDeposit(fresh, d.Wallet)},
 	}
 }
 

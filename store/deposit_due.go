@@ -7,11 +7,11 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// FinalDeposits says which pending deposits are to be credited: those of some currencies of a chain whose block is at
+// CreditQuery says which pending deposits are to be credited: those of some currencies of a chain whose block is at
 // or below Final, that are mature at Latest and that have as many confirmations in the recorded blocks, up to
 // Recorded, as their amount needs. Currencies that are left out, and deposits that wait for a second opinion, never
 // stand in the way of the others. Only those behind After are named.
-type FinalDeposits struct {
+type CreditQuery struct {
 	Chain      bursar.ChainID
 	Currencies []bursar.CurrencyCode
 	Final      uint64
@@ -30,14 +30,14 @@ type DepositCursor struct {
 }
 
 // Final returns the deposits that a query names, oldest first.
-func (tx Deposits) Final(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
+func (tx Deposits) Final(ctx context.Context, q CreditQuery) ([]bursar.Deposit, error) {
 	return dueDeposits(ctx, tx.Tx, "list final deposits", depositColumns.query, depositColumns.scan,
 		creditable(q), q)
 }
 
 // FinalSealed is Final for those deposits that are as this service recorded them, and returns how many others it left
 // out.
-func (tx Deposits) FinalSealed(ctx context.Context, q FinalDeposits) (sound []bursar.Deposit, altered int, err error) {
+func (tx Deposits) FinalSealed(ctx context.Context, q CreditQuery) (sound []bursar.Deposit, altered int, err error) {
 	found, err := dueDeposits(ctx, tx.Tx, "list final deposits", sealedDepositColumns.query, tx.scanSealed,
 		creditable(q), q)
 	for _, a := range found {
@@ -51,17 +51,17 @@ func (tx Deposits) FinalSealed(ctx context.Context, q FinalDeposits) (sound []bu
 }
 
 // AwaitingOpinions is Final for the deposits that wait for a second opinion and for nothing else.
-func (tx Deposits) AwaitingOpinions(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
+func (tx Deposits) AwaitingOpinions(ctx context.Context, q CreditQuery) ([]bursar.Deposit, error) {
 	return dueDeposits(ctx, tx.Tx, "list deposits that wait for a second opinion", depositColumns.query,
 		depositColumns.scan, "d.opinions > 0", q)
 }
 
 // creditable is the condition of deposits that wait neither for a second opinion nor for the screening service. The
 // time is the parameter behind those of dueDeposits.
-func creditable(q FinalDeposits) string { return "d.opinions = 0" + mayBeCredited(q.Screened, "$8") }
+func creditable(q CreditQuery) string { return "d.opinions = 0" + mayBeCredited(q.Screened, "$8") }
 
 func dueDeposits[T any](ctx context.Context, tx *Tx, what, query string, scan func(scanner) (T, error),
-	condition string, q FinalDeposits) ([]T, error) {
+	condition string, q CreditQuery) ([]T, error) {
 	if len(q.Currencies) == 0 {
 		return nil, nil
 	}

@@ -156,8 +156,8 @@ type depositValue struct {
 	contract string
 }
 
-func (a NewDeposit) value() depositValue {
-	return depositValue{a.Chain, a.TxID, a.Output, a.Address, a.Contract}
+func (d NewDeposit) value() depositValue {
+	return depositValue{d.Chain, d.TxID, d.Output, d.Address, d.Contract}
 }
 
 // recordAgain has those deposits that had left their chain stand in another block, with what they deliver there, and

@@ -11,13 +11,13 @@ import (
 // Of returns the lists of those among the accounts that ever had one on. It reads what is committed now: call
 // it after Accounts.Lock for an answer that stays true until the transaction ends.
 func (tx DestinationLists) Of(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]bursar.DestinationList, error) {
-	return tx.OfSoon(ctx, accounts).Get(ctx)
+	return tx.OfDeferred(ctx, accounts).Get(ctx)
 }
 
-// OfSoon is Of together with other reads.
-func (tx DestinationLists) OfSoon(
+// OfDeferred is Of together with other reads.
+func (tx DestinationLists) OfDeferred(
 	ctx context.Context, accounts []bursar.ID,
-) *Soon[map[bursar.ID]bursar.DestinationList] {
+) *Deferred[map[bursar.ID]bursar.DestinationList] {
 	type owned struct {
 		account bursar.ID
 		list    bursar.DestinationList

@@ -81,7 +81,7 @@ func (tx Events) Record(ctx context.Context, e bursar.Event) (due bool, err erro
 
 // RecordAll is Record for several events, in one statement on PostgreSQL and two on SQLite. What it returns says which
 // events will be sent, in their order; it is known when the transaction commits.
-func (tx Events) RecordAll(ctx context.Context, events []bursar.Event) (*Soon[[]bool], error) {
+func (tx Events) RecordAll(ctx context.Context, events []bursar.Event) (*Deferred[[]bool], error) {
 	if len(events) == 0 {
 		return known([]bool(nil)), nil
 	}
@@ -118,7 +118,7 @@ func (tx *Tx) recordedEvent(e bursar.Event) values {
 }
 
 // recordTogether has the server itself look which receivers answered 410 Gone.
-func (tx *Tx) recordTogether(ctx context.Context, events []bursar.Event) (*Soon[[]bool], error) {
+func (tx *Tx) recordTogether(ctx context.Context, events []bursar.Event) (*Deferred[[]bool], error) {
 	if err := tx.drawNumbers(ctx); err != nil {
 		return nil, err
 	}
@@ -272,5 +272,5 @@ func (tx WebhookURLs) EnableEach(ctx context.Context, receivers []Receiver) erro
 	if err != nil {
 		return err
 	}
-	return tx.later(ctx, deferred{what: "enable URLs", query: `DELETE FROM dead_urls WHERE ` + those, args: args})
+	return tx.later(ctx, pipelined{what: "enable URLs", query: `DELETE FROM dead_urls WHERE ` + those, args: args})
 }

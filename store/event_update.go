@@ -106,7 +106,7 @@ func (tx *Tx) byIndex(ctx context.Context) error {
 		return nil
 	}
 	tx.indexed = true
-	return tx.later(ctx, deferred{
+	return tx.later(ctx, pipelined{
 		what: "plan by index",
 		query: `SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
 			set_config('enable_bitmapscan', 'off', true), set_config('enable_hashjoin', 'off', true),
@@ -132,7 +132,7 @@ func (tx *Tx) recordAllAttempts(ctx context.Context, outcomes []Outcome) error {
 		}
 		texts[0], texts[1] = append(texts[0], o.Status), append(texts[1], o.Error)
 	}
-	return tx.later(ctx, deferred{
+	return tx.later(ctx, pipelined{
 		what: "record attempts",
 		query: `WITH recorded AS (UPDATE events SET ` + outcome + ` FROM unnest($1::bigint[], $2::bigint[], $3::bigint[],
 			$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::text[]) AS o(number, due,

@@ -19,7 +19,7 @@ func (tx *Tx) Run(ctx context.Context, query string, args ...any) error {
 
 // Later lets a test have a statement run whose result nobody waits for.
 func (tx *Tx) Later(ctx context.Context, what, query string, args ...any) error {
-	return tx.later(ctx, deferred{what: what, query: query, args: args})
+	return tx.later(ctx, pipelined{what: what, query: query, args: args})
 }
 
 // Waiting returns how many look-ups wait for a statement.

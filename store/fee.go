@@ -42,11 +42,11 @@ func (tx FeeRules) Clear(ctx context.Context, account bursar.ID, currency bursar
 
 // Of returns the rules of accounts; most accounts have none.
 func (tx FeeRules) Of(ctx context.Context, accounts ...bursar.ID) (bursar.FeeRules, error) {
-	return tx.OfSoon(ctx, accounts...).Get(ctx)
+	return tx.OfDeferred(ctx, accounts...).Get(ctx)
 }
 
-// OfSoon is Of together with other reads.
-func (tx FeeRules) OfSoon(ctx context.Context, accounts ...bursar.ID) *Soon[bursar.FeeRules] {
+// OfDeferred is Of together with other reads.
+func (tx FeeRules) OfDeferred(ctx context.Context, accounts ...bursar.ID) *Deferred[bursar.FeeRules] {
 	if len(accounts) == 0 {
 		return known(bursar.FeeRules(nil))
 	}

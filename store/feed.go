@@ -102,7 +102,7 @@ func (tx *Tx) drawNumbers(ctx context.Context) error {
 		return nil
 	}
 	tx.numbering = true
-	return tx.later(ctx, deferred{
+	return tx.later(ctx, pipelined{
 		what: "lock numbers of events",
 		query: `SELECT pg_advisory_xact_lock_shared($1 + last_value - CASE WHEN is_called THEN 0 ELSE 1 END)
 			FROM events_number_seq`,

@@ -63,12 +63,12 @@ func (g *Gather[K, V]) Find(ctx context.Context, key K) (V, error) {
 	g.watched = g.watched || watches
 	g.mu.Unlock()
 	if starts {
-		g.db.conduct.Go(g.drain)
+		g.db.hooks.Go(g.drain)
 	}
 	if watches {
-		g.db.conduct.Go(func() { g.watch(a) })
+		g.db.hooks.Go(func() { g.watch(a) })
 	}
-	if err := g.db.conduct.Wait(ctx, a.done); err != nil {
+	if err := g.db.hooks.Wait(ctx, a.done); err != nil {
 		var none V
 		return none, err
 	}
@@ -79,7 +79,7 @@ func (g *Gather[K, V]) Find(ctx context.Context, key K) (V, error) {
 // timers run where many look-ups come.
 func (g *Gather[K, V]) watch(a *asked[K, V]) {
 	for next := a; next != nil; {
-		g.db.conduct.Sleep(context.Background(), hangs)
+		g.db.hooks.Sleep(context.Background(), hangs)
 		starts := false
 		if next, starts = g.look(next); starts {
 			g.drain()

@@ -21,7 +21,7 @@ func TestLookUpsAreGathered(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		over := make(chan struct{})
 		t.Cleanup(func() { close(over) })
-		db = db.As(db.Now, store.Conduct{Sleep: func(context.Context, time.Duration) bool { // nothing hangs here
+		db = db.As(db.Now, store.Hooks{Sleep: func(context.Context, time.Duration) bool { // nothing hangs here
 			<-over
 			return true
 		}})

@@ -34,11 +34,11 @@ func (db *DB) Identity(ctx context.Context) (id Identity, err error) {
 
 // Identity is DB.Identity within a transaction.
 func (tx Settings) Identity(ctx context.Context) (Identity, error) {
-	return tx.IdentitySoon(ctx).Get(ctx)
+	return tx.IdentityDeferred(ctx).Get(ctx)
 }
 
-// IdentitySoon is Identity, beside other statements.
-func (tx Settings) IdentitySoon(ctx context.Context) *Soon[Identity] {
+// IdentityDeferred is Identity, beside other statements.
+func (tx Settings) IdentityDeferred(ctx context.Context) *Deferred[Identity] {
 	query := `SELECT COALESCE((SELECT value FROM settings WHERE name = $1), ''), `
 	if tx.postgres {
 		// The name of the file that is written now begins with the timeline. pg_control_checkpoint would name the timeline

@@ -65,7 +65,7 @@ func (tx *Tx) insertRows(ctx context.Context, in insertion) error {
 		if err != nil {
 			return err
 		}
-		s := deferred{what: in.what, query: query, args: args}
+		s := pipelined{what: in.what, query: query, args: args}
 		if in.all != nil {
 			s = in.allOrNone(s)
 		}
@@ -89,7 +89,7 @@ func (tx *Tx) insertRows(ctx context.Context, in insertion) error {
 
 // allOrNone has the server fail where it writes fewer rows than it was given: it divides by zero then, and does not
 // come to a commit that is on its way already.
-func (in *insertion) allOrNone(s deferred) deferred {
+func (in *insertion) allOrNone(s pipelined) pipelined {
 	s.args = append(s.args, len(in.args)/in.width)
 	s.query = fmt.Sprintf(`WITH written AS (%s RETURNING 1) SELECT 1 / (count(*) = $%d)::int FROM written`, s.query,
 		len(s.args))
@@ -106,7 +106,7 @@ func (in *insertion) allOrNone(s deferred) deferred {
 // insertReturning is insertRows for a statement that ends with RETURNING, and returns what it returns.
 func insertReturning[Row any](
 	ctx context.Context, tx *Tx, in insertion, scan func(scanner) (Row, error),
-) (*Soon[[]Row], error) {
+) (*Deferred[[]Row], error) {
 	if len(in.args) == 0 {
 		return known([]Row(nil)), nil
 	}

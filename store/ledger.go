@@ -104,7 +104,7 @@ func byName(a, b ledger.Key) int {
 
 // lockBalances returns balances that were read for writing. Those that do not exist are created first, because a row
 // that is not there cannot be locked.
-func (tx *Tx) lockBalances(ctx context.Context, keys []ledger.Key, read *Soon[ledger.Books]) (ledger.Books, error) {
+func (tx *Tx) lockBalances(ctx context.Context, keys []ledger.Key, read *Deferred[ledger.Books]) (ledger.Books, error) {
 	books, err := read.Get(ctx)
 	if err != nil || len(books) == len(keys) {
 		return books, err
@@ -123,24 +123,24 @@ func (tx *Tx) lockBalances(ctx context.Context, keys []ledger.Key, read *Soon[le
 	return read.Get(ctx)
 }
 
-// standing is a balance as the books have it.
-type standing struct {
+// currentBalance is a balance as the books have it.
+type currentBalance struct {
 	key ledger.Key
 	is  ledger.Balance
 }
 
-func scanStanding(s scanner) (b standing, err error) {
+func scanStanding(s scanner) (b currentBalance, err error) {
 	return b, s.Scan(&b.key.Account, &b.key.Asset, &b.is.Debits, &b.is.Credits)
 }
 
 const standingQuery = `SELECT account, asset, debits, credits FROM `
 
-func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) (*Soon[ledger.Books], error) {
+func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) (*Deferred[ledger.Books], error) {
 	those, args, err := pairs(tx, "(account, asset)", keyArgs(keys))
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, tx, "read balances", scanStanding, func(list []standing) (ledger.Books, error) {
+	return ask(ctx, tx, "read balances", scanStanding, func(list []currentBalance) (ledger.Books, error) {
 		books := make(ledger.Books, len(list))
 		for _, b := range list {
 			books[b.key] = b.is

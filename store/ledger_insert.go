@@ -21,7 +21,7 @@ type entryName struct {
 type takenNames struct {
 	entries int
 	index   map[entryName]int // of those that were asked for, in the list of entries
-	got     *Soon[[]numberedName]
+	got     *Deferred[[]numberedName]
 }
 
 type numberedName struct {

@@ -74,11 +74,11 @@ func (tx LimitRules) Remove(ctx context.Context, r bursar.LimitRule) error {
 
 // Of returns the rules of some accounts with those of every account; most accounts have none.
 func (tx LimitRules) Of(ctx context.Context, accounts ...bursar.ID) (bursar.LimitRules, error) {
-	return tx.OfSoon(ctx, accounts...).Get(ctx)
+	return tx.OfDeferred(ctx, accounts...).Get(ctx)
 }
 
-// OfSoon is Of together with other reads.
-func (tx LimitRules) OfSoon(ctx context.Context, accounts ...bursar.ID) *Soon[bursar.LimitRules] {
+// OfDeferred is Of together with other reads.
+func (tx LimitRules) OfDeferred(ctx context.Context, accounts ...bursar.ID) *Deferred[bursar.LimitRules] {
 	scopes := []string{string(HaltAll)}
 	for _, id := range accounts {
 		scopes = append(scopes, limitScope(id))

@@ -158,7 +158,7 @@ func (tx *Tx) insertLink(ctx context.Context, l Link) error {
 		if err != nil {
 			return err
 		}
-		return tx.later(ctx, deferred{
+		return tx.later(ctx, pipelined{
 			what:  "write link",
 			query: `WITH head AS (` + moves + `), link AS (` + inserts + `) ` + rows,
 			args:  all,

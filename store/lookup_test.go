@@ -51,7 +51,7 @@ func TestWhatIsNamedIsFoundByItsIndexFromTheBeginning(t *testing.T) {
 	if err := db.Do(t.Context(), func(tx *store.Tx) error { return tx.Ledger().Post(t.Context(), post) }); err != nil {
 		t.Fatal(err) // there is a link to be read
 	}
-	heard := db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+	heard := db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 		if at == store.Running {
 			made = append(made, query)
 		}

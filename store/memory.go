@@ -22,7 +22,7 @@ func OpenMemory(ctx context.Context, image []byte, cfg Config) (*DB, error) {
 	pool := sql.OpenDB(cachedConnector{Connector: connector, image: image, quiet: true})
 	pool.SetMaxOpenConns(1)
 	pool.SetMaxIdleConns(1)
-	db := &DB{write: pool, read: pool, now: cfg.Now, conduct: cfg.Conduct.withDefaults()}
+	db := &DB{write: pool, read: pool, now: cfg.Now, hooks: cfg.Hooks.withDefaults()}
 	if db.now == nil {
 		db.now = time.Now
 	}

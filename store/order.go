@@ -50,8 +50,8 @@ func (tx OrderKeys) Page(ctx context.Context, after bursar.OrderKey, limit int) 
 		WHERE (account_id, key_id) > ($1, $2) ORDER BY account_id, key_id LIMIT $3`, first, after.ID, limit)
 }
 
-// OwnersSoon returns, together with other reads, which of some accounts ever had a key.
-func (tx OrderKeys) OwnersSoon(ctx context.Context, accounts []bursar.ID) *Soon[map[bursar.ID]bool] {
+// OwnersDeferred returns, together with other reads, which of some accounts ever had a key.
+func (tx OrderKeys) OwnersDeferred(ctx context.Context, accounts []bursar.ID) *Deferred[map[bursar.ID]bool] {
 	those, args := among(tx.Tx, "account_id", accounts)
 	return ask(ctx, tx.Tx, "find accounts with keys of orders", func(s scanner) (id bursar.ID, err error) {
 		return id, s.Scan(&id)

@@ -69,7 +69,7 @@ func TestKeysOfOrdersAreKept(t *testing.T) {
 			if len(list) != 1 || list[0] != want {
 				t.Errorf("got %+v, want %+v", list, want)
 			}
-			owners, err2 := tx.OrderKeys().OwnersSoon(ctx, []bursar.ID{want.AccountID, {2}}).Get(ctx)
+			owners, err2 := tx.OrderKeys().OwnersDeferred(ctx, []bursar.ID{want.AccountID, {2}}).Get(ctx)
 			if len(owners) != 1 || !owners[want.AccountID] {
 				t.Errorf("got %v, want the account alone", owners)
 			}

@@ -223,9 +223,9 @@ func (tx *Tx) bookedBehind(ctx context.Context, audited Audit) (postings []ledge
 const linksBehind = 500
 
 // endedAgain reports whether a withdrawal or a refund whose end was reversed, as entries of a kind say, has ended
-// in its newest round too.
+// again since its newest reversal.
 func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (ended bool, err error) {
-	round, err := tx.Ledger().ReversalNumber(ctx, taken, id.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, taken, id.String())
 	if err != nil {
 		return false, err
 	}
@@ -235,6 +235,6 @@ func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (
 	}
 	err = tx.row(ctx, "look up the end of an order",
 		`SELECT EXISTS (SELECT 1 FROM entries WHERE kind IN ($1, $2) AND ref = $3)`,
-		[]any{string(ends[0]), string(ends[1]), fmt.Sprintf("%s/%d", id, round)}, &ended)
+		[]any{string(ends[0]), string(ends[1]), fmt.Sprintf("%s/%d", id, reversals)}, &ended)
 	return ended, err
 }

@@ -20,7 +20,7 @@ import (
 // failure (PostgreSQL 15, 34.5 Pipeline Mode; 55.2.3 Extended Query).
 type pipeline struct {
 	conn    *pgx.Conn
-	waiting []deferred
+	waiting []pipelined
 	open    bool // the server has, or may have, a transaction that has not ended
 	lone    bool // a Read: one statement outside a transaction
 	sent    int  // how often something was sent
@@ -69,7 +69,7 @@ func (db *DB) onConnection(ctx context.Context, begin string, f func(s session) 
 		p := &pipeline{lone: begin == ""}
 		p.conn, p.hear = serverOf(of)
 		if !p.lone {
-			p.waiting = []deferred{{what: "begin", query: begin}}
+			p.waiting = []pipelined{{what: "begin", query: begin}}
 		}
 		failed = f(p)
 		p.rollback()
@@ -92,7 +92,7 @@ func (p *pipeline) exec(ctx context.Context, query string, args []any) (n int64,
 		tag, err := p.conn.Exec(ctx, query, args...)
 		return tag.RowsAffected(), err
 	}
-	results, err := p.send(ctx, deferred{query: query, args: args})
+	results, err := p.send(ctx, pipelined{query: query, args: args})
 	if err != nil {
 		return 0, err
 	}
@@ -107,7 +107,7 @@ func (p *pipeline) query(ctx context.Context, query string, args []any) (cursor,
 		found, err := p.conn.Query(ctx, query, args...)
 		return pipelineRows{Rows: found}, err
 	}
-	results, err := p.send(ctx, deferred{query: query, args: args})
+	results, err := p.send(ctx, pipelined{query: query, args: args})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (p *pipeline) query(ctx context.Context, query string, args []any) (cursor,
 	return pipelineRows{found, results}, nil
 }
 
-func (p *pipeline) later(_ context.Context, s deferred) error {
+func (p *pipeline) later(_ context.Context, s pipelined) error {
 	p.hear(s.query)
 	p.waiting = append(p.waiting, s)
 	return nil
@@ -137,14 +137,14 @@ func (p *pipeline) sync(ctx context.Context) error {
 
 func (p *pipeline) repeat(_ context.Context, query string, args []any, width int) error {
 	for row := range slices.Chunk(args, width) {
-		p.waiting = append(p.waiting, deferred{what: "repeat", query: query, args: row})
+		p.waiting = append(p.waiting, pipelined{what: "repeat", query: query, args: row})
 	}
 	return nil
 }
 
 // send sends what waits, and one statement more, and reads the results of the former. The result of the last one is
 // the next of what it returns.
-func (p *pipeline) send(ctx context.Context, last ...deferred) (pgx.BatchResults, error) {
+func (p *pipeline) send(ctx context.Context, last ...pipelined) (pgx.BatchResults, error) {
 	var batch pgx.Batch
 	sent := p.waiting
 	p.waiting, p.open = nil, true
@@ -168,7 +168,7 @@ func (p *pipeline) send(ctx context.Context, last ...deferred) (pgx.BatchResults
 }
 
 // take takes the next of some results, which is the statement's.
-func (s deferred) take(results pgx.BatchResults) error {
+func (s pipelined) take(results pgx.BatchResults) error {
 	if s.rows != nil {
 		found, err := results.Query()
 		if err != nil {
@@ -198,7 +198,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 		p.waiting = nil
 		return nil
 	}
-	results, err := p.send(ctx, deferred{query: `COMMIT`})
+	results, err := p.send(ctx, pipelined{query: `COMMIT`})
 	if early, is := errors.AsType[earlier](err); is && !early.refused {
 		return early.error // the server may have gone on
 	}

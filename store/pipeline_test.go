@@ -163,7 +163,7 @@ func TestAResultBehindARefusedStatementIsAnError(t *testing.T) {
 		if err := tx.Later(ctx, "write settings", `INSERT INTO settings(name, value) VALUES ('a', NULL)`); err != nil {
 			return err
 		}
-		soon := tx.FeeRules().OfSoon(ctx, bursar.ID{1})
+		soon := tx.FeeRules().OfDeferred(ctx, bursar.ID{1})
 		_ = tx.Run(ctx, `SELECT 1`)
 		rules, asked = soon.Get(ctx)
 		return nil

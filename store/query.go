@@ -27,7 +27,7 @@ func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64,
 
 // later is exec for a statement whose result nobody needs before the commit. On PostgreSQL its error comes with the
 // result of a later statement.
-func (tx *Tx) later(ctx context.Context, s deferred) error {
+func (tx *Tx) later(ctx context.Context, s pipelined) error {
 	err := tx.before(ctx, Running, s.query)
 	if err == nil {
 		err = tx.session.later(ctx, s)

@@ -48,9 +48,9 @@ func mayBeCredited(screened bool, now string) string {
 		`) OR s.outcome = 'rejected' AND d.purpose = 'unattributed')))`
 }
 
-// ToScreen is FinalDeposits for the deposits that wait for the screening service and for nothing else, and that may be
-// asked about now.
-func (tx Deposits) ToScreen(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
+// ToScreen is what CreditQuery names for the deposits that wait for the screening service and for nothing else, and
+// that may be asked about now.
+func (tx Deposits) ToScreen(ctx context.Context, q CreditQuery) ([]bursar.Deposit, error) {
 	if len(q.Currencies) == 0 {
 		return nil, nil
 	}

@@ -15,7 +15,7 @@ type session interface {
 	query(ctx context.Context, query string, args []any) (cursor, error)
 	// later runs a statement before the next one whose result is needed, and before the commit at the latest. Its error is
 	// returned, wrapped in earlier, to the next caller that needs a result.
-	later(ctx context.Context, s deferred) error
+	later(ctx context.Context, s pipelined) error
 	// sync waits until everything given to later has run.
 	sync(ctx context.Context) error
 	// repeat runs a statement for each width of args.
@@ -25,8 +25,8 @@ type session interface {
 	rollback()
 }
 
-// deferred is a statement to be run later.
-type deferred struct {
+// pipelined is a statement to be run later.
+type pipelined struct {
 	what    string
 	query   string
 	args    []any
@@ -84,7 +84,7 @@ func (s atOnceSession) query(ctx context.Context, query string, args []any) (cur
 	return found, nil
 }
 
-func (s atOnceSession) later(ctx context.Context, l deferred) error {
+func (s atOnceSession) later(ctx context.Context, l pipelined) error {
 	if l.rows != nil {
 		found, err := s.query(ctx, l.query, l.args)
 		if err != nil {

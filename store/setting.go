@@ -57,11 +57,11 @@ func (tx Settings) set(ctx context.Context, what, name, value string) error {
 // take hands out n consecutive numbers of a counter and returns the first; counters begin at 0. The counter stays
 // locked until the transaction ends, so numbers become visible in their order.
 func (tx *Tx) take(ctx context.Context, name string, n int) (int64, error) {
-	return takeSoon(ctx, tx, name, n, func(first int64) int64 { return first }).Get(ctx)
+	return takeDeferred(ctx, tx, name, n, func(first int64) int64 { return first }).Get(ctx)
 }
 
-// takeSoon is take, beside other statements; of makes the result of the first number.
-func takeSoon[T any](ctx context.Context, tx *Tx, name string, n int, of func(first int64) T) *Soon[T] {
+// takeDeferred is take, beside other statements; of makes the result of the first number.
+func takeDeferred[T any](ctx context.Context, tx *Tx, name string, n int, of func(first int64) T) *Deferred[T] {
 	return ask(ctx, tx, "take numbers", scanOne[int64], func(next []int64) (result T, err error) {
 		if len(next) != 1 {
 			return result, fmt.Errorf("taking %d numbers of %s gave %d rows", n, name, len(next))

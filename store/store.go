@@ -30,7 +30,7 @@ type DB struct {
 	read     *sql.DB
 	postgres bool
 	now      func() time.Time
-	conduct  Conduct
+	hooks    Hooks
 	seal     sealKey
 	epoch    uint32 // of the keys of this process
 }
@@ -46,8 +46,8 @@ type Config struct {
 	Conns int              // most connections to PostgreSQL; 0: 16
 	AsIs  bool             // a schema that is older than the program is refused with ErrSchemaOld, not brought up to date
 
-	Conduct Conduct // the zero value: as the Go runtime does it
-	Spare   *Spare  // for tests: where connections come from, and go to when the database is closed; nil: nowhere
+	Hooks Hooks  // the zero value: as the Go runtime does it
+	Spare *Spare // for tests: where connections come from, and go to when the database is closed; nil: nowhere
 }
 
 // ErrBadURL is returned for a database URL of an unknown form.
@@ -62,7 +62,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if db.now = cfg.Now; db.now == nil {
 		db.now = time.Now
 	}
-	db.conduct = cfg.Conduct.withDefaults()
+	db.hooks = cfg.Hooks.withDefaults()
 	if cfg.Spare.knows(cfg.URL) {
 		return db, nil
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Turn is a lock that is held over several transactions of a process: anyone who waits for it waits as the database's
-// Conduct does, or until their context ends. The zero value is free.
+// Hooks do, or until their context ends. The zero value is free.
 type Turn struct {
 	mu   sync.Mutex
 	held chan struct{} // closed when it is free again; nil: it is free
@@ -20,7 +20,7 @@ func (db *DB) Take(ctx context.Context, t *Turn) (release func(), err error) {
 		if held == nil {
 			return t.release, nil
 		}
-		if err := db.conduct.Wait(ctx, held); err != nil {
+		if err := db.hooks.Wait(ctx, held); err != nil {
 			return nil, err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// One holds a turn at a time, and who waits for it does so as the database's Conduct says.
+// One holds a turn at a time, and who waits for it does so as the database's Hooks say.
 func TestATurnIsHeldByOne(t *testing.T) {
 	t.Parallel()
 	db, err := store.OpenMemory(t.Context(), nil, store.Config{})

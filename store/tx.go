@@ -94,8 +94,8 @@ func (db *DB) Read(ctx context.Context, f func(tx *Tx) error) error {
 }
 
 // ReadTogether is Read for several statements, which go to PostgreSQL in one round trip: f asks for all of them, by
-// what returns a Soon, before it looks at the first result. Each result is consistent in itself and may be newer than
-// another one. A statement behind the first result fails on PostgreSQL.
+// what returns a Deferred, before it looks at the first result. Each result is consistent in itself and may be newer
+// than another one. A statement behind the first result fails on PostgreSQL.
 func (db *DB) ReadTogether(ctx context.Context, f func(tx *Tx) error) error {
 	return db.reading(ctx, func(_, sent bool) bool { return !sent }, f)
 }
@@ -103,10 +103,10 @@ func (db *DB) ReadTogether(ctx context.Context, f func(tx *Tx) error) error {
 // reading runs f outside a transaction. may says whether it may make a statement after one was made, and after one was
 // sent to PostgreSQL.
 func (db *DB) reading(ctx context.Context, may func(made, sent bool) bool, f func(tx *Tx) error) error {
-	if err := db.conduct.Before(ctx, Beginning, ""); err != nil {
+	if err := db.hooks.Before(ctx, Beginning, ""); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer func() { _ = db.conduct.Before(ctx, Ended, "") }()
+	defer func() { _ = db.hooks.Before(ctx, Ended, "") }()
 	if db.postgres {
 		return db.onServer(ctx, "", func(s session) error { return db.readOnce(s, may, f) })
 	}
@@ -125,7 +125,7 @@ func (db *DB) readOnce(s session, may func(made, sent bool) bool, f func(tx *Tx)
 			return errReadWrites
 		}
 		made = true
-		return db.conduct.Before(ctx, at, what)
+		return db.hooks.Before(ctx, at, what)
 	}
 	if err := f(tx); err != nil {
 		return err
@@ -142,12 +142,12 @@ func (db *DB) Witness(f func(ctx context.Context, tx *Tx) error) { db.witness = 
 func (db *DB) Rehearse(instead error) { db.rehearse = instead }
 
 func (db *DB) newTx(s session, reads bool) *Tx {
-	tx := &Tx{session: s, postgres: db.postgres, reads: reads, now: db.Now(), before: db.conduct.Before, seal: db.seal,
+	tx := &Tx{session: s, postgres: db.postgres, reads: reads, now: db.Now(), before: db.hooks.Before, seal: db.seal,
 		epoch: db.epoch}
 	if db.witness != nil {
 		tx.before = func(ctx context.Context, at Point, what string) error {
 			tx.wrote = tx.wrote || at == Running && !strings.HasPrefix(what, "SELECT ")
-			return db.conduct.Before(ctx, at, what)
+			return db.hooks.Before(ctx, at, what)
 		}
 	}
 	return tx
@@ -161,10 +161,10 @@ type manner struct {
 
 // once runs f in a transaction.
 func (db *DB) once(ctx context.Context, how manner, f func(tx *Tx) error) error {
-	if err := db.conduct.Before(ctx, Beginning, ""); err != nil {
+	if err := db.hooks.Before(ctx, Beginning, ""); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer func() { _ = db.conduct.Before(ctx, Ended, "") }()
+	defer func() { _ = db.hooks.Before(ctx, Ended, "") }()
 	var done *Tx
 	inside := func(s session) error {
 		done = db.newTx(s, how.reads && db.postgres)
@@ -246,15 +246,15 @@ func lostRace(err error) bool {
 // pause waits a little longer after each try, with jitter, and reports whether the context is still alive.
 func (db *DB) pause(ctx context.Context, try int) bool {
 	limit := time.Millisecond << min(try, 7)
-	return db.conduct.Sleep(ctx, time.Duration(db.conduct.Random(int64(limit)))+time.Millisecond)
+	return db.hooks.Sleep(ctx, time.Duration(db.hooks.Random(int64(limit)))+time.Millisecond)
 }
 
 func (db *DB) commit(ctx context.Context, s session) error {
-	if err := db.conduct.Before(ctx, Committing, ""); err != nil {
+	if err := db.hooks.Before(ctx, Committing, ""); err != nil {
 		return err
 	}
 	if err := s.commit(ctx); err != nil {
 		return err
 	}
-	return db.conduct.Before(ctx, Committed, "")
+	return db.hooks.Before(ctx, Committed, "")
 }

@@ -21,7 +21,7 @@ func TestATransactionThatPostsTwiceIsRunAgainCarefully(t *testing.T) {
 	url := postgresOnly(t)
 	var careful []bool
 	db := storetest.Open(t, url)
-	heard := db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+	heard := db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 		if at == store.Running && strings.HasPrefix(query, "INSERT INTO entries(") {
 			careful = append(careful, strings.Contains(query, "ON CONFLICT"))
 		}

@@ -55,7 +55,7 @@ func TestStatementsOfAReadAreAskedForTogether(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ids := []bursar.ID{{1}}
 		err := db.ReadTogether(t.Context(), func(tx *store.Tx) error {
-			lists, rules := tx.DestinationLists().OfSoon(t.Context(), ids), tx.FeeRules().OfSoon(t.Context(), ids...)
+			lists, rules := tx.DestinationLists().OfDeferred(t.Context(), ids), tx.FeeRules().OfDeferred(t.Context(), ids...)
 			of, err := lists.Get(t.Context())
 			if err != nil {
 				return err

@@ -34,23 +34,23 @@ var walletColumns = columnsOf([]column[bursar.Wallet]{
 
 // TakeNumbers hands out n numbers for wallets and returns the first; see the wallets table for what they promise.
 func (tx Wallets) TakeNumbers(ctx context.Context, n int) (int64, error) {
-	return tx.TakeNumbersSoon(ctx, n).Get(ctx)
+	return tx.TakeNumbersDeferred(ctx, n).Get(ctx)
 }
 
-// TakeNumbersSoon is TakeNumbers, beside other statements.
-func (tx Wallets) TakeNumbersSoon(ctx context.Context, n int) *Soon[int64] {
-	return takeSoon(ctx, tx.Tx, "wallets", n, func(first int64) int64 { return first + 1 })
+// TakeNumbersDeferred is TakeNumbers, beside other statements.
+func (tx Wallets) TakeNumbersDeferred(ctx context.Context, n int) *Deferred[int64] {
+	return takeDeferred(ctx, tx.Tx, "wallets", n, func(first int64) int64 { return first + 1 })
 }
 
 // Take hands out n key indexes of a family and returns the first. They begin at 0 and leave no gap: a transaction
 // that is undone gives its own back.
 func (tx KeyIndexes) Take(ctx context.Context, family bursar.Family, n int) (uint32, error) {
-	return tx.TakeSoon(ctx, family, n).Get(ctx)
+	return tx.TakeDeferred(ctx, family, n).Get(ctx)
 }
 
-// TakeSoon is Take, beside other statements.
-func (tx KeyIndexes) TakeSoon(ctx context.Context, family bursar.Family, n int) *Soon[uint32] {
-	return takeSoon(ctx, tx.Tx, "family:"+string(family), n, func(first int64) uint32 { return uint32(first) })
+// TakeDeferred is Take, beside other statements.
+func (tx KeyIndexes) TakeDeferred(ctx context.Context, family bursar.Family, n int) *Deferred[uint32] {
+	return takeDeferred(ctx, tx.Tx, "family:"+string(family), n, func(first int64) uint32 { return uint32(first) })
 }
 
 // Next returns the index that KeyIndexes.Take would hand out next, without taking it.
@@ -67,14 +67,14 @@ func (tx Wallets) Insert(ctx context.Context, wallets []bursar.Wallet) error {
 	for i, w := range wallets {
 		accounts[i] = w.AccountID
 	}
-	versions, err := tx.WebhookVersionsSoon(ctx, accounts).Get(ctx)
+	versions, err := tx.WebhookVersionsDeferred(ctx, accounts).Get(ctx)
 	if err != nil {
 		return err
 	}
 	return tx.InsertWith(ctx, wallets, versions)
 }
 
-// InsertWith is Insert, with what WebhookVersionsSoon has read of the accounts in this transaction.
+// InsertWith is Insert, with what WebhookVersionsDeferred has read of the accounts in this transaction.
 func (tx Wallets) InsertWith(ctx context.Context, wallets []bursar.Wallet, versions WebhookVersions) error {
 	in := insertion{what: "insert wallets", table: "wallets", rows: len(wallets)}
 	for _, w := range wallets {

@@ -54,17 +54,17 @@ type WalletAddress struct {
 
 // At returns the wallets of any account or charge that addresses belong to, in one statement.
 func (tx Wallets) At(ctx context.Context, addresses []WalletAddress) (map[WalletAddress]bursar.Wallet, error) {
-	found, err := tx.AtSoon(ctx, addresses)
+	found, err := tx.AtDeferred(ctx, addresses)
 	if err != nil {
 		return nil, err
 	}
 	return found.Get(ctx)
 }
 
-// AtSoon is At together with other reads.
-func (tx Wallets) AtSoon(
+// AtDeferred is At together with other reads.
+func (tx Wallets) AtDeferred(
 	ctx context.Context, addresses []WalletAddress,
-) (*Soon[map[WalletAddress]bursar.Wallet], error) {
+) (*Deferred[map[WalletAddress]bursar.Wallet], error) {
 	names := make([]any, 0, 3*len(addresses))
 	for _, a := range addresses {
 		names = append(names, string(a.Family), a.Address.Base, memoValue(a.Address))

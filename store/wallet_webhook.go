@@ -60,9 +60,9 @@ func (tx *Tx) nextWebhookVersion(ctx context.Context, account bursar.ID) (int64,
 // WebhookVersions are the versions of accounts' webhooks.
 type WebhookVersions map[bursar.ID]int64
 
-// WebhookVersionsSoon reads the newest version of each account, so that a new wallet's own webhook beats every older
-// rule. An account may be named several times.
-func (tx Wallets) WebhookVersionsSoon(ctx context.Context, accounts []bursar.ID) *Soon[WebhookVersions] {
+// WebhookVersionsDeferred reads the newest version of each account, so that a new wallet's own webhook beats every
+// older rule. An account may be named several times.
+func (tx Wallets) WebhookVersionsDeferred(ctx context.Context, accounts []bursar.ID) *Deferred[WebhookVersions] {
 	versions := WebhookVersions{}
 	var ids []bursar.ID
 	for _, id := range accounts {

@@ -50,7 +50,7 @@ func TestTheSweepsOfACurrencyAreRecordedTogether(t *testing.T) {
 		}
 		untouched := r.Sweeper.DB
 		defer func() { r.Sweeper.DB = untouched }()
-		r.Sweeper.DB = untouched.As(untouched.Now, store.Conduct{
+		r.Sweeper.DB = untouched.As(untouched.Now, store.Hooks{
 			Before: func(_ context.Context, at store.Point, _ string) error {
 				if at == store.Committing {
 					commits++

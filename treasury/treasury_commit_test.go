@@ -18,7 +18,7 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var armed, ordered atomic.Bool
-		p := newFixture(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		p := newFixture(t, db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals") && armed.Swap(false) {
 				ordered.Store(true)
 			}

@@ -124,11 +124,11 @@ func Fail(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string)
 	if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionFailed); err != nil {
 		return err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.RefundFailed(n, d, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.RefundFailed(n, d, reversals, tx.Now())); err != nil {
 		return err
 	}
 	if err := unmarkRefunded(ctx, tx, d); err != nil {

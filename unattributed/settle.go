@@ -28,11 +28,11 @@ func (r Refunds) Settle(ctx context.Context, tx *store.Tx, n bursar.Resolution, 
 	if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionDone); err != nil {
 		return err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
 	if err != nil {
 		return err
 	}
-	return tx.Ledger().Post(ctx, ledger.RefundSettled(n, round, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.RefundSettled(n, reversals, tx.Now()))
 }
 
 // Unsettle undoes the booking of a refund that an outgoing transaction paid. A refund that failed stays failed, because
@@ -47,11 +47,11 @@ func (r Refunds) Unsettle(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 		if n.Status == bursar.ResolutionFailed {
 			return notPaidTwice(ctx, tx, n)
 		}
-		round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
+		reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
 		if err != nil {
 			return err
 		}
-		if err := tx.Ledger().Post(ctx, ledger.RefundUnsettled(n, round+1, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.RefundUnsettled(n, reversals+1, tx.Now())); err != nil {
 			return err
 		}
 		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
@@ -75,11 +75,11 @@ func (r Refunds) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolu
 	if d.Purpose != bursar.ForUnattributed || d.Status != bursar.DepositConfirmed || taken != d.Amount {
 		return r.paidTwice(ctx, tx, n, p)
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundUnsettled, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.RefundPaidAfterAll(n, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.RefundPaidAfterAll(n, reversals, tx.Now())); err != nil {
 		return err
 	}
 	if err := markRefunded(ctx, tx, d); err != nil {
@@ -105,11 +105,11 @@ func endOtherRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID) error 
 }
 
 func (r Refunds) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundNotPaidTwice, n.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.RefundPaidTwice(n, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.RefundPaidTwice(n, reversals, tx.Now())); err != nil {
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "refund_paid_twice", Ref: n.ID.String(),
@@ -120,13 +120,13 @@ func (r Refunds) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 
 // notPaidTwice undoes paidTwice, if it was booked. It was not if the refund failed because its token delivered nothing.
 func notPaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundNotPaidTwice, n.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindRefundNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err
 	}
-	booked, err := tx.Ledger().IsPosted(ctx, ledger.RefundPaidTwice(n, round, tx.Now()))
+	booked, err := tx.Ledger().IsPosted(ctx, ledger.RefundPaidTwice(n, reversals, tx.Now()))
 	if err != nil || !booked {
 		return err
 	}
-	return tx.Ledger().Post(ctx, ledger.RefundNotPaidTwice(n, round+1, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.RefundNotPaidTwice(n, reversals+1, tx.Now()))
 }

@@ -21,7 +21,7 @@ type familyTaken struct {
 	chain.Capabilities
 	places []int  // of the wallets that they are for
 	first  uint32 // index
-	soon   *store.Soon[uint32]
+	soon   *store.Deferred[uint32]
 }
 
 // take takes the numbers and indexes of a batch, and reads what else the batch needs, in one round trip.
@@ -29,21 +29,21 @@ func (s *Service) take(ctx context.Context, tx *store.Tx, orders []New) (t taken
 	if t.families, err = s.familiesOf(orders); err != nil {
 		return t, err
 	}
-	number := tx.Wallets().TakeNumbersSoon(ctx, len(orders))
+	number := tx.Wallets().TakeNumbersDeferred(ctx, len(orders))
 	for i, f := range t.families {
-		t.families[i].soon = tx.KeyIndexes().TakeSoon(ctx, f.Family, len(f.places))
+		t.families[i].soon = tx.KeyIndexes().TakeDeferred(ctx, f.Family, len(f.places))
 	}
-	var answers *store.Soon[store.Identity]
+	var answers *store.Deferred[store.Identity]
 	if s.Marks != nil {
 		// Ask the server in this transaction: since the service last asked, another server may have been promoted, which
 		// does not know the indexes that other processes gave out.
-		answers = tx.Settings().IdentitySoon(ctx)
+		answers = tx.Settings().IdentityDeferred(ctx)
 	}
 	accounts := make([]bursar.ID, len(orders))
 	for i, n := range orders {
 		accounts[i] = n.Account
 	}
-	versions := tx.Wallets().WebhookVersionsSoon(ctx, accounts)
+	versions := tx.Wallets().WebhookVersionsDeferred(ctx, accounts)
 	if t.number, err = number.Get(ctx); err != nil {
 		return t, err
 	}

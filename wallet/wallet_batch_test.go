@@ -21,7 +21,7 @@ func TestABatchTakesAConstantNumberOfStatements(t *testing.T) {
 		t.Skip("PostgreSQL is left out by -short")
 	}
 	var made []string
-	db := storetest.Open(t, storetest.Postgres(t)).As(time.Now, store.Conduct{
+	db := storetest.Open(t, storetest.Postgres(t)).As(time.Now, store.Hooks{
 		Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running {
 				made = append(made, strings.Join(strings.Fields(query), " "))

@@ -139,7 +139,7 @@ func New(cfg Config) *Deliverer {
 		grace:   5 * time.Second,
 	}
 	d.counters.attempts = map[Outcome]uint64{}
-	d.queues = newQueues(limits{held: 2 * leaseBatch, sending: 256, account: 128, destination: 32, queue: d.times.queue})
+	d.queues = newQueues(limits{leased: 2 * leaseBatch, sending: 256, account: 128, destination: 32, queue: d.times.queue})
 	if d.clock == nil {
 		d.clock = time.Now
 	}

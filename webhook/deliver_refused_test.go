@@ -114,7 +114,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 		s.until("the lease", func() bool {
 			d.queues.mu.Lock()
 			defer d.queues.mu.Unlock()
-			return len(d.queues.leased) == 1 && d.queues.held == 0
+			return len(d.queues.leases) == 1 && d.queues.leased == 0
 		})
 		stop()
 		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 || r.count() != 0 {

@@ -18,7 +18,7 @@ func TestDisablingABacklogDropsNoResult(t *testing.T) {
 	each(t, func(t *testing.T, s *harness) {
 		var hindered atomic.Bool
 		hindered.Store(true)
-		s.db = s.db.As(s.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		s.db = s.db.As(s.db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && hindered.Load() && strings.Contains(query, "SET status = 'disabled'") {
 				return errors.New("it takes too long")
 			}

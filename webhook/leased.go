@@ -11,7 +11,7 @@ func (q *destinationQueues) take(taken lease, until time.Time) {
 	defer q.mu.Unlock()
 	for _, list := range [][]*job{taken.send, taken.skip} {
 		for _, j := range list {
-			q.leased[j.Number] = until
+			q.leases[j.Number] = until
 		}
 	}
 }
@@ -20,10 +20,10 @@ func (q *destinationQueues) take(taken lease, until time.Time) {
 func (q *destinationQueues) leasedNow(now time.Time) []int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	numbers := make([]int64, 0, len(q.leased))
-	for n, until := range q.leased {
+	numbers := make([]int64, 0, len(q.leases))
+	for n, until := range q.leases {
 		if !now.Before(until) {
-			delete(q.leased, n)
+			delete(q.leases, n)
 			continue
 		}
 		numbers = append(numbers, n)
@@ -38,7 +38,7 @@ func (q *destinationQueues) recorded(r result, done bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if done {
-		delete(q.leased, r.Event)
+		delete(q.leases, r.Event)
 	}
 	if !r.skipped {
 		q.release()
@@ -50,6 +50,6 @@ func (q *destinationQueues) forgetLease(jobs ...*job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, j := range jobs {
-		delete(q.leased, j.Number)
+		delete(q.leases, j.Number)
 	}
 }

@@ -52,32 +52,32 @@ func newQueue(key queueKey) *destinationQueue {
 }
 
 // stuck returns how long the oldest attempt under way has waited for an answer.
-func (l *destinationQueue) stuck(now time.Time) time.Duration {
+func (d *destinationQueue) stuck(now time.Time) time.Duration {
 	var oldest time.Duration
-	for _, since := range l.running {
+	for _, since := range d.running {
 		oldest = max(oldest, now.Sub(since))
 	}
 	return oldest
 }
 
 // learning reports whether nothing is known of the receiver yet.
-func (l *destinationQueue) learning(now time.Time) bool {
-	return l.pace == 0 && l.stuck(now) < learningTime
+func (d *destinationQueue) learning(now time.Time) bool {
+	return d.pace == 0 && d.stuck(now) < learningTime
 }
 
 // probed reports whether the receiver is called now and then only.
-func (l *destinationQueue) probed() bool { return l.missed >= missedInARow }
+func (d *destinationQueue) probed() bool { return d.missed >= missedInARow }
 
 // capacity estimates how many events may wait: as many as will be sent within the time.
-func (l *destinationQueue) capacity(now time.Time, within time.Duration) int {
-	if l.probed() {
-		return max(firstWindow-len(l.running), 0)
+func (d *destinationQueue) capacity(now time.Time, within time.Duration) int {
+	if d.probed() {
+		return max(firstWindow-len(d.running), 0)
 	}
-	if l.learning(now) {
+	if d.learning(now) {
 		return firstQueue
 	}
-	pace := max(l.pace, l.stuck(now), time.Microsecond)
-	return max(l.window, int(min(within/pace, longestQueue))*l.window)
+	pace := max(d.pace, d.stuck(now), time.Microsecond)
+	return max(d.window, int(min(within/pace, longestQueue))*d.window)
 }
 
 // end is how an attempt ended.
@@ -89,46 +89,46 @@ type end struct {
 
 // ended updates the receiver's health after an attempt and reports whether nothing is sent from the queue for a while,
 // because the receiver hangs or, from now on, is not to be reached.
-func (l *destinationQueue) ended(now time.Time, took time.Duration, e end, widest int) (shut, probed bool) {
-	if l.pace == 0 {
-		l.pace = took
+func (d *destinationQueue) ended(now time.Time, took time.Duration, e end, widest int) (shut, probed bool) {
+	if d.pace == 0 {
+		d.pace = took
 	}
-	l.pace = (3*l.pace + took) / 4
-	probed = l.miss(now, e)
+	d.pace = (3*d.pace + took) / 4
+	probed = d.miss(now, e)
 	if !e.success && took >= hangs {
-		l.hung++
-		l.window = max(firstWindow, l.window/2)
-		if l.hung >= hungInARow {
-			l.shutUntil = now.Add(shutFor)
+		d.hung++
+		d.window = max(firstWindow, d.window/2)
+		if d.hung >= hungInARow {
+			d.shutUntil = now.Add(shutFor)
 			return true, false
 		}
 		return false, probed
 	}
-	l.hung, l.shutUntil = 0, time.Time{} // it answers, or fails fast
+	d.hung, d.shutUntil = 0, time.Time{} // it answers, or fails fast
 	if e.success {
-		l.window = min(l.window+1, widest)
+		d.window = min(d.window+1, widest)
 	}
 	return false, probed
 }
 
 // miss counts attempts that did not reach the receiver, and reports whether it is only probed from now on.
-func (l *destinationQueue) miss(now time.Time, e end) bool {
+func (d *destinationQueue) miss(now time.Time, e end) bool {
 	if !e.missed {
-		l.missed, l.between, l.probeAt, l.missAt = 0, 0, time.Time{}, time.Time{}
+		d.missed, d.between, d.probeAt, d.missAt = 0, 0, time.Time{}, time.Time{}
 		return false
 	}
-	l.missed++
-	if e.at.After(l.missAt) {
-		l.missAt = e.at
+	d.missed++
+	if e.at.After(d.missAt) {
+		d.missAt = e.at
 	}
-	if l.probed() && !now.Before(l.probeAt) {
-		l.between = min(max(2*l.between, firstProbe), longestProbe)
-		l.probeAt, l.window = now.Add(l.between), firstWindow
+	if d.probed() && !now.Before(d.probeAt) {
+		d.between = min(max(2*d.between, firstProbe), longestProbe)
+		d.probeAt, d.window = now.Add(d.between), firstWindow
 	}
-	return l.missed == missedInARow
+	return d.missed == missedInARow
 }
 
-func (l *destinationQueue) idle() bool { return len(l.waiting) == 0 && len(l.running) == 0 }
+func (d *destinationQueue) idle() bool { return len(d.waiting) == 0 && len(d.running) == 0 }
 
 // pace limits how many attempts are skipped, so that the backlog of a receiver that is not called takes a small share
 // of the time only. It belongs to the goroutine that leases.

@@ -108,8 +108,8 @@ func TestWhatWaitsForAReceiverThatIsNotReachedIsGivenBack(t *testing.T) {
 		t.Errorf("%d attempts are skipped, want 0", len(turned))
 	}
 	k.recorded(result{of: started[0], Outcome: store.Outcome{Event: started[0].Number}}, true)
-	if left := k.leasedNow(k.now); len(left) != len(started)-1 || k.held != len(started)-1 {
-		t.Errorf("%d are leased and %d held, want those under way: %d", len(left), k.held, len(started)-1)
+	if left := k.leasedNow(k.now); len(left) != len(started)-1 || k.leased != len(started)-1 {
+		t.Errorf("%d are leased and %d held, want those under way: %d", len(left), k.leased, len(started)-1)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // limits are the most that a deliverer does at once.
 type limits struct {
-	held        int           // events leased and not yet recorded
+	leased      int           // events leased and not yet recorded
 	sending     int           // attempts under way
 	account     int           // of these, for one account
 	destination int           // of these, for one destination queue at most
@@ -27,8 +27,8 @@ type destinationQueues struct {
 	line     []*destinationQueue // queues with events waiting, served in turn
 	accounts map[bursar.ID]int   // attempts under way
 	sending  int
-	held     int                 // waiting, being sent or to be recorded
-	leased   map[int64]time.Time // numbers of events, and when their lease ends
+	leased   int                 // waiting, being sent or to be recorded
+	leases   map[int64]time.Time // numbers of events, and when their lease ends
 	closed   bool
 }
 
@@ -41,7 +41,7 @@ func newQueues(l limits) *destinationQueues {
 		changed:  make(chan struct{}, 1),
 		byKey:    map[queueKey]*destinationQueue{},
 		accounts: map[bursar.ID]int{},
-		leased:   map[int64]time.Time{},
+		leases:   map[int64]time.Time{},
 	}
 }
 
@@ -69,11 +69,11 @@ func (q *destinationQueues) put(j *job, now time.Time) {
 	defer q.mu.Unlock()
 	l := q.queue(j.queue, now)
 	if q.closed || now.Before(l.shutUntil) || now.Before(l.probeAt) && !j.last() {
-		delete(q.leased, j.Number)
+		delete(q.leases, j.Number)
 		return
 	}
 	l.waiting = append(l.waiting, j)
-	q.held++
+	q.leased++
 	if !l.ordered {
 		l.ordered = true
 		q.line = append(q.line, l)
@@ -107,11 +107,11 @@ func (q *destinationQueues) forget(now time.Time) {
 }
 
 // capacity is the queue's own capacity, but next to nothing where the account has no attempt left for the queue.
-func (q *destinationQueues) capacity(l *destinationQueue, now time.Time) int {
-	if len(l.running) == 0 && q.accounts[l.account] >= q.limits.account {
+func (q *destinationQueues) capacity(d *destinationQueue, now time.Time) int {
+	if len(d.running) == 0 && q.accounts[d.account] >= q.limits.account {
 		return 1
 	}
-	return l.capacity(now, q.limits.queue)
+	return d.capacity(now, q.limits.queue)
 }
 
 // next returns an event that may be sent now, the queues taking turns; nil when there is none.
@@ -136,20 +136,20 @@ func (q *destinationQueues) next(now time.Time) *job {
 	return nil
 }
 
-func (q *destinationQueues) start(l *destinationQueue, now time.Time) *job {
-	for len(l.waiting) > 0 && now.Sub(l.waiting[0].leased) > q.limits.queue {
-		delete(q.leased, l.waiting[0].Number) // its lease is about to end
-		l.waiting = l.waiting[1:]
+func (q *destinationQueues) start(d *destinationQueue, now time.Time) *job {
+	for len(d.waiting) > 0 && now.Sub(d.waiting[0].leased) > q.limits.queue {
+		delete(q.leases, d.waiting[0].Number) // its lease is about to end
+		d.waiting = d.waiting[1:]
 		q.release()
 	}
-	if len(l.waiting) == 0 || len(l.running) >= l.window || q.accounts[l.account] >= q.limits.account {
+	if len(d.waiting) == 0 || len(d.running) >= d.window || q.accounts[d.account] >= q.limits.account {
 		return nil
 	}
-	j := l.waiting[0]
-	l.waiting[0] = nil
-	l.waiting = l.waiting[1:]
-	l.running[j] = now
-	q.accounts[l.account]++
+	j := d.waiting[0]
+	d.waiting[0] = nil
+	d.waiting = d.waiting[1:]
+	d.running[j] = now
+	q.accounts[d.account]++
 	q.sending++
 	return j
 }
@@ -172,7 +172,7 @@ func (q *destinationQueues) ended(j *job, now time.Time, e end) []*job {
 	case shut:
 		turned := l.waiting
 		l.waiting = nil
-		q.held -= len(turned)
+		q.leased -= len(turned)
 		return turned
 	case probed:
 		q.giveBack(l, 0)
@@ -181,7 +181,7 @@ func (q *destinationQueues) ended(j *job, now time.Time, e end) []*job {
 }
 
 func (q *destinationQueues) release() {
-	q.held--
+	q.leased--
 	q.hint()
 }
 
@@ -225,7 +225,7 @@ func (q *destinationQueues) awaitCapacity(ctx context.Context, batch int) int {
 func (q *destinationQueues) free() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.limits.held - q.held
+	return q.limits.leased - q.leased
 }
 
 // trim gives back events beyond the queues' capacities and, if that is not enough, of the longest queue what is
@@ -240,22 +240,22 @@ func (q *destinationQueues) trim(now time.Time, want int) {
 			longest = l
 		}
 	}
-	if missing := want - (q.limits.held - q.held); longest != nil && missing > 0 {
+	if missing := want - (q.limits.leased - q.leased); longest != nil && missing > 0 {
 		q.giveBack(longest, max(len(longest.waiting)-missing, 0))
 	}
 }
 
 // giveBack drops the events of a queue beyond a number: they are due as before.
-func (q *destinationQueues) giveBack(l *destinationQueue, keep int) {
-	if len(l.waiting) <= keep {
+func (q *destinationQueues) giveBack(d *destinationQueue, keep int) {
+	if len(d.waiting) <= keep {
 		return
 	}
-	for _, j := range l.waiting[keep:] {
-		delete(q.leased, j.Number)
+	for _, j := range d.waiting[keep:] {
+		delete(q.leases, j.Number)
 	}
-	q.held -= len(l.waiting) - keep
-	clear(l.waiting[keep:])
-	l.waiting = l.waiting[:keep]
+	q.leased -= len(d.waiting) - keep
+	clear(d.waiting[keep:])
+	d.waiting = d.waiting[:keep]
 }
 
 func (q *destinationQueues) isClosed() bool {

@@ -18,16 +18,16 @@ func TestAReceiverThatAnswersKeepsWhatIsLeasedToIt(t *testing.T) {
 		first := k.start()
 		k.pass(time.Millisecond)
 		k.end(first, true) // its pace is known
-		batch := smallLimits.held
+		batch := smallLimits.leased
 		if n, last := k.fill(1, "a", batch); n != batch {
 			t.Fatalf("%d events are leased, then %s; want %d", n, last, batch)
 		}
 		for k.free() < batch/4 {
 			k.end(k.start(), true)
 		}
-		free, waiting := k.free(), k.held
-		if got := k.awaitCapacity(t.Context(), batch); got != free || k.held != waiting {
-			t.Errorf("room for %d, and %d are held; want room for %d and %d held", got, k.held, free, waiting)
+		free, waiting := k.free(), k.leased
+		if got := k.awaitCapacity(t.Context(), batch); got != free || k.leased != waiting {
+			t.Errorf("room for %d, and %d are held; want room for %d and %d held", got, k.leased, free, waiting)
 		}
 		k.fill(1, "a", free)
 		if got, want := k.awaitCapacity(t.Context(), batch), batch/leastOfBatch; got < want || got >= batch/2 {

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-var smallLimits = limits{held: 400, sending: 10, account: 6, destination: 4, queue: 10 * time.Second}
+var smallLimits = limits{leased: 400, sending: 10, account: 6, destination: 4, queue: 10 * time.Second}
 
 // queueHarness drives destination queues by hand, with its own clock.
 type queueHarness struct {
@@ -124,8 +124,8 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 	if len(turned) == 0 || k.enqueue(k.job(1, "a")) != shut || len(k.start()) != 0 {
 		t.Fatalf("it is not shut, %d turned away", len(turned))
 	}
-	if k.held != 0 {
-		t.Errorf("%d are still held, want 0", k.held)
+	if k.leased != 0 {
+		t.Errorf("%d are still held, want 0", k.leased)
 	}
 	if k.enqueue(k.job(1, "b")) != taken || k.enqueue(k.job(2, "a")) != taken || len(k.start()) != 2 {
 		t.Errorf("another queue is delayed, want %v and 2 of them", taken)
@@ -195,8 +195,8 @@ func TestAnEventThatWaitedTooLongIsForgotten(t *testing.T) {
 	jobs := k.start()
 	k.pass(smallLimits.queue + 1)
 	k.end(jobs, true)
-	if got := k.start(); len(got) != 0 || k.held != 0 {
-		t.Errorf("%d sent after their time, %d held, want none and 0", len(got), k.held)
+	if got := k.start(); len(got) != 0 || k.leased != 0 {
+		t.Errorf("%d sent after their time, %d held, want none and 0", len(got), k.leased)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 	t.Parallel()
 	k := newQueueHarness(t)
 	for host := range 20 {
-		k.fill(byte(host), fmt.Sprint(host), smallLimits.held/20)
+		k.fill(byte(host), fmt.Sprint(host), smallLimits.leased/20)
 	}
 	k.start()
 	if k.free() != 0 {
@@ -225,7 +225,7 @@ func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 		t.Errorf("capacity for %d, want 20", got)
 	}
 	cancel()
-	k.destinationQueues.limits.held = 0
+	k.destinationQueues.limits.leased = 0
 	if got := k.awaitCapacity(ctx, 20); got != 0 {
 		t.Errorf("capacity for %d after the end, want 0", got)
 	}

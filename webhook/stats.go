@@ -110,5 +110,5 @@ func (q *destinationQueues) count(now time.Time) (sending, held, shut int) {
 			shut++
 		}
 	}
-	return q.sending, q.held, shut
+	return q.sending, q.leased, shut
 }

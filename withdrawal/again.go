@@ -56,12 +56,12 @@ func (p Payouts) cancelSecond(ctx context.Context, tx *store.Tx, second, first b
 	if err := tx.Withdrawals().SetStatus(ctx, second, bursar.WithdrawalCancelled); err != nil {
 		return err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, second.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, second.ID.String())
 	if err != nil {
 		return err
 	}
 	second.Status, second.CompletedAt = bursar.WithdrawalCancelled, tx.Now()
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(second, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(second, reversals, tx.Now())); err != nil {
 		return err
 	}
 	p.log(tx, "second refund cancelled", second, second.OutgoingID, "first", first.ID)

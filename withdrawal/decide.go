@@ -36,10 +36,10 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID, done ...Done) (burs
 		if err := notFrozen(ctx, tx, w.AccountID); err != nil {
 			return w, err
 		}
-		if err := s.heldToList(ctx, tx, w, c.Capabilities().Family); err != nil {
+		if err := s.checkDestination(ctx, tx, w, c.Capabilities().Family); err != nil {
 			return w, err
 		}
-		if err := inTime(ctx, tx, w.ID); err != nil {
+		if err := checkOrderExpiry(ctx, tx, w.ID); err != nil {
 			return w, err
 		}
 		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
@@ -59,7 +59,7 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID, done ...Done) (burs
 		if err := s.notForgotten(ctx, tx, w); err != nil {
 			return w, err
 		}
-		return s.settleInside(ctx, tx, w, currency, to)
+		return s.settleInternal(ctx, tx, w, currency, to)
 	})
 }
 
@@ -121,15 +121,15 @@ func (s *Service) giveBack(
 	if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 		return w, err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return w, err
 	}
 	w.Status, w.CompletedAt = next, tx.Now()
-	if err := endFreeze(ctx, tx, w, round); err != nil { // accounts are locked before balances
+	if err := endFreeze(ctx, tx, w, reversals); err != nil { // accounts are locked before balances
 		return w, err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, reversals, tx.Now())); err != nil {
 		return w, err
 	}
 	if err := s.credits.RefundEnded(ctx, tx, w.ID); err != nil {

@@ -8,13 +8,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// heldToLists refuses the withdrawals of accounts that are restricted to their destinations, where the address is not
-// on the list or not usable yet. The accounts are locked, so that no list changes between this check and the commit.
-func (s *Service) heldToLists(
-	ctx context.Context, tx *store.Tx, lists map[bursar.ID]bursar.DestinationList, orders []prepared,
+// checkDestinations refuses the withdrawals of accounts that are restricted to their destinations, where the address is
+// not on the list or not usable yet. The accounts are locked, so that no list changes between this check and the
+// commit.
+func (s *Service) checkDestinations(
+	ctx context.Context, tx *store.Tx, lists map[bursar.ID]bursar.DestinationList, requests []prepared,
 	results []store.Result[bursar.Withdrawal],
 ) error {
-	for i, p := range orders {
+	for i, p := range requests {
 		w := p.withdrawal
 		if results[i].Err != nil || !lists[w.AccountID].Binds(tx.Now()) {
 			continue
@@ -28,8 +29,8 @@ func (s *Service) heldToLists(
 	return nil
 }
 
-// heldToList judges one withdrawal by the current list.
-func (s *Service) heldToList(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, family bursar.Family) error {
+// checkDestination judges one withdrawal by the current list.
+func (s *Service) checkDestination(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, family bursar.Family) error {
 	list, err := tx.DestinationLists().Get(ctx, w.AccountID)
 	if err != nil || !list.Binds(tx.Now()) {
 		return err
@@ -41,8 +42,8 @@ func (s *Service) heldToList(ctx context.Context, tx *store.Tx, w bursar.Withdra
 	return mayGo(known, w.Currency, tx.Now())
 }
 
-// expectedAtList refuses a withdrawal early that heldToLists would refuse, so that no node is asked about an address
-// that cannot be paid anyway. For a frozen account it returns the error about the freeze.
+// expectedAtList refuses a withdrawal early that checkDestinations would refuse, so that no node is asked about an
+// address that cannot be paid anyway. For a frozen account it returns the error about the freeze.
 func (s *Service) expectedAtList(
 	ctx context.Context, list bursar.DestinationList, w bursar.Withdrawal, family bursar.Family,
 ) error {
@@ -50,7 +51,7 @@ func (s *Service) expectedAtList(
 		return nil
 	}
 	return s.db.View(ctx, func(tx *store.Tx) error {
-		refused := s.heldToList(ctx, tx, w, family)
+		refused := s.checkDestination(ctx, tx, w, family)
 		if refused == nil {
 			return nil
 		}

@@ -45,7 +45,7 @@ func (q *quotes) get(code bursar.CurrencyCode) (bursar.Amount, bool) {
 	return last.fee, found && q.now().Sub(last.at) < quoteLife
 }
 
-// parties returns everybody whose fees the requests need: who pays, and who receives inside.
+// parties returns everybody whose fees the requests need: who pays, and who receives an internal transfer.
 func parties(requests []prepared) []bursar.ID {
 	parties := map[bursar.ID]bool{}
 	for _, p := range requests {
@@ -58,8 +58,8 @@ func parties(requests []prepared) []bursar.ID {
 }
 
 // price sets the fees of withdrawals, on top of their amounts, in the transaction that records them: the operator's
-// part, by the rules of the account that pays, and, where they say so, the network's. Inside there is none of the
-// latter.
+// part, by the rules of the account that pays, and, where they say so, the network's. In an internal transfer there is
+// none of the latter.
 func price(requests []prepared, results []store.Result[bursar.Withdrawal], rules bursar.FeeRules) {
 	for i := range requests {
 		p := &requests[i]

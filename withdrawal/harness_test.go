@@ -63,7 +63,7 @@ func newHarnessOver(t *testing.T, db *store.DB) *harness {
 	d := &harness{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		clock: bursartest.NewClockAt(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC))}
 	d.Database = bursartest.Over(t, db.As(d.clock.Now,
-		store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
 			if d.points != nil {
 				return d.points(at, what)
 			}
@@ -73,10 +73,10 @@ func newHarnessOver(t *testing.T, db *store.DB) *harness {
 	d.Must(err)
 	d.config = withdrawal.Config{DB: d.DB, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: d.node},
 		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.IDs,
-		Log:       slog.New(slog.DiscardHandler),
-		Taken:     func(id bursar.ChainID) { d.taken = append(d.taken, id) },
-		Announced: func(bursar.Event) { d.announced++ },
-		Leave:     outgoing.EndCancelled}
+		Log:           slog.New(slog.DiscardHandler),
+		Queued:        func(id bursar.ChainID) { d.taken = append(d.taken, id) },
+		EventRecorded: func(bursar.Event) { d.announced++ },
+		Leave:         outgoing.EndCancelled}
 	d.orders = withdrawal.NewService(d.config)
 	for _, id := range []bursar.ID{ann, bob} {
 		d.AddAccount(bursar.Account{ID: id, NotifyWithdrawals: true, Webhook: "https://a.example/hook"})

@@ -32,14 +32,14 @@ func (s *Service) holdAll(
 			results[i].Err = errFrozen
 		}
 	}
-	if err := s.heldToLists(ctx, tx, found.lists, requests, results); err != nil {
+	if err := s.checkDestinations(ctx, tx, found.lists, requests, results); err != nil {
 		return nil, err
 	}
 	answered := make([]bool, len(requests))
-	if err := onceEach(ctx, tx, requests, results, answered); err != nil {
+	if err := replayOrders(ctx, tx, requests, results, answered); err != nil {
 		return nil, err
 	}
-	if err := onceByReference(ctx, tx, requests, results, answered); err != nil {
+	if err := replayReferences(ctx, tx, requests, results, answered); err != nil {
 		return nil, err
 	}
 	for i := range requests {
@@ -61,7 +61,7 @@ func (s *Service) holdAll(
 			rest = append(rest, i)
 		}
 	}
-	if err := unlessRecorded(ctx, tx, requests, results); err != nil {
+	if err := acceptRecorded(ctx, tx, requests, results); err != nil {
 		return nil, err
 	}
 	return results, s.hold(ctx, tx, found, requests, results, rest)
@@ -69,7 +69,7 @@ func (s *Service) holdAll(
 
 // holdAlone holds the money of one request before the next one is looked at: what it brings is there before the next
 // one asks for money of its own, and what it takes of a limit of a period is taken only if it is recorded.
-func (s *Service) holdAlone(ctx context.Context, tx *store.Tx, found looked, periods *windows, requests []prepared,
+func (s *Service) holdAlone(ctx context.Context, tx *store.Tx, found batchReads, periods *windows, requests []prepared,
 	results []store.Result[bursar.Withdrawal], i int) (err error) {
 	p := requests[i]
 	if results[i].Err, err = periods.judge(ctx, tx, p); err != nil || results[i].Err != nil {
@@ -81,15 +81,15 @@ func (s *Service) holdAlone(ctx context.Context, tx *store.Tx, found looked, per
 		}
 	}
 	if err = s.hold(ctx, tx, found, requests, results, []int{i}); err == nil && results[i].Err == nil {
-		periods.took(results[i].Value)
+		periods.add(results[i].Value)
 	}
 	return err
 }
 
-// unlessRecorded takes back refusals of withdrawals that are recorded: the answer to their commit was lost, and an
+// acceptRecorded takes back refusals of withdrawals that are recorded: the answer to their commit was lost, and an
 // account was frozen since, or a list or a fee changed, which is no reason to answer that nothing was done. The
 // accounts are locked, so that a commit which was still under way is over.
-func unlessRecorded(
+func acceptRecorded(
 	ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
 ) error {
 	var refused []bursar.ID
@@ -107,21 +107,21 @@ func unlessRecorded(
 	return err
 }
 
-// looked is what the transaction of a batch reads before anything is booked.
-type looked struct {
+// batchReads is what the transaction of a batch reads before anything is booked.
+type batchReads struct {
 	accounts map[bursar.ID]bursar.Account // that pay; locked
 	lists    map[bursar.ID]bursar.DestinationList
-	rules    bursar.FeeRules   // of who pays, and who receives inside
+	rules    bursar.FeeRules   // of who pays, and who receives an internal transfer
 	limits   bursar.LimitRules // of who pays
 }
 
 // lookUp locks the accounts that pay, and then reads the rest.
-func lookUp(ctx context.Context, tx *store.Tx, requests []prepared) (found looked, err error) {
+func lookUp(ctx context.Context, tx *store.Tx, requests []prepared) (found batchReads, err error) {
 	ids := accountsOf(requests)
-	accounts := tx.Accounts().LockAllSoon(ctx, ids)
-	lists := tx.DestinationLists().OfSoon(ctx, ids)
-	limits := tx.LimitRules().OfSoon(ctx, ids...)
-	rules := tx.FeeRules().OfSoon(ctx, parties(requests)...)
+	accounts := tx.Accounts().LockAllDeferred(ctx, ids)
+	lists := tx.DestinationLists().OfDeferred(ctx, ids)
+	limits := tx.LimitRules().OfDeferred(ctx, ids...)
+	rules := tx.FeeRules().OfDeferred(ctx, parties(requests)...)
 	if found.accounts, err = accounts.Get(ctx); err != nil {
 		return found, err
 	}
@@ -137,10 +137,10 @@ func lookUp(ctx context.Context, tx *store.Tx, requests []prepared) (found looke
 
 // hold holds the money of some of the requests and records those for which there is enough.
 func (s *Service) hold(
-	ctx context.Context, tx *store.Tx, found looked, requests []prepared, results []store.Result[bursar.Withdrawal],
+	ctx context.Context, tx *store.Tx, found batchReads, requests []prepared, results []store.Result[bursar.Withdrawal],
 	which []int,
 ) error {
-	orders := s.orders(tx, requests, which, found.rules)
+	orders := s.buildEntries(tx, requests, which, found.rules)
 	groups := make([][]ledger.Entry, len(orders))
 	for n, o := range orders {
 		groups[n] = o.entries
@@ -149,7 +149,7 @@ func (s *Service) hold(
 	if err != nil {
 		return err
 	}
-	accepted := make([]order, 0, len(orders))
+	accepted := make([]heldWithdrawal, 0, len(orders))
 	for n, o := range orders {
 		i := o.index
 		if errors.Is(refused[n], store.ErrPosted) { // the answer to a commit was lost: the withdrawal is recorded
@@ -164,34 +164,34 @@ func (s *Service) hold(
 	return s.record(ctx, tx, found.accounts, requests, accepted)
 }
 
-// order is a request in the transaction that records it.
-type order struct {
+// heldWithdrawal is a request in the transaction that records it.
+type heldWithdrawal struct {
 	index      int // among the requests
 	withdrawal bursar.Withdrawal
-	entries    []ledger.Entry    // what holds its money, and what pays it inside
-	inside     *deposit.Transfer // nil: the chain pays
-	deposit    bursar.Deposit    // what the transfer becomes
+	entries    []ledger.Entry            // what holds its money, and what pays it as an internal transfer
+	internal   *deposit.InternalTransfer // nil: the chain pays
+	deposit    bursar.Deposit            // what the transfer becomes
 }
 
-// orders returns what some of the requests become, with the entries that book them.
-func (s *Service) orders(tx *store.Tx, requests []prepared, which []int, rules bursar.FeeRules) []order {
-	orders, transfers := make([]order, len(which)), make([]deposit.Transfer, 0, len(which))
+// buildEntries returns what some of the requests become, with the entries that book them.
+func (s *Service) buildEntries(tx *store.Tx, requests []prepared, which []int, rules bursar.FeeRules) []heldWithdrawal {
+	orders, transfers := make([]heldWithdrawal, len(which)), make([]deposit.InternalTransfer, 0, len(which))
 	for n, i := range which {
 		p := requests[i]
 		w := p.withdrawal
 		w.CreatedAt = tx.Now()
-		orders[n] = order{index: i, withdrawal: w, entries: []ledger.Entry{ledger.WithdrawalHeld(w, tx.Now())}}
+		orders[n] = heldWithdrawal{index: i, withdrawal: w, entries: []ledger.Entry{ledger.WithdrawalHeld(w, tx.Now())}}
 		if p.receiver == nil || w.Status != bursar.WithdrawalQueued {
 			continue
 		}
 		w.TxID, w.Status, w.CompletedAt = bursar.TransferHash(w.ID), bursar.WithdrawalConfirmed, tx.Now()
-		transfer := deposit.Transfer{Withdrawal: w, Currency: p.currency, To: *p.receiver}
-		orders[n].withdrawal, orders[n].inside = w, &transfer
+		transfer := deposit.InternalTransfer{Withdrawal: w, Currency: p.currency, To: *p.receiver}
+		orders[n].withdrawal, orders[n].internal = w, &transfer
 		transfers = append(transfers, transfer)
 	}
-	deposits, entries := s.credits.PrepareInside(tx, transfers, rules)
+	deposits, entries := s.credits.PrepareInternal(tx, transfers, rules)
 	for n := range orders {
-		if orders[n].inside != nil {
+		if orders[n].internal != nil {
 			orders[n].entries = append(orders[n].entries, entries[0])
 			orders[n].deposit = deposits[0]
 			deposits, entries = deposits[1:], entries[1:]
@@ -200,12 +200,14 @@ func (s *Service) orders(tx *store.Tx, requests []prepared, which []int, rules b
 	return orders
 }
 
-// record writes withdrawals whose money is held, with the deposits of those that are paid inside, and their events.
+// record writes withdrawals whose money is held, with the deposits of those that are internal transfers, and their
+// events.
 func (s *Service) record(
-	ctx context.Context, tx *store.Tx, accounts map[bursar.ID]bursar.Account, requests []prepared, accepted []order,
+	ctx context.Context, tx *store.Tx, accounts map[bursar.ID]bursar.Account, requests []prepared,
+	accepted []heldWithdrawal,
 ) error {
 	list := make([]store.NewWithdrawal, 0, len(accepted))
-	transfers, deposits := make([]deposit.Transfer, 0, len(accepted)), make([]bursar.Deposit, 0, len(accepted))
+	transfers, deposits := make([]deposit.InternalTransfer, 0, len(accepted)), make([]bursar.Deposit, 0, len(accepted))
 	paid := make([]bursar.Withdrawal, 0, len(accepted))
 	causes := map[bursar.ID]context.Context{} // of each subject of an event
 	for _, o := range accepted {
@@ -214,8 +216,8 @@ func (s *Service) record(
 		requestCtx := bursar.WithRequest(ctx, p.request)
 		causes[o.withdrawal.ID], causes[o.deposit.ID] = requestCtx, requestCtx
 		s.logRequested(requestCtx, tx, p)
-		if o.inside != nil {
-			transfers, deposits = append(transfers, *o.inside), append(deposits, o.deposit)
+		if o.internal != nil {
+			transfers, deposits = append(transfers, *o.internal), append(deposits, o.deposit)
 			paid = append(paid, o.withdrawal)
 			s.logSettled(requestCtx, tx, o.withdrawal, o.deposit)
 		}
@@ -223,7 +225,7 @@ func (s *Service) record(
 	if err := tx.Withdrawals().InsertAll(ctx, list); err != nil {
 		return err
 	}
-	events, err := s.credits.RecordInside(ctx, tx, transfers, deposits)
+	events, err := s.credits.RecordInternal(ctx, tx, transfers, deposits)
 	if err != nil {
 		return err
 	}

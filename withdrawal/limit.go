@@ -71,7 +71,7 @@ func (s *Limits) Change(ctx context.Context, changes ...LimitChange) error {
 }
 
 func (s *Limits) change(ctx context.Context, tx *store.Tx, c LimitChange) error {
-	was, is, loosens, err := s.foresee(ctx, tx, c)
+	was, is, loosens, err := s.preview(ctx, tx, c)
 	switch {
 	case err != nil:
 		return err
@@ -89,17 +89,17 @@ func (s *Limits) change(ctx context.Context, tx *store.Tx, c LimitChange) error 
 	return c.Done(ctx, tx, was, is)
 }
 
-// Foresee returns what a change of a limit would make of it, in words: what is limited before and after, and
+// Preview returns what a change of a limit would make of it, in words: what is limited before and after, and
 // whether it lets larger withdrawals through. Errors are those of Change.
-func (s *Limits) Foresee(ctx context.Context, c LimitChange) (was, is string, loosens bool, err error) {
+func (s *Limits) Preview(ctx context.Context, c LimitChange) (was, is string, loosens bool, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		was, is, loosens, err = s.foresee(ctx, tx, c)
+		was, is, loosens, err = s.preview(ctx, tx, c)
 		return err
 	})
 	return was, is, loosens, err
 }
 
-func (s *Limits) foresee(ctx context.Context, tx *store.Tx, c LimitChange) (was, is string, loosens bool, err error) {
+func (s *Limits) preview(ctx context.Context, tx *store.Tx, c LimitChange) (was, is string, loosens bool, err error) {
 	r := c.Rule
 	currency, err := s.Registry.Get(r.Currency)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// windowed is whose withdrawals of what count together.
-type windowed struct {
+// windowKey is whose withdrawals of what count together.
+type windowKey struct {
 	account  bursar.ID
 	currency bursar.CurrencyCode
 }
@@ -19,11 +19,11 @@ type windowed struct {
 // what the batch itself records.
 type windows struct {
 	limits    bursar.LimitRules
-	requested map[windowed][]store.Requested
+	requested map[windowKey][]store.Requested
 }
 
 func windowsOf(limits bursar.LimitRules) *windows {
-	return &windows{limits: limits, requested: map[windowed][]store.Requested{}}
+	return &windows{limits: limits, requested: map[windowKey][]store.Requested{}}
 }
 
 // bind reports whether a limit of a period binds a withdrawal.
@@ -57,7 +57,7 @@ func (s *windows) judge(ctx context.Context, tx *store.Tx, p prepared) (refused,
 // read returns what an account requested within the longest of its periods.
 func (s *windows) read(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, longest bursar.LimitKind) (
 	[]store.Requested, error) {
-	of := windowed{w.AccountID, w.Currency}
+	of := windowKey{w.AccountID, w.Currency}
 	if known, is := s.requested[of]; is {
 		return known, nil
 	}
@@ -68,9 +68,9 @@ func (s *windows) read(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, l
 	return list, err
 }
 
-// took adds a withdrawal that was recorded, so that the next one of the batch counts it.
-func (s *windows) took(w bursar.Withdrawal) {
-	of := windowed{w.AccountID, w.Currency}
+// add adds a withdrawal that was recorded, so that the next one of the batch counts it.
+func (s *windows) add(w bursar.Withdrawal) {
+	of := windowKey{w.AccountID, w.Currency}
 	if list, read := s.requested[of]; read {
 		s.requested[of] = append(list, store.Requested{ID: w.ID, At: w.CreatedAt, Amount: w.Amount})
 	}

@@ -109,7 +109,7 @@ func TestRequestsAtOnceDoNotPassALimitTogether(t *testing.T) {
 		d := newHarnessOver(t, db)
 		limit := uint64(10_500)
 		d.Must(d.limit(ann, bursar.LimitHourly, &limit, false))
-		d.config.Taken, d.config.Announced = nil, nil
+		d.config.Queued, d.config.EventRecorded = nil, nil
 		var all sync.WaitGroup
 		errs := make(chan error, 24)
 		for range 4 {

@@ -13,8 +13,8 @@ type destinationOf struct {
 	at      store.WalletAddress
 }
 
-// reached is what is known of a request's destination before its money is held.
-type reached struct {
+// destinationInfo is what is known of a request's destination before its money is held.
+type destinationInfo struct {
 	wallet *bursar.Wallet         // of this service; nil: no wallet of this service has the address
 	list   bursar.DestinationList // of the account that pays
 	signs  bool                   // it has or had keys: its withdrawals are orders that it signed
@@ -24,17 +24,17 @@ type reached struct {
 // statements, which go to the database together.
 func (s *Service) gather() {
 	s.destinations = store.NewGather(s.db, func(ctx context.Context, tx *store.Tx, asked []destinationOf) (
-		map[destinationOf]reached, error) {
+		map[destinationOf]destinationInfo, error) {
 		at, accounts := make([]store.WalletAddress, len(asked)), make([]bursar.ID, len(asked))
 		for i, d := range asked {
 			at[i], accounts[i] = d.at, d.account
 		}
-		wallets, err := tx.Wallets().AtSoon(ctx, distinct(at))
+		wallets, err := tx.Wallets().AtDeferred(ctx, distinct(at))
 		if err != nil {
 			return nil, err
 		}
-		signers := tx.OrderKeys().OwnersSoon(ctx, distinct(accounts))
-		lists, err := tx.DestinationLists().OfSoon(ctx, distinct(accounts)).Get(ctx)
+		signers := tx.OrderKeys().OwnersDeferred(ctx, distinct(accounts))
+		lists, err := tx.DestinationLists().OfDeferred(ctx, distinct(accounts)).Get(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -43,9 +43,9 @@ func (s *Service) gather() {
 			return nil, err
 		}
 		known, err := wallets.Get(ctx)
-		all := make(map[destinationOf]reached, len(asked))
+		all := make(map[destinationOf]destinationInfo, len(asked))
 		for _, d := range asked {
-			to := reached{list: lists[d.account], signs: signs[d.account]}
+			to := destinationInfo{list: lists[d.account], signs: signs[d.account]}
 			if w, is := known[d.at]; is {
 				to.wallet = &w
 			}

@@ -35,29 +35,29 @@ type ordered struct {
 
 // verified reads the order of a request and verifies its signature. It is nil where there is no order. The refusals of
 // an order that the signer would refuse are made here, while the client still learns of them; the signer makes its own.
-func (s *Service) verified(ctx context.Context, o Request) (*ordered, error) {
-	if o.Order.IsZero() {
+func (s *Service) verified(ctx context.Context, r Request) (*ordered, error) {
+	if r.Order.IsZero() {
 		return nil, nil
 	}
-	if o.Order.Text == "" {
+	if r.Order.Text == "" {
 		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "order", "there is a %s without the order that it is over",
 			orderkey.Header)
 	}
-	if len(o.Order.Text) > maxOrder {
+	if len(r.Order.Text) > maxOrder {
 		return nil, invalidOrder("the order has more than %d bytes", maxOrder)
 	}
-	read, err := approval.ParseOrder(o.Order.Text)
+	read, err := approval.ParseOrder(r.Order.Text)
 	if err != nil {
 		return nil, invalidOrder("%v; the order must arrive byte for byte as it was signed", err)
 	}
-	if read.Account != o.Account {
-		return nil, invalidOrder("the order is for another account than that of the key, which is %s", o.Account)
+	if read.Account != r.Account {
+		return nil, invalidOrder("the order is for another account than that of the key, which is %s", r.Account)
 	}
-	signature, err := s.signedBy(ctx, o, read)
+	signature, err := s.signedBy(ctx, r, read)
 	if err != nil {
 		return nil, err
 	}
-	return &ordered{read, bursar.SignedOrder{AccountID: o.Account, OrderID: read.ID, Text: o.Order.Text,
+	return &ordered{read, bursar.SignedOrder{AccountID: r.Account, OrderID: read.ID, Text: r.Order.Text,
 		Signature: signature, MaxFee: read.MaxFee, ExpiresAt: read.Expires}}, nil
 }
 
@@ -70,18 +70,18 @@ func badSignature(format string, args ...any) error {
 }
 
 // signedBy returns the signature of an order, if a key of its account made it.
-func (s *Service) signedBy(ctx context.Context, o Request, read approval.Order) (string, error) {
-	if o.Order.Signature == "" {
+func (s *Service) signedBy(ctx context.Context, r Request, read approval.Order) (string, error) {
+	if r.Order.Signature == "" {
 		return "", bursar.RefuseField(bursar.CodeOrderSignatureRequired, orderkey.Header,
 			"the order needs a signature in the header %s", orderkey.Header)
 	}
-	signature, err := orderkey.ParseSignature(o.Order.Signature)
+	signature, err := orderkey.ParseSignature(r.Order.Signature)
 	if err != nil {
 		return "", badSignature("%v", err)
 	}
 	var keys []bursar.OrderKey
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
-		keys, err = tx.OrderKeys().Of(ctx, o.Account)
+		keys, err = tx.OrderKeys().Of(ctx, r.Account)
 		return err
 	})
 	if err != nil {
@@ -101,9 +101,9 @@ func (s *Service) signedBy(ctx context.Context, o Request, read approval.Order) 
 	if err != nil {
 		return "", err
 	}
-	if err := key.Verify(o.Order.Text, signature); err != nil {
+	if err := key.Verify(r.Order.Text, signature); err != nil {
 		return "", badSignature("the key %s (%s) did not sign the bytes of the order as they arrived here, which are %d "+
-			"with the hash %s", signature.KeyID, keys[i].Name, len(o.Order.Text), approval.HashOf(o.Order.Text))
+			"with the hash %s", signature.KeyID, keys[i].Name, len(r.Order.Text), approval.HashOf(r.Order.Text))
 	}
 	return signature.String(), nil
 }
@@ -183,24 +183,24 @@ func replay(ctx context.Context, tx *store.Tx, o *ordered, reference string) (w 
 }
 
 // replayed answers a request whose order was taken before, also after its time and whatever has changed since.
-func (s *Service) replayed(ctx context.Context, o Request, order *ordered) (w bursar.Withdrawal, found bool,
+func (s *Service) replayed(ctx context.Context, r Request, order *ordered) (w bursar.Withdrawal, found bool,
 	err error) {
 	if order == nil {
 		return w, false, nil
 	}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		w, found, err = replay(ctx, tx, order, o.Reference)
+		w, found, err = replay(ctx, tx, order, r.Reference)
 		return err
 	})
-	if err != nil || !found || o.Done == nil {
+	if err != nil || !found || r.Done == nil {
 		return w, found, err
 	}
-	return w, true, s.db.Do(ctx, func(tx *store.Tx) error { return o.Done(ctx, tx, w) })
+	return w, true, s.db.Do(ctx, func(tx *store.Tx) error { return r.Done(ctx, tx, w) })
 }
 
-// onceEach answers the requests of a batch whose orders became withdrawals after they were looked up. Of two orders
+// replayOrders answers the requests of a batch whose orders became withdrawals after they were looked up. Of two orders
 // with the same ID in one batch, the later one is tried again.
-func onceEach(ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
+func replayOrders(ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
 	answered []bool) error {
 	seen := map[[2]bursar.ID]bool{}
 	for i, p := range requests {
@@ -230,9 +230,9 @@ func onceEach(ctx context.Context, tx *store.Tx, requests []prepared, results []
 	return nil
 }
 
-// inTime refuses a withdrawal whose client ordered it for a time that is over. A payment within the service never
-// reaches the signer, which would refuse it otherwise.
-func inTime(ctx context.Context, tx *store.Tx, id bursar.ID) error {
+// checkOrderExpiry refuses a withdrawal whose client ordered it for a time that is over. A payment within the service
+// never reaches the signer, which would refuse it otherwise.
+func checkOrderExpiry(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 	orders, err := tx.SignedOrders().Of(ctx, id)
 	o, ordered := orders[id]
 	if err != nil || !ordered || tx.Now().Before(o.ExpiresAt) {
@@ -243,13 +243,13 @@ func inTime(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 		approval.Moment(o.ExpiresAt))
 }
 
-// Ordered verifies the order of a request and returns the withdrawal that it became before. found is false where it is
-// new, or there is no order. It changes nothing.
-func (s *Service) Ordered(ctx context.Context, o Request) (w bursar.Withdrawal, found bool, err error) {
-	order, err := s.verified(ctx, o)
+// FindByOrder verifies the order of a request and returns the withdrawal that it became before. found is false where it
+// is new, or there is no order. It changes nothing.
+func (s *Service) FindByOrder(ctx context.Context, r Request) (w bursar.Withdrawal, found bool, err error) {
+	order, err := s.verified(ctx, r)
 	if err != nil {
 		return w, false, err
 	}
-	o.Done = nil
-	return s.replayed(ctx, o, order)
+	r.Done = nil
+	return s.replayed(ctx, r, order)
 }

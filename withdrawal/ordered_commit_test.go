@@ -20,7 +20,7 @@ func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 		armed, ordered := atomic.Bool{}, atomic.Bool{}
 		broken := errors.New("the connection broke")
 		r := bursartest.NewOneChain(t, db.As(db.Now,
-			store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+			store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
 				if at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals") && armed.Swap(false) {
 					ordered.Store(true)
 				}

@@ -85,9 +85,9 @@ type Quote struct {
 // order nor a balance is needed. A part of the fee that the network decides is estimated again when the withdrawal is
 // requested. Errors: those of Request about currency, amount and address, limit_reached among them, and unavailable if
 // the network's fee is not known.
-func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
-	o.quoting = true
-	p, err := s.prepare(ctx, o, nil)
+func (s *Service) Quote(ctx context.Context, r Request) (Quote, error) {
+	r.quoting = true
+	p, err := s.prepare(ctx, r, nil)
 	if err != nil {
 		return Quote{}, err
 	}
@@ -95,7 +95,7 @@ func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 	var rules bursar.FeeRules
 	var limits bursar.LimitRules
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
-		soon := tx.LimitRules().OfSoon(ctx, o.Account)
+		soon := tx.LimitRules().OfDeferred(ctx, r.Account)
 		if rules, err = tx.FeeRules().Of(ctx, parties(requests)...); err != nil {
 			return err
 		}
@@ -121,12 +121,12 @@ func (s *Service) Quote(ctx context.Context, o Request) (Quote, error) {
 		return Quote{}, asRefusal(err, p.currency)
 	}
 	return Quote{
-		Currency: limits.For(o.Account, rules.For(o.Account, p.currency)),
+		Currency: limits.For(r.Account, rules.For(r.Account, p.currency)),
 		Address:  w.Address,
 		Amount:   w.Amount,
 		Fee:      w.Fee,
 		Total:    total,
-		Fixed:    p.receiver != nil || !rules.For(o.Account, p.currency).WithdrawalFee.Network,
+		Fixed:    p.receiver != nil || !rules.For(r.Account, p.currency).WithdrawalFee.Network,
 		Inside:   p.receiver != nil,
 		Approval: w.Status == bursar.WithdrawalPendingApproval,
 	}, nil

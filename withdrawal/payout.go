@@ -63,14 +63,14 @@ func (p Payouts) Requeue(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 		return err
 	}
 	w.Status = bursar.WithdrawalQueued
-	if err := p.WaitAgain(ctx, tx, w, by); err != nil {
+	if err := p.RequeueUnsigned(ctx, tx, w, by); err != nil {
 		return err
 	}
 	return p.notify(ctx, tx, w)
 }
 
-// WaitAgain queues a withdrawal again whose transaction was never signed.
-func (p Payouts) WaitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
+// RequeueUnsigned queues a withdrawal again whose transaction was never signed.
+func (p Payouts) RequeueUnsigned(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
 	p.log(tx, "withdrawal queued again", w, by)
 	return tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{})
 }
@@ -87,13 +87,13 @@ func (p Payouts) Confirm(ctx context.Context, tx *store.Tx, paid []bursar.Withdr
 	for i, w := range paid {
 		names[i] = w.ID.String()
 	}
-	rounds, err := tx.Ledger().ReversalNumbers(ctx, ledger.KindUnsettled, names)
+	reversals, err := tx.Ledger().ReversalNumbers(ctx, ledger.KindUnsettled, names)
 	if err != nil {
 		return err
 	}
 	settled, confirmed := make([]ledger.Entry, len(paid)), slices.Clone(paid)
 	for i, w := range paid {
-		settled[i] = ledger.WithdrawalSettled(w, rounds[names[i]], tx.Now())
+		settled[i] = ledger.WithdrawalSettled(w, reversals[names[i]], tx.Now())
 		confirmed[i].Status, confirmed[i].CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
 		p.log(tx, "withdrawal settled", w, by, "hash", w.TxID)
 	}
@@ -116,14 +116,14 @@ func (p Payouts) refund(
 	if err := tx.Withdrawals().SetStatus(ctx, w, end); err != nil {
 		return err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, reversals, tx.Now())); err != nil {
 		return err
 	}
-	if err := endFreeze(ctx, tx, w, round); err != nil {
+	if err := endFreeze(ctx, tx, w, reversals); err != nil {
 		return err
 	}
 	w.Status, w.CompletedAt = end, tx.Now()
@@ -134,10 +134,10 @@ func (p Payouts) refund(
 	return p.notify(ctx, tx, w)
 }
 
-// endFreeze ends the freeze of an account for an earlier refund of a withdrawal that is refunded again: round says how
-// often that was unsettled.
-func endFreeze(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, round int) error {
-	if round == 0 {
+// endFreeze ends the freeze of an account for an earlier refund of a withdrawal that is refunded again: reversals says
+// how often that was unsettled.
+func endFreeze(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reversals int) error {
+	if reversals == 0 {
 		return nil
 	}
 	_, err := tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByRefundReversal, w.ID.String())
@@ -147,14 +147,14 @@ func endFreeze(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, round int
 // Unsettle holds what was settled or refunded again, because its block was reorged out, and freezes an account that has
 // spent the refund already. short is what the token did not deliver, nil where it delivered all.
 func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalUnsettled(w, round+1, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalUnsettled(w, reversals+1, tx.Now())); err != nil {
 		return err
 	}
-	wasShort, err := p.unsettleShort(ctx, tx, w, short, round+1)
+	wasShort, err := p.unsettleShort(ctx, tx, w, short, reversals+1)
 	if err != nil {
 		return err
 	}
@@ -209,8 +209,8 @@ func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Wit
 }
 
 // credits records that the refund of a charge's payment was reversed, or that it counts again.
-func (p Payouts) credits() deposit.Credits {
-	return deposit.Credits{Registry: p.Registry, IDs: p.IDs, Log: p.Log}
+func (p Payouts) credits() deposit.Announcer {
+	return deposit.Announcer{Registry: p.Registry, IDs: p.IDs, Log: p.Log}
 }
 
 // notify records a withdrawal event for accounts that asked for such events.

@@ -18,22 +18,22 @@ var errBusyReference = bursar.RefuseField(bursar.CodeUnavailable, "reference",
 	"a withdrawal with this reference is being taken; try again")
 
 // checkedTexts refuses a reference that cannot be kept, and returns the metadata as it is kept.
-func checkedTexts(o Request) (metadata string, err error) {
-	if !bursar.Storable(o.Reference, bursar.MaxReference) {
+func checkedTexts(r Request) (metadata string, err error) {
+	if !bursar.Storable(r.Reference, bursar.MaxReference) {
 		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "reference",
 			"a reference is UTF-8 without zero bytes, with at most %d bytes", bursar.MaxReference)
 	}
-	return bursar.MetadataText(o.Metadata)
+	return bursar.MetadataText(r.Metadata)
 }
 
 // referred answers a request whose reference was used before, whatever has changed since: the first withdrawal where it
 // asks for the same, a refusal where it does not.
-func (s *Service) referred(ctx context.Context, o Request) (w bursar.Withdrawal, found bool, err error) {
-	metadata, err := checkedTexts(o)
-	if err != nil || o.Reference == "" {
+func (s *Service) referred(ctx context.Context, r Request) (w bursar.Withdrawal, found bool, err error) {
+	metadata, err := checkedTexts(r)
+	if err != nil || r.Reference == "" {
 		return w, false, err
 	}
-	name := store.Referred{Account: o.Account, Reference: o.Reference}
+	name := store.Referred{Account: r.Account, Reference: r.Reference}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		list, err := tx.Withdrawals().ByReferences(ctx, []store.Referred{name})
 		w, found = list[name]
@@ -42,25 +42,25 @@ func (s *Service) referred(ctx context.Context, o Request) (w bursar.Withdrawal,
 	if err != nil || !found {
 		return w, false, err
 	}
-	asked := bursar.Withdrawal{Currency: o.Currency, Metadata: metadata}
-	currency, err := s.registry.Get(o.Currency)
+	asked := bursar.Withdrawal{Currency: r.Currency, Metadata: metadata}
+	currency, err := s.registry.Get(r.Currency)
 	if err != nil {
 		return w, true, err
 	}
-	if asked.Amount, err = currency.Parse(o.Amount); err != nil {
+	if asked.Amount, err = currency.Parse(r.Amount); err != nil {
 		return w, true, ErrOtherReference
 	}
 	c, on := s.chains[currency.Chain]
 	if !on {
 		return w, true, ErrOtherReference
 	}
-	if asked.Address, err = c.ParseAddress(o.Address); err != nil || !sameRequest(w, asked) {
+	if asked.Address, err = c.ParseAddress(r.Address); err != nil || !sameRequest(w, asked) {
 		return w, true, ErrOtherReference
 	}
-	if o.Done == nil {
+	if r.Done == nil {
 		return w, true, nil
 	}
-	return w, true, s.db.Do(ctx, func(tx *store.Tx) error { return o.Done(ctx, tx, w) })
+	return w, true, s.db.Do(ctx, func(tx *store.Tx) error { return r.Done(ctx, tx, w) })
 }
 
 // sameRequest reports whether two withdrawals ask for the same.
@@ -68,9 +68,9 @@ func sameRequest(a, b bursar.Withdrawal) bool {
 	return a.Currency == b.Currency && a.Amount == b.Amount && a.Address == b.Address && a.Metadata == b.Metadata
 }
 
-// onceByReference answers the requests of a batch whose references were used after they were looked up; the accounts
+// replayReferences answers the requests of a batch whose references were used after they were looked up; the accounts
 // are locked. Of two requests with the same reference in one batch, the later one is tried again.
-func onceByReference(ctx context.Context, tx *store.Tx, requests []prepared,
+func replayReferences(ctx context.Context, tx *store.Tx, requests []prepared,
 	results []store.Result[bursar.Withdrawal], answered []bool) error {
 	seen := map[store.Referred]int{}
 	var names []store.Referred

@@ -28,27 +28,27 @@ type Chain interface {
 
 // Service takes withdrawal requests. It is safe for concurrent use.
 type Service struct {
-	db        *store.DB
-	chains    map[bursar.ChainID]Chain
-	hot       map[bursar.ChainID]string
-	old       map[bursar.ChainID][]string
-	registry  *bursar.Registry
-	ids       *bursar.IDs
-	credits   deposit.Credits
-	log       *slog.Logger
-	quotes    *quotes
-	taken     func(bursar.ChainID) // called after a withdrawal was queued
-	announced func(bursar.Event)   // called after an event was recorded that is to be sent
-	batch     *store.Batch[prepared, bursar.Withdrawal]
-	suspended func(code bursar.CurrencyCode) string
-	behind    store.Behind
-	leave     func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+	db            *store.DB
+	chains        map[bursar.ChainID]Chain
+	hot           map[bursar.ChainID]string
+	old           map[bursar.ChainID][]string
+	registry      *bursar.Registry
+	ids           *bursar.IDs
+	credits       deposit.Announcer
+	log           *slog.Logger
+	quotes        *quotes
+	queued        func(bursar.ChainID) // called after a withdrawal was queued
+	eventRecorded func(bursar.Event)   // called after an event was recorded that is to be sent
+	batch         *store.Batch[prepared, bursar.Withdrawal]
+	suspended     func(code bursar.CurrencyCode) string
+	behind        store.Behind
+	leave         func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 
-	destinations *store.Gather[destinationOf, reached]
+	destinations *store.Gather[destinationOf, destinationInfo]
 }
 
 // Config holds the dependencies of a Service. Hot names the hot wallet of each chain, and Old those of earlier
-// epochs. Taken is called after a commit that queued a withdrawal on a chain, Announced after one that recorded an
+// epochs. Queued is called after a commit that queued a withdrawal on a chain, EventRecorded after one that recorded an
 // event that is to be sent, such as that of a payment within the service; both may be nil.
 type Config struct {
 	DB       *store.DB
@@ -61,8 +61,8 @@ type Config struct {
 	Prices   deposit.Prices // nil: no charge is priced in fiat
 	Log      *slog.Logger
 
-	Taken     func(bursar.ChainID)
-	Announced func(bursar.Event)
+	Queued        func(bursar.ChainID)
+	EventRecorded func(bursar.Event)
 
 	Suspended func(code bursar.CurrencyCode) string // why a currency is not paid now, "" if it is; nil: all are
 
@@ -78,20 +78,20 @@ type Config struct {
 // NewService returns a service.
 func NewService(c Config) *Service {
 	s := &Service{
-		db:        c.DB,
-		chains:    c.Chains,
-		hot:       c.Hot,
-		old:       c.Old,
-		registry:  c.Registry,
-		ids:       c.IDs,
-		credits:   deposit.Credits{Registry: c.Registry, IDs: c.IDs, Log: c.Log, Rates: c.Rates, Prices: c.Prices},
-		log:       c.Log,
-		taken:     c.Taken,
-		announced: c.Announced,
-		quotes:    newQuotes(c.DB.Now),
-		suspended: c.Suspended,
-		behind:    c.Behind,
-		leave:     c.Leave,
+		db:            c.DB,
+		chains:        c.Chains,
+		hot:           c.Hot,
+		old:           c.Old,
+		registry:      c.Registry,
+		ids:           c.IDs,
+		credits:       deposit.Announcer{Registry: c.Registry, IDs: c.IDs, Log: c.Log, Rates: c.Rates, Prices: c.Prices},
+		log:           c.Log,
+		queued:        c.Queued,
+		eventRecorded: c.EventRecorded,
+		quotes:        newQuotes(c.DB.Now),
+		suspended:     c.Suspended,
+		behind:        c.Behind,
+		leave:         c.Leave,
 	}
 	s.batch = store.NewBatch(c.DB, s.holdAll).Repeating()
 	s.gather()
@@ -141,21 +141,21 @@ func (p prepared) answerRecorded(ctx context.Context, tx *store.Tx, w bursar.Wit
 	return p.done(ctx, tx, w)
 }
 
-// Request records a withdrawal and returns it once its money is held. The same order again is the same withdrawal.
-// Errors: a *bursar.Error for whatever is wrong with the request; nothing has changed then.
-func (s *Service) Request(ctx context.Context, o Request) (bursar.Withdrawal, error) {
-	order, err := s.verified(ctx, o)
+// Request records a withdrawal and returns it once its money is held. A repeated signed order returns the withdrawal
+// that it created. Errors: a *bursar.Error for whatever is wrong with the request; nothing has changed then.
+func (s *Service) Request(ctx context.Context, r Request) (bursar.Withdrawal, error) {
+	order, err := s.verified(ctx, r)
 	if err != nil {
 		return bursar.Withdrawal{}, err
 	}
-	w, before, err := s.replayed(ctx, o, order)
+	w, before, err := s.replayed(ctx, r, order)
 	if err != nil || before {
 		return w, err
 	}
-	if w, before, err = s.referred(ctx, o); err != nil || before {
+	if w, before, err = s.referred(ctx, r); err != nil || before {
 		return w, err
 	}
-	p, err := s.prepare(ctx, o, order)
+	p, err := s.prepare(ctx, r, order)
 	if err != nil {
 		return bursar.Withdrawal{}, err
 	}
@@ -163,52 +163,52 @@ func (s *Service) Request(ctx context.Context, o Request) (bursar.Withdrawal, er
 	if err != nil {
 		return bursar.Withdrawal{}, err
 	}
-	if w.Status == bursar.WithdrawalQueued && s.taken != nil {
-		s.taken(p.currency.Chain)
+	if w.Status == bursar.WithdrawalQueued && s.queued != nil {
+		s.queued(p.currency.Chain)
 	}
 	return w, nil
 }
 
 // prepare refuses everything that can be refused before any debit.
-func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepared, error) {
-	currency, err := s.registry.Get(o.Currency)
+func (s *Service) prepare(ctx context.Context, r Request, order *ordered) (prepared, error) {
+	currency, err := s.registry.Get(r.Currency)
 	if err != nil {
 		return prepared{}, err
 	}
 	c, on := s.chains[currency.Chain]
 	if !on {
 		return prepared{}, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency",
-			"the chain of %s is not configured here", o.Currency)
+			"the chain of %s is not configured here", r.Currency)
 	}
 	if s.suspended != nil && s.suspended(currency.Code) != "" { // the reason is for the operator only
 		return prepared{}, bursar.RefuseField(bursar.CodeUnavailable, "currency",
 			"%s is suspended for the moment and cannot be paid", currency.Code)
 	}
-	amount, err := parseAmount(currency, o.Amount)
+	amount, err := parseAmount(currency, r.Amount)
 	if err != nil {
 		return prepared{}, err
 	}
-	metadata, err := checkedTexts(o)
+	metadata, err := checkedTexts(r)
 	if err != nil {
 		return prepared{}, err
 	}
-	to, err := addressOf(c, currency, o.Address)
+	to, err := addressOf(c, currency, r.Address)
 	if err != nil {
 		return prepared{}, err
 	}
 	p := prepared{
 		currency: currency,
-		fund:     o.Fund,
-		done:     o.Done,
+		fund:     r.Fund,
+		done:     r.Done,
 		request:  bursar.RequestOf(ctx),
 		order:    order,
-		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
-			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: o.By,
-			Reference: o.Reference, Metadata: metadata},
+		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: r.Account, Currency: currency.Code,
+			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: r.By,
+			Reference: r.Reference, Metadata: metadata},
 	}
-	there, err := s.destinations.Find(ctx,
-		destinationOf{o.Account, store.WalletAddress{Family: c.Capabilities().Family, Address: to}})
-	if err == nil && order == nil && there.signs && !o.quoting {
+	destination, err := s.destinations.Find(ctx,
+		destinationOf{r.Account, store.WalletAddress{Family: c.Capabilities().Family, Address: to}})
+	if err == nil && order == nil && destination.signs && !r.quoting {
 		err = errUnsigned
 	}
 	if err == nil && order != nil {
@@ -217,7 +217,7 @@ func (s *Service) prepare(ctx context.Context, o Request, order *ordered) (prepa
 	if err != nil {
 		return prepared{}, err
 	}
-	if p.receiver, err = s.receiver(ctx, c.Capabilities(), currency, p.withdrawal, there); err != nil {
+	if p.receiver, err = s.receiver(ctx, c.Capabilities(), currency, p.withdrawal, destination); err != nil {
 		return prepared{}, err
 	}
 	if p.receiver == nil {
@@ -273,22 +273,23 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 // receiver returns the wallet of this service that has the request's address. A wallet of another currency, and the hot
 // wallet of any epoch, could never be credited and are refused; so is what the account's list refuses.
 func (s *Service) receiver(
-	ctx context.Context, capabilities chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal, there reached,
+	ctx context.Context, capabilities chain.Capabilities, currency bursar.Currency, w bursar.Withdrawal,
+	destination destinationInfo,
 ) (*bursar.Wallet, error) {
-	to := order.Address
+	to := w.Address
 	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s",
 		currency.Code)
 	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress ||
 		slices.Contains(s.old[capabilities.ID], to.Base) {
 		return nil, refused
 	}
-	if there.wallet != nil && there.wallet.Currency == currency.Code {
-		return there.wallet, nil // the list is asked where the money is held; no node is asked before
+	if destination.wallet != nil && destination.wallet.Currency == currency.Code {
+		return destination.wallet, nil // the list is asked where the money is held; no node is asked before
 	}
-	if refused := s.expectedAtList(ctx, there.list, order, capabilities.Family); refused != nil {
+	if refused := s.expectedAtList(ctx, destination.list, w, capabilities.Family); refused != nil {
 		return nil, refused
 	}
-	if there.wallet != nil || to.Base == s.hot[capabilities.ID] { // the shared address with a tag of no wallet
+	if destination.wallet != nil || to.Base == s.hot[capabilities.ID] { // the shared address with a tag of no wallet
 		return nil, refused
 	}
 	return nil, nil

@@ -14,7 +14,7 @@ import (
 func (p Payouts) SettleShort(
 	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID, short chain.Shortfall, delivered string,
 ) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (p Payouts) SettleShort(
 		return err
 	}
 	if back := givenBack(w, short); !back.IsZero() || !short.Elsewhere.IsZero() {
-		if err := tx.Ledger().Post(ctx, ledger.PayoutShort(w, back, short.Elsewhere, round, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.PayoutShort(w, back, short.Elsewhere, reversals, tx.Now())); err != nil {
 			return err
 		}
 	}
@@ -37,7 +37,7 @@ func (p Payouts) SettleShort(
 
 // unsettleShort reverses what SettleShort booked in addition to the payment, and reports whether there was anything.
 func (p Payouts) unsettleShort(
-	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall, round int,
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall, reversals int,
 ) (bool, error) {
 	if short == nil {
 		return false, nil
@@ -46,7 +46,7 @@ func (p Payouts) unsettleShort(
 	if back.IsZero() && short.Elsewhere.IsZero() {
 		return false, nil
 	}
-	return true, tx.Ledger().Post(ctx, ledger.PayoutShortUndone(w, back, short.Elsewhere, round, tx.Now()))
+	return true, tx.Ledger().Post(ctx, ledger.PayoutShortUndone(w, back, short.Elsewhere, reversals, tx.Now()))
 }
 
 // givenBack returns the part of a withdrawal that is refunded together with its settlement; zero where all of it was

@@ -80,7 +80,7 @@ func New(ctx context.Context, c Config) (*Harness, error) {
 		}
 		w.DB = w.first
 	}
-	w.DB = w.DB.As(w.Clock.Now, store.Conduct{})
+	w.DB = w.DB.As(w.Clock.Now, store.Hooks{})
 	var currencies []bursar.Currency
 	for _, kind := range c.Kinds {
 		made := sim.New(kind.config(c.Seed, w.Clock.Now))

@@ -42,7 +42,7 @@ func (w *Harness) Start(name string) (*Process, error) {
 		keys: w.keys}
 	w.started++
 	p.holder = fmt.Sprintf("%s %d", name, w.started)
-	p.db = w.DB.As(p.now, w.Scheduler.conduct(p))
+	p.db = w.DB.As(p.now, w.Scheduler.hooks(p))
 	signs, err := p.signer()
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ const (
 	Follower Worker = "follower"
 	Sender   Worker = "spender"
 	Sweeper  Worker = "sweeper"
-	Opinions Worker = "opinions"
+	Quorum   Worker = "opinions"
 
 	Screening Worker = "screening" // where something is screened
 )
@@ -201,7 +201,7 @@ func (p *Process) Step(ctx context.Context, c *sim.Chain, worker Worker) error {
 		_, err := workers.Screener.Step(ctx, lease)
 		return err
 	}
-	_, err := workers.Follower.Opinions.Step(ctx, lease)
+	_, err := workers.Follower.Quorum.Step(ctx, lease)
 	return err
 }
 

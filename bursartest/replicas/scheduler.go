@@ -200,9 +200,9 @@ func (s *Scheduler) point(p *Process, what string) error {
 	return nil
 }
 
-// conduct drives a process's database.
-func (s *Scheduler) conduct(p *Process) store.Conduct {
-	return store.Conduct{
+// hooks drives a process's database.
+func (s *Scheduler) hooks(p *Process) store.Hooks {
+	return store.Hooks{
 		Before: func(_ context.Context, at store.Point, _ string) error { return s.before(p, at) },
 		Go:     func(f func()) { f() },
 		Wait: func(ctx context.Context, done <-chan struct{}) error {

@@ -95,7 +95,7 @@ type signs struct {
 }
 
 func (s signs) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (tx chain.SignedTx, err error) {
 	w := s.process.harness
 	if err := w.Scheduler.point(s.process, "before sign"); err != nil {
@@ -104,19 +104,19 @@ func (s signs) Sign(
 	if w.SignerAway {
 		return tx, ErrRefused
 	}
-	if tx, err = s.Signer.Sign(ctx, id, order, unsigned); err != nil {
+	if tx, err = s.Signer.Sign(ctx, id, request, unsigned); err != nil {
 		w.Log("  signer refuses: %v", err)
 		return tx, err
 	}
 	w.Signed = append(w.Signed, Signed{
 		Chain:     id,
 		TxID:      tx.TxID,
-		Request:   order,
+		Request:   request,
 		Resources: unsigned.Reservations,
 		By:        s.name,
 		At:        w.Clock.Now(),
 	})
-	w.Log("  %s signed %s %s", s.process.Name, order.Kind, tx.TxID)
+	w.Log("  %s signed %s %s", s.process.Name, request.Kind, tx.TxID)
 	return tx, w.Scheduler.point(s.process, "sign")
 }
 

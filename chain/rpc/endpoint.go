@@ -23,7 +23,7 @@ type endpoint struct {
 	quota    Quota  // what always applies
 	limiter  *limiter
 	gate     chan struct{} // held while the endpoint is being checked
-	standing standing
+	standing endpointState
 }
 
 func parseEndpoints(cfg Config) ([]*endpoint, redactor, error) {

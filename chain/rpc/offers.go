@@ -19,7 +19,7 @@ type offer struct {
 }
 
 // current reports whether the knowledge is still valid.
-func (o offer) current(s *standing, now time.Time) bool {
+func (o offer) current(s *endpointState, now time.Time) bool {
 	switch {
 	case o.at.IsZero():
 		return false

@@ -124,7 +124,7 @@ func (p *pool) blame(e *endpoint, epoch uint64, f *fault) {
 	}
 }
 
-func (p *pool) coolDown(s *standing, f *fault, now time.Time) {
+func (p *pool) coolDown(s *endpointState, f *fault, now time.Time) {
 	if s.state == StateUp && now.Sub(s.upSince) >= s.pause {
 		s.strikes = 0 // it has been up for longer than its last cool-down
 	}

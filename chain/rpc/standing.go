@@ -19,8 +19,8 @@ const (
 	StateWrongChain  State = "wrong chain" // as StateCoolingDown, with the longest cool-down
 )
 
-// standing is what the pool knows about an endpoint.
-type standing struct {
+// endpointState is what the pool knows about an endpoint.
+type endpointState struct {
 	state    State
 	epoch    uint64 // raised by each cool-down: a call that started before one must not change the standing after it
 	verified time.Time
@@ -77,7 +77,7 @@ func (p *pool) end(e *endpoint, now time.Time) time.Time {
 }
 
 // probed reports whether an endpoint that is not up must be brought back by probes.
-func (p *pool) probed(s *standing) bool {
+func (p *pool) probed(s *endpointState) bool {
 	return s.state == StateCoolingDown && s.last.unreached && p.cfg.Check != nil
 }
 

@@ -75,8 +75,8 @@ func (c *Chain) refuseAny(payments []chain.Payment) error {
 }
 
 // collects reports whether a request moves all its inputs, less the fee, to the hot wallet.
-func collects(order chain.TxRequest) bool {
-	return order.Kind == chain.KindSweep || order.Kind == chain.KindConsolidation
+func collects(request chain.TxRequest) bool {
+	return request.Kind == chain.KindSweep || request.Kind == chain.KindConsolidation
 }
 
 // FeesAreLow reports whether the fee rate is at most the initial one.
@@ -89,27 +89,27 @@ func (c *Chain) FeesAreLow(ctx context.Context) (bool, error) {
 }
 
 // Build builds the request's transaction. A sweep of the native asset pays its fee out of its amount.
-func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
 	if err := c.enter(ctx, Build); err != nil {
 		return chain.UnsignedTx{}, err
 	}
 	defer c.mu.Unlock()
-	unsigned, err := c.build(order)
+	unsigned, err := c.build(request)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("build %s: %w", order.Kind, err)
+		return chain.UnsignedTx{}, fmt.Errorf("build %s: %w", request.Kind, err)
 	}
 	return unsigned, nil
 }
 
-func (c *Chain) build(order chain.TxRequest) (chain.UnsignedTx, error) {
-	if n := len(order.Payments); n == 0 || n > c.config.MaxPayments || collects(order) && n != 1 {
+func (c *Chain) build(request chain.TxRequest) (chain.UnsignedTx, error) {
+	if n := len(request.Payments); n == 0 || n > c.config.MaxPayments || collects(request) && n != 1 {
 		return chain.UnsignedTx{}, fmt.Errorf("a request of %d payments", n)
 	}
 	var sum bursar.Amount
-	if err := c.refuseAny(order.Payments); err != nil {
+	if err := c.refuseAny(request.Payments); err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	for _, payment := range order.Payments {
+	for _, payment := range request.Payments {
 		var err error
 		if sum, err = sum.Add(payment.Amount); err != nil {
 			return chain.UnsignedTx{}, fmt.Errorf("sum of payments: %w", err)
@@ -119,12 +119,12 @@ func (c *Chain) build(order chain.TxRequest) (chain.UnsignedTx, error) {
 	if c.config.Spending == chain.AccountModel {
 		build = c.buildAccount
 	}
-	u, err := build(order)
+	u, err := build(request)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	if order.MaxFee.Less(u.Fee) {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeLimit, &chain.FeeLimitError{Fee: u.Fee, Limit: order.MaxFee})
+	if request.MaxFee.Less(u.Fee) {
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeLimit, &chain.FeeLimitError{Fee: u.Fee, Limit: request.MaxFee})
 	}
 	u.Chain = c.config.ID
 	if c.config.Expiry > 0 {

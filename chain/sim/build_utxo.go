@@ -12,26 +12,26 @@ import (
 // buildUTXOs takes UTXOs in the given order until they are enough, or all of them for a sweep. To replace an earlier
 // transaction it takes all inputs of that one and, where they do not cover the higher fee, further ones that are in a
 // block.
-func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
-	utxos, least := order.UTXOs, 1
-	if order.Kind == chain.KindConsolidation && order.Replaces != nil {
-		utxos = named(order.UTXOs, order.Replaces.Reservations)
+func (c *Chain) buildUTXOs(request chain.TxRequest) (unsigned, error) {
+	utxos, least := request.UTXOs, 1
+	if request.Kind == chain.KindConsolidation && request.Replaces != nil {
+		utxos = named(request.UTXOs, request.Replaces.Reservations)
 	}
-	if collects(order) {
+	if collects(request) {
 		least = len(utxos)
 	}
-	if order.Replaces != nil && order.Kind != chain.KindConsolidation {
-		old := named(order.UTXOs, order.Replaces.Reservations)
-		if len(old) == 0 || len(old) != len(order.Replaces.Reservations) {
+	if request.Replaces != nil && request.Kind != chain.KindConsolidation {
+		old := named(request.UTXOs, request.Replaces.Reservations)
+		if len(old) == 0 || len(old) != len(request.Replaces.Reservations) {
 			return unsigned{}, errors.New("the request lacks UTXOs of the transaction to replace")
 		}
-		utxos, least = append(old, beside(order.UTXOs, order.Replaces.Reservations)...), len(old)
+		utxos, least = append(old, beside(request.UTXOs, request.Replaces.Reservations)...), len(old)
 	}
-	u := unsigned{Change: order.Change}
+	u := unsigned{Change: request.Change}
 	var in bursar.Amount
 	for i, utxo := range utxos {
 		if i == c.config.MaxInputs {
-			return u, c.tooMany(order, utxos, in)
+			return u, c.tooMany(request, utxos, in)
 		}
 		u.Inputs = append(u.Inputs, input{utxo.Outpoint, utxo.Source, utxo.Amount})
 		var err error
@@ -41,35 +41,35 @@ func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 		if i < least-1 {
 			continue
 		}
-		if whole, enough := c.balanceUTXOs(u, order, in); enough {
+		if whole, enough := c.balanceUTXOs(u, request, in); enough {
 			return whole, nil
 		}
 	}
-	weight := c.weight(len(u.Inputs), order.Payments)
-	need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Replaces)))
+	weight := c.weight(len(u.Inputs), request.Payments)
+	need := must(total(request.Payments, "").Add(fee(weight, c.going, request.Replaces)))
 	return u, &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
 }
 
 // tooMany distinguishes a request whose UTXOs are too small, and so too many, from one whose UTXOs do not add up to
 // enough.
-func (c *Chain) tooMany(order chain.TxRequest, utxos []chain.UTXO, in bursar.Amount) error {
+func (c *Chain) tooMany(request chain.TxRequest, utxos []chain.UTXO, in bursar.Amount) error {
 	all := bursar.Amount{}
 	for _, utxo := range utxos {
 		all = must(all.Add(utxo.Amount))
 	}
-	weight := c.weight(c.config.MaxInputs, order.Payments)
-	if need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Replaces))); all.Less(need) {
+	weight := c.weight(c.config.MaxInputs, request.Payments)
+	if need := must(total(request.Payments, "").Add(fee(weight, c.going, request.Replaces))); all.Less(need) {
 		return &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
 	}
 	return &chain.TooManyInputsError{Limit: c.config.MaxInputs}
 }
 
 // balanceUTXOs sets fee and change so that inputs equal outputs and fee, and reports whether the UTXOs are enough.
-func (c *Chain) balanceUTXOs(u unsigned, order chain.TxRequest, in bursar.Amount) (unsigned, bool) {
-	u.Payments = slices.Clone(order.Payments)
+func (c *Chain) balanceUTXOs(u unsigned, request chain.TxRequest, in bursar.Amount) (unsigned, bool) {
+	u.Payments = slices.Clone(request.Payments)
 	u.Weight = c.weight(len(u.Inputs), u.Payments)
-	u.Fee = fee(u.Weight, c.going, order.Replaces)
-	if most := in.SubOrZero(u.Fee); collects(order) && most.Less(u.Payments[0].Amount) {
+	u.Fee = fee(u.Weight, c.going, request.Replaces)
+	if most := in.SubOrZero(u.Fee); collects(request) && most.Less(u.Payments[0].Amount) {
 		u.Payments[0].Amount = most
 		if c.refuse(u.Payments[0]) != nil {
 			return u, false
@@ -79,10 +79,10 @@ func (c *Chain) balanceUTXOs(u unsigned, order chain.TxRequest, in bursar.Amount
 	if err != nil {
 		return u, false
 	}
-	change := chain.Payment{Address: bursar.Address{Base: order.Change.Base}}
+	change := chain.Payment{Address: bursar.Address{Base: request.Change.Base}}
 	with := append(slices.Clone(u.Payments), change)
 	weight := c.weight(len(u.Inputs), with)
-	dearer := fee(weight, c.going, order.Replaces)
+	dearer := fee(weight, c.going, request.Replaces)
 	change.Amount = rest.SubOrZero(must(dearer.Sub(u.Fee)))
 	if change.Amount.Less(bursar.Units(dustAmount)) {
 		u.Fee = must(u.Fee.Add(rest)) // the rest is too small for an output

@@ -86,9 +86,9 @@ func (w *harness) order(payments ...chain.Payment) chain.TxRequest {
 }
 
 // built drafts and signs.
-func (w *harness) built(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
+func (w *harness) built(request chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	w.t.Helper()
-	unsigned, err := w.Build(w.t.Context(), order)
+	unsigned, err := w.Build(w.t.Context(), request)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -109,9 +109,9 @@ func (w *harness) built(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx
 }
 
 // sent drafts, signs and broadcasts.
-func (w *harness) sent(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
+func (w *harness) sent(request chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	w.t.Helper()
-	unsigned, tx := w.built(order)
+	unsigned, tx := w.built(request)
 	if err := w.Broadcast(w.t.Context(), tx); err != nil {
 		w.t.Fatal(err)
 	}

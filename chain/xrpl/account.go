@@ -40,7 +40,7 @@ type account struct {
 func (a account) keyless() bool { return len(a.AMM)+len(a.Vault)+len(a.Broker) > 0 }
 
 // reserve returns the amount that the account must keep.
-func (a account) reserve(st standing) (bursar.Amount, error) {
+func (a account) reserve(st nodePosition) (bursar.Amount, error) {
 	owned, err := st.forEach.Mul(uint64(a.Owned))
 	if err != nil {
 		return owned, err

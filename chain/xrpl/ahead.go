@@ -17,14 +17,14 @@ const recent = time.Second
 type ahead struct {
 	mu   sync.Mutex
 	node string
-	st   standing
+	st   nodePosition
 	at   time.Time
 	read bool // After has read up to st.tip
 	calm bool // Head has asked again since, and there was nothing new
 }
 
 // note stores a node's standing, reported to Head or to After.
-func (a *ahead) note(node string, st standing, now time.Time, head bool) {
+func (a *ahead) note(node string, st nodePosition, now time.Time, head bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.read = a.read && a.node == node && a.st.tip == st.tip
@@ -39,11 +39,11 @@ func (a *ahead) readUpTo(node string, tip chain.BlockRef) {
 }
 
 // beyond returns a node's recent standing, while ledgers follow last there, and once after Head has seen that none do.
-func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (standing, bool) {
+func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (nodePosition, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.node != node || now.Sub(a.at) >= recent || a.st.tip.Height < last.Height {
-		return standing{}, false
+		return nodePosition{}, false
 	}
 	if a.st.tip.Height > last.Height {
 		return a.st, true
@@ -55,10 +55,10 @@ func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (standin
 
 // standingFor chooses a node for the ledgers after last, and returns its standing, which Head may have requested a
 // moment ago.
-func (c *Chain) standingFor(ctx context.Context, last chain.BlockRef) (*rpc.Session, standing, error) {
+func (c *Chain) standingFor(ctx context.Context, last chain.BlockRef) (*rpc.Session, nodePosition, error) {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return nil, standing{}, err
+		return nil, nodePosition{}, err
 	}
 	if st, known := c.ahead.beyond(s.Name(), last, c.nodes.Now()); known {
 		return s, st, ctx.Err()

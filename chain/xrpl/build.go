@@ -113,7 +113,7 @@ func sequence(request chain.TxRequest, from account) (uint32, error) {
 // affords checks that the account keeps its reserve and the amounts set aside for other transactions. Transactions
 // pending for the next ledger count as spent: our own are among them if the node knows them, and are set aside in any
 // case.
-func affords(request chain.TxRequest, from, open account, st standing, fee bursar.Amount) error {
+func affords(request chain.TxRequest, from, open account, st nodePosition, fee bursar.Amount) error {
 	reserve, err := from.reserve(st)
 	if err != nil {
 		return err
@@ -135,7 +135,9 @@ func affords(request chain.TxRequest, from, open account, st standing, fee bursa
 	return nil
 }
 
-func (c *Chain) finish(request chain.TxRequest, p payment, st standing, fee bursar.Amount) (chain.UnsignedTx, error) {
+func (c *Chain) finish(
+	request chain.TxRequest, p payment, st nodePosition, fee bursar.Amount,
+) (chain.UnsignedTx, error) {
 	last := st.tip.Height + uint64(c.cfg.Patience)
 	if last > 1<<32-1 || p.Sequence == 0 {
 		return chain.UnsignedTx{}, fmt.Errorf("%w: sequence %d, last ledger %d", errRequest, p.Sequence, last)

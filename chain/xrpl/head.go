@@ -29,10 +29,10 @@ func (c *Chain) Head(ctx context.Context) (_ chain.Head, err error) {
 }
 
 // pin chooses a node and requests its standing.
-func (c *Chain) pin(ctx context.Context) (*rpc.Session, standing, error) {
+func (c *Chain) pin(ctx context.Context) (*rpc.Session, nodePosition, error) {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return nil, standing{}, err
+		return nil, nodePosition{}, err
 	}
 	st, err := c.stand(ctx, s)
 	return s, st, err

@@ -60,7 +60,7 @@ func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (data 
 }
 
 // coldPayment is the payment of a request, which leaves the account its reserve.
-func (c *Chain) coldPayment(request chain.ColdRequest, from account, st standing, fee bursar.Amount) (p payment,
+func (c *Chain) coldPayment(request chain.ColdRequest, from account, st nodePosition, fee bursar.Amount) (p payment,
 	err error) {
 	if p.Account, err = parseClassic(request.Wallet.Addresses[0]); err != nil {
 		return p, err

@@ -52,7 +52,7 @@ func (c *Chain) refuse(p chain.Payment) error {
 }
 
 // refuseDestination checks a payment against the current state of its receiver.
-func (c *Chain) refuseDestination(ctx context.Context, s *rpc.Session, st standing, p chain.Payment) error {
+func (c *Chain) refuseDestination(ctx context.Context, s *rpc.Session, st nodePosition, p chain.Payment) error {
 	to, err := validatedAccount(ctx, s, p.Address.Base)
 	switch {
 	case err != nil:

@@ -33,8 +33,9 @@ type validatedLedger struct {
 	ForEach wholeXRP `json:"reserve_inc_xrp"`
 }
 
-// standing is a node's position: the newest validated ledger that it has completely, and which other ledgers it has.
-type standing struct {
+// nodePosition is a node's position: the newest validated ledger that it has completely, and which other ledgers it
+// has.
+type nodePosition struct {
 	tip     chain.BlockRef
 	held    ranges
 	base    bursar.Amount // reserve of an account
@@ -50,30 +51,30 @@ var (
 const maxUnstored = 8
 
 // stand requests a node's standing. A node that lags behind the others gets a cool-down.
-func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
+func (c *Chain) stand(ctx context.Context, s *rpc.Session) (nodePosition, error) {
 	var answer serverInfo
 	if err := ask(ctx, s, "server_info", nil, &answer); err != nil {
-		return standing{}, err
+		return nodePosition{}, err
 	}
 	validated := answer.Info.Validated
 	if validated == nil || validated.Index == 0 {
-		return standing{}, s.Fail(errNothingValidated)
+		return nodePosition{}, s.Fail(errNothingValidated)
 	}
 	held, err := parseRanges(answer.Info.Complete)
 	if err != nil {
-		return standing{}, s.Fail(err)
+		return nodePosition{}, s.Fail(err)
 	}
 	if err := s.Observe(uint64(validated.Index)); err != nil {
-		return standing{}, err
+		return nodePosition{}, err
 	}
 	if answer.pressed {
 		c.pressed.Store(c.nodes.Now().UnixNano())
 	}
-	st := standing{held: held, base: validated.Base.Amount, forEach: validated.ForEach.Amount}
+	st := nodePosition{held: held, base: validated.Base.Amount, forEach: validated.ForEach.Amount}
 	newest, stored := held.upTo(uint64(validated.Index))
 	switch {
 	case !stored || newest+maxUnstored < uint64(validated.Index):
-		return standing{}, c.nodes.Without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index,
+		return nodePosition{}, c.nodes.Without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index,
 			answer.Info.Complete))
 	case newest == uint64(validated.Index):
 		st.tip = chain.BlockRef{Height: newest, Hash: validated.Hash.String()}
@@ -81,7 +82,7 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 	}
 	h, err := headerAt(ctx, s, newest)
 	if errors.Is(err, errLacks) {
-		return standing{}, c.nodes.Without(s, err)
+		return nodePosition{}, c.nodes.Without(s, err)
 	}
 	st.tip = h.ref()
 	return st, err

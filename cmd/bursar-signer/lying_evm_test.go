@@ -83,27 +83,27 @@ func (c *lyingService) base(id bursar.ChainID, text string) string {
 }
 
 // evm encodes a transaction as the service does.
-func (c *lyingService) evm(p *evmPayload, order chain.TxRequest) asked {
+func (c *lyingService) evm(p *evmPayload, request chain.TxRequest) asked {
 	c.t.Helper()
 	body, err := rlp.EncodeToBytes([]any{p.ChainID, p.Nonce, p.Tip, p.MaxFee, p.Gas, p.To, p.Value, p.Data, p.Access})
 	c.must(err)
-	return c.envelope(bursar.Polygon, append(append([]byte{p.kind}, body...), p.after...), order,
+	return c.envelope(bursar.Polygon, append(append([]byte{p.kind}, body...), p.after...), request,
 		new(big.Int).Mul(p.MaxFee, new(big.Int).SetUint64(p.Gas)))
 }
 
 // envelope is the stored form of EVM chains and, without an address, of Tron.
-func (c *lyingService) envelope(id bursar.ChainID, payload []byte, order chain.TxRequest, fee *big.Int) asked {
+func (c *lyingService) envelope(id bursar.ChainID, payload []byte, request chain.TxRequest, fee *big.Int) asked {
 	c.t.Helper()
-	key := order.From.Key
+	key := request.From.Key
 	fields := []any{uint64(1), string(key.Family), key.Branch, key.Index}
 	if id != bursar.Tron {
-		fields = append(fields, unhex(order.From.Base[2:]))
+		fields = append(fields, unhex(request.From.Base[2:]))
 	}
 	raw, err := rlp.EncodeToBytes(append(fields, payload))
 	c.must(err)
 	most, err := bursar.AmountFromBig(fee)
 	c.must(err)
-	return asked{id, order, chain.UnsignedTx{Bytes: raw, Fee: most, Reservations: []string{"x"}}}
+	return asked{id, request, chain.UnsignedTx{Bytes: raw, Fee: most, Reservations: []string{"x"}}}
 }
 
 func attacksOnEVM() []attack {

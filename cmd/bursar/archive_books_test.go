@@ -24,7 +24,7 @@ func (d *harness) postAt(entries ...ledger.Entry) {
 	defer db.Close()
 	db.SealWith(d.booksKey())
 	for _, e := range entries {
-		then := db.As(func() time.Time { return e.At }, store.Conduct{})
+		then := db.As(func() time.Time { return e.At }, store.Hooks{})
 		if err := then.Do(ctx, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, e) }); err != nil {
 			d.Fatal(err)
 		}

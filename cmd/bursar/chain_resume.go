@@ -114,7 +114,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	book, err := s.Book(cmd.Chain)
+	book, err := s.Assessor(cmd.Chain)
 	if err != nil {
 		return mistaken(err)
 	}
@@ -157,7 +157,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 
 // show prints what the external spends did, and which outgoing transactions they replaced.
 func (cmd *chainResumeCommand) show(
-	ctx context.Context, c *call, db *store.DB, book recovery.Book,
+	ctx context.Context, c *call, db *store.DB, book recovery.Assessor,
 ) (state store.ChainState, err error) {
 	var shown []recovery.Shown
 	err = db.View(ctx, func(tx *store.Tx) error {
@@ -186,7 +186,7 @@ func (cmd *chainResumeCommand) show(
 }
 
 // describeExternal describes one external spend for an operator.
-func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines []string) {
+func describeExternal(x recovery.Shown, final uint64, book recovery.Assessor) (lines []string) {
 	where := fmt.Sprintf("in block %d, final", x.Height)
 	switch {
 	case x.Height == 0:
@@ -209,7 +209,7 @@ func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines
 	for _, resource := range x.Resources {
 		lines = append(lines, "  it used "+resource)
 	}
-	for _, p := range x.Losers {
+	for _, p := range x.Conflicting {
 		lines = append(lines,
 			fmt.Sprintf("  it replaced outgoing transaction %s (%s, %s): its payments are made by another transaction", p.ID,
 				p.Kind, p.Status))

@@ -41,7 +41,7 @@ func TestAStatementBesideAnArchiveRunIsWholeOrRefused(t *testing.T) {
 	}
 	var out strings.Builder
 	views := 0
-	beside := db.As(time.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+	beside := db.As(time.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
 		if at == store.Beginning {
 			if views++; views == 3 { // 1: the account, 2: where archives end, 3: the first lines
 				archived = true

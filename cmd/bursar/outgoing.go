@@ -68,8 +68,8 @@ func showOutgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownO
 	if err != nil {
 		return shown, err
 	}
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Request, &order); err != nil {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return shown, fmt.Errorf("read the transaction request: %w", err)
 	}
 	shown = shownOutgoing{
@@ -79,7 +79,7 @@ func showOutgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownO
 		Status:       p.Status,
 		Currency:     p.Currency,
 		From:         p.Base,
-		Payments:     order.Payments,
+		Payments:     request.Payments,
 		Transactions: []string{},
 		Height:       p.Height,
 		Error:        p.Error,

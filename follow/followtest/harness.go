@@ -45,7 +45,7 @@ type Setting struct {
 	Idle   bool // nothing is followed before the test begins
 	Before func(w *bursar.Wallet)
 
-	Conduct store.Conduct // of the database
+	Hooks store.Hooks // of the database
 }
 
 // RunAs is Run with other settings.
@@ -63,8 +63,8 @@ func RunAs(t *testing.T, s Setting, test func(t *testing.T, f *Harness)) {
 
 func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 	t.Helper()
-	if s.Conduct.Before != nil {
-		db = db.As(db.Now, s.Conduct)
+	if s.Hooks.Before != nil {
+		db = db.As(db.Now, s.Hooks)
 	}
 	s.Chain.ID, s.Chain.Family, s.Chain.Spending, s.Chain.Confirmations = bursar.Ethereum, "evm", chain.AccountModel, 3
 	if s.UTXO {

@@ -47,7 +47,7 @@ func each(t *testing.T, test func(h *harness)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		h := &harness{T: t, url: storetest.URL(db), clock: clocktest.New(), refused: map[bursar.ID]bool{}}
-		h.Database = bursartest.Over(t, db.As(h.clock.Now, store.Conduct{}))
+		h.Database = bursartest.Over(t, db.As(h.clock.Now, store.Hooks{}))
 		h.service = &proposal.Service{DB: h.DB, IDs: h.IDs, Log: slog.New(slog.DiscardHandler), May: h.may, Verify: h.verify,
 			Need: func(_ bursar.CurrencyCode, a bursar.Amount) int {
 				if bursar.Units(100).Less(a) {

@@ -42,13 +42,13 @@ type rotation struct {
 	open  []*withdrawalRequest // signed and sent before the epoch began, and in no block
 }
 
-// standing is what `bursar chain status` says.
-type standing struct {
+// chainStatus is what `bursar chain status` says.
+type chainStatus struct {
 	Chain, HotAddress string
 	Epoch             uint32
 }
 
-func (r *rotation) standing() (list []standing, err error) {
+func (r *rotation) standing() (list []chainStatus, err error) {
 	out, err := r.try("chain", "status", "--json")
 	if err == nil {
 		err = json.Unmarshal(out, &list)
@@ -100,7 +100,7 @@ func (r *rotation) beginEpoch() {
 // heard waits until the service, which was not touched, leads every chain in the new epoch.
 func (r *rotation) heard() {
 	r.begin()
-	var list []standing
+	var list []chainStatus
 	r.eventually("the service leads every chain in epoch 1", func() (err error) {
 		list, err = r.standing()
 		for _, one := range list {

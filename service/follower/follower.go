@@ -39,7 +39,7 @@ type Followed struct {
 	*follow.Follower
 	Deposits  *deposit.Handler
 	Externals *outgoing.Externals
-	Opinions  *deposit.Opinions
+	Quorum    *deposit.Quorum
 }
 
 // Follow assembles the follower of a chain and its handlers, and starts nothing.
@@ -60,7 +60,7 @@ func Follow(f Following) Followed {
 		Creditor: follow.Creditors{deposits, cold},
 	})
 	externals.MayForget = follower.MayForget
-	opinions := &deposit.Opinions{
+	opinions := &deposit.Quorum{
 		DB:       f.DB,
 		Chain:    f.Chain,
 		Watch:    watched.watch,
@@ -69,7 +69,7 @@ func Follow(f Following) Followed {
 		Pace:     f.Pace,
 		Deposits: deposits,
 	}
-	return Followed{Follower: follower, Deposits: deposits, Externals: externals, Opinions: opinions}
+	return Followed{Follower: follower, Deposits: deposits, Externals: externals, Quorum: opinions}
 }
 
 // watched are the addresses of a chain whose transfers are followed, in the forms that the handlers take.
@@ -96,7 +96,7 @@ func (f Following) watched() watched {
 
 func (f Following) depositHandler(w watched) *deposit.Handler {
 	return &deposit.Handler{
-		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
+		Announcer:    deposit.Announcer{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
 		DB:           f.DB,
 		Capabilities: f.Chain.Capabilities(),
 		Hot:          f.OperatorAddress,

@@ -110,25 +110,25 @@ func (c *Client) Publics(ctx context.Context, family bursar.Family, from uint32,
 
 // Sign is signer.Signer.Sign of the remote signer. The error is a *signer.RefusalError, or ErrUnavailable.
 func (c *Client) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	var a signAnswer
-	err := c.ask(ctx, pathSign, signQuestion{id, order, unsigned, c.Checkpoint(), c.claim()}, &a)
+	err := c.ask(ctx, pathSign, signQuestion{id, request, unsigned, c.Checkpoint(), c.claim()}, &a)
 	var refused refusedError
 	if errors.As(err, &refused) {
 		return chain.SignedTx{}, &signer.RefusalError{
 			Chain:      id,
-			OutgoingID: order.ID,
+			OutgoingID: request.ID,
 			Reason:     refused.Reason,
 			Detail:     refused.Detail,
 			Never:      refused.Never,
 		}
 	}
 	if err != nil {
-		return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", order.ID, err)
+		return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", request.ID, err)
 	}
 	if err := c.see(a.Log); err != nil {
-		return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", order.ID, err)
+		return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", request.ID, err)
 	}
 	return a.Signed, nil
 }

@@ -126,9 +126,11 @@ type refusal struct {
 // keys.
 type Signer interface {
 	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
-	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)
+	Sign(
+		ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
+	) (chain.SignedTx, error)
 	// Leaving is asked right before a signature is handed over; done is called after that.
-	Leaving(id bursar.ChainID, order chain.TxRequest) (done func(), err error)
+	Leaving(id bursar.ChainID, request chain.TxRequest) (done func(), err error)
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 	Checkpoint() memory.Checkpoint
 	Know(seen memory.Checkpoint) error

@@ -19,9 +19,9 @@ type watched struct {
 	frozen bool
 }
 
-func (w *watched) Leaving(id bursar.ChainID, order chain.TxRequest) (func(), error) {
+func (w *watched) Leaving(id bursar.ChainID, request chain.TxRequest) (func(), error) {
 	if w.frozen {
-		return nil, &signer.RefusalError{Chain: id, OutgoingID: order.ID, Reason: signer.ReasonFrozen}
+		return nil, &signer.RefusalError{Chain: id, OutgoingID: request.ID, Reason: signer.ReasonFrozen}
 	}
 	w.inside++
 	return func() { w.inside-- }, nil

@@ -41,7 +41,7 @@ type Plans struct {
 func NewPlans(t testing.TB, db *store.DB) *Plans {
 	t.Helper()
 	p := &Plans{t: t, url: URL(db), partial: map[string]bool{}, seen: map[string]string{}}
-	p.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+	p.DB = db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, query string) error {
 		if at == store.Running && strings.HasPrefix(strings.TrimSpace(query), "SELECT") {
 			p.mu.Lock()
 			defer p.mu.Unlock()

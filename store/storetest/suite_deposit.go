@@ -59,7 +59,7 @@ func deposits(t *testing.T, db *store.DB) {
 func wantFinalFrom(t *testing.T, db *store.DB, block uint64, amount bursar.Amount, wallet bursar.ID) {
 	t.Helper()
 	do(t, db, func(tx *store.Tx) error {
-		query := store.FinalDeposits{
+		query := store.CreditQuery{
 			Chain:      bursar.Bitcoin,
 			Currencies: []bursar.CurrencyCode{"LTC", "BTC"},
 			Final:      block - 1,
@@ -105,7 +105,7 @@ func heldBack(t *testing.T, db *store.DB) {
 	needy(t, db, 1, "BTC", 30, 0)
 	needy(t, db, 2, "BTC", 0, 2)
 	needy(t, db, 3, "BTC", 6, 0)
-	query := store.FinalDeposits{
+	query := store.CreditQuery{
 		Chain:      bursar.Bitcoin,
 		Currencies: []bursar.CurrencyCode{"BTC"},
 		Final:      10,
@@ -155,7 +155,7 @@ func heldBack(t *testing.T, db *store.DB) {
 }
 
 // hearsOthers ends the wait of the one deposit that waits for a second opinion.
-func hearsOthers(t *testing.T, db *store.DB, query store.FinalDeposits) {
+func hearsOthers(t *testing.T, db *store.DB, query store.CreditQuery) {
 	t.Helper()
 	do(t, db, func(tx *store.Tx) error {
 		waiting, err := tx.Deposits().AwaitingOpinions(ctx, query)
@@ -178,7 +178,7 @@ func hearsOthers(t *testing.T, db *store.DB, query store.FinalDeposits) {
 }
 
 // waitsBehind names the one deposit that waits from every place before it, and from none behind.
-func waitsBehind(t *testing.T, tx *store.Tx, query store.FinalDeposits, d bursar.Deposit) {
+func waitsBehind(t *testing.T, tx *store.Tx, query store.CreditQuery, d bursar.Deposit) {
 	t.Helper()
 	for place, want := range map[store.DepositCursor]int{
 		{Height: d.Height - 1, Number: d.Number + 1}: 1,

@@ -15,13 +15,13 @@ type screenedDeposit struct {
 	t     *testing.T
 	db    *store.DB
 	d     bursar.Deposit
-	query store.FinalDeposits
+	query store.CreditQuery
 }
 
 // newScreenedDeposit records a deposit.
 func newScreenedDeposit(t *testing.T, db *store.DB) *screenedDeposit {
 	t.Helper()
-	x := &screenedDeposit{t: t, db: db, query: store.FinalDeposits{Chain: bursar.Bitcoin,
+	x := &screenedDeposit{t: t, db: db, query: store.CreditQuery{Chain: bursar.Bitcoin,
 		Currencies: []bursar.CurrencyCode{"BTC"}, Final: 10, Latest: 100, Recorded: 100, Limit: 10, Screened: true}}
 	x.d = bursar.Deposit{
 		ID:        bursar.ID{7, 1},

@@ -108,9 +108,9 @@ func (n named) Capabilities() chain.Capabilities {
 	return capabilities
 }
 
-func (n named) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	order.From.Pub = hex.EncodeToString(chaintest.Keys{Curve: chain.Secp256k1}.Public(order.From.Key))
-	return n.Chain.Build(ctx, order)
+func (n named) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	request.From.Pub = hex.EncodeToString(chaintest.Keys{Curve: chain.Secp256k1}.Public(request.From.Key))
+	return n.Chain.Build(ctx, request)
 }
 
 // start runs a node and connects the adapter to it.

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleInside pays a withdrawal to another wallet of this service in the ledger: a deposit for the receiver, no
+// settleInternal pays a withdrawal to another wallet of this service in the ledger: a deposit for the receiver, no
 // transaction on any chain.
-func (s *Service) settleInside(
+func (s *Service) settleInternal(
 	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet,
 ) (bursar.Withdrawal, error) {
 	w.TxID = bursar.TransferHash(w.ID)
@@ -18,7 +18,7 @@ func (s *Service) settleInside(
 		return w, err
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
-	d, err := s.credits.Inside(ctx, tx, deposit.Transfer{Withdrawal: w, Currency: currency, To: to})
+	d, err := s.credits.CreditInternal(ctx, tx, deposit.InternalTransfer{Withdrawal: w, Currency: currency, To: to})
 	if err != nil {
 		return w, err
 	}
@@ -39,8 +39,8 @@ func (s *Service) announce(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 
 // logEvent is called after the commit that recorded an event; due says that it is to be sent.
 func (s *Service) logEvent(ctx context.Context, e bursar.Event, due bool) {
-	if due && s.announced != nil {
-		s.announced(e)
+	if due && s.eventRecorded != nil {
+		s.eventRecorded(e)
 	}
 	deposit.LogEvent(ctx, s.log, e, due)
 }

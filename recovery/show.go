@@ -13,13 +13,13 @@ import (
 // Shown is an external spend as an operator sees it.
 type Shown struct {
 	store.ExternalSpend
-	Payments  []chain.Payment
-	Resources []string
-	Losers    []bursar.OutgoingTx // outgoing transactions that needed what it used
+	Payments    []chain.Payment
+	Resources   []string
+	Conflicting []bursar.OutgoingTx // outgoing transactions that needed what it used
 }
 
 // Show reads what an external spend did, and which outgoing transactions it replaced.
-func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Shown, error) {
+func (k Assessor) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Shown, error) {
 	shown := Shown{ExternalSpend: x}
 	if err := json.Unmarshal(x.Reservations, &shown.Resources); err != nil {
 		return shown, fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
@@ -43,7 +43,7 @@ func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Sh
 			return shown, err
 		}
 		if p.Status != bursar.OutgoingFinal && p.Status != bursar.OutgoingAbandoned && p.Height == 0 {
-			shown.Losers = append(shown.Losers, p)
+			shown.Conflicting = append(shown.Conflicting, p)
 		}
 	}
 	return shown, nil

@@ -9,16 +9,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Uses records what can prove, after a reorg, that a transaction which used a UTXO of ours can never be included: what
-// funded the UTXO, and what spent it instead. It also records which UTXOs and nonces an external spend has used. It
-// runs before every handler that judges external spends.
-type Uses struct {
+// SpendEvidence records what can prove, after a reorg, that a transaction which used a UTXO of ours can never be
+// included: what funded the UTXO, and what spent it instead. It also records which UTXOs and nonces an external spend
+// has used. It runs before every handler that judges external spends.
+type SpendEvidence struct {
 	Capabilities chain.Capabilities
 	Log          *slog.Logger
 }
 
 // Apply removes from the block the external spends that only mention a key of ours, and records what the others use.
-func (u *Uses) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) (err error) {
+func (u *SpendEvidence) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) (err error) {
 	if b.ExternalSpends, err = u.withoutMimicry(ctx, tx, b); err != nil {
 		return err
 	}
@@ -26,11 +26,11 @@ func (u *Uses) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) (err er
 }
 
 // Undo drops what was recorded about a block.
-func (u *Uses) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
+func (u *SpendEvidence) Undo(ctx context.Context, tx *store.Tx, b follow.RolledBackBlock) error {
 	return tx.UTXOs().DropUses(ctx, u.Capabilities.ID, b.Height)
 }
 
-func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error {
+func (u *SpendEvidence) record(ctx context.Context, tx *store.Tx, b *follow.Block) error {
 	capabilities := u.Capabilities
 	funding := make([]store.TxInputs, len(b.Funding))
 	for i, f := range b.Funding {
@@ -67,7 +67,7 @@ func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error 
 
 // withoutMimicry filters out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can
 // make a transaction of that form. Those from cold wallets were judged before.
-func (u *Uses) withoutMimicry(
+func (u *SpendEvidence) withoutMimicry(
 	ctx context.Context, tx *store.Tx, b *follow.Block,
 ) (proven []chain.ExternalSpend, err error) {
 	id := u.Capabilities.ID

@@ -19,9 +19,9 @@ const (
 	Ended      Point = "ended"     // the connection is free again, whatever became of it; no error is looked at
 )
 
-// Conduct is how those who work with a database start something beside them, wait and are held up. The zero value
-// leaves all to the Go runtime; a simulation that decides about every interleaving by itself gives its own.
-type Conduct struct {
+// Hooks replaces goroutines, waiting, sleeping and randomness of a DB, so that a simulation controls every
+// interleaving. The zero value uses the Go runtime.
+type Hooks struct {
 	// Before is called at each point, what being the statement. An error of it fails the transaction there; at Committed
 	// the changes stand all the same, as when the connection breaks during a commit.
 	Before func(ctx context.Context, at Point, what string) error
@@ -34,7 +34,7 @@ type Conduct struct {
 	Random func(n int64) int64
 }
 
-func (c Conduct) withDefaults() Conduct {
+func (c Hooks) withDefaults() Hooks {
 	if c.Before == nil {
 		c.Before = func(context.Context, Point, string) error { return nil }
 	}
@@ -73,21 +73,21 @@ func sleepFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// As returns the same database as another process would use it, with a clock and a conduct of its own. Closing either
+// As returns the same database as another process would use it, with a clock and hooks of its own. Closing either
 // closes both.
-func (db *DB) As(now func() time.Time, conduct Conduct) *DB {
+func (db *DB) As(now func() time.Time, hooks Hooks) *DB {
 	other := *db
-	other.now, other.conduct = now, conduct.withDefaults()
+	other.now, other.hooks = now, hooks.withDefaults()
 	return &other
 }
 
-// Go runs f beside the caller, as the database's Conduct does.
-func (db *DB) Go(f func()) { db.conduct.Go(f) }
+// Go runs f beside the caller, as the database's Hooks do.
+func (db *DB) Go(f func()) { db.hooks.Go(f) }
 
-// Wait waits until done is closed, as the database's Conduct does, and returns the error of a context that ends first.
+// Wait waits until done is closed, as the database's Hooks do, and returns the error of a context that ends first.
 func (db *DB) Wait(ctx context.Context, done <-chan struct{}) error {
-	return db.conduct.Wait(ctx, done)
+	return db.hooks.Wait(ctx, done)
 }
 
-// Sleep waits as the database's Conduct does, and reports whether ctx is still alive.
-func (db *DB) Sleep(ctx context.Context, d time.Duration) bool { return db.conduct.Sleep(ctx, d) }
+// Sleep waits as the database's Hooks do, and reports whether ctx is still alive.
+func (db *DB) Sleep(ctx context.Context, d time.Duration) bool { return db.hooks.Sleep(ctx, d) }

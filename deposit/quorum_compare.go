@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// opinion is what one endpoint's block says about the deposits that are recorded in it. A deposit that the endpoint
+// comparison is what one endpoint's block says about the deposits that are recorded in it. A deposit that the endpoint
 // neither reports nor denies nor lacks is in none of its fields.
-type opinion struct {
+type comparison struct {
 	reported []bursar.Deposit
 	denied   []bursar.Deposit
 	lacked   []bursar.Deposit // not there, which is no denial while another endpoint reports it
@@ -18,9 +18,9 @@ type opinion struct {
 	denial   string           // for the operator; empty: nothing is denied
 }
 
-// opinionOf compares an endpoint's block with the recorded one: the hash, and for each waiting deposit its transaction,
-// output, address, contract and amount.
-func opinionOf(block chain.Block, recorded disputed, registry *bursar.Registry) (o opinion) {
+// compareReport compares an endpoint's block with the recorded one: the hash, and for each waiting deposit its
+// transaction, output, address, contract and amount.
+func compareReport(block chain.Block, recorded awaitingBlock, registry *bursar.Registry) (o comparison) {
 	if block.Ref.Hash != recorded.ref.Hash {
 		o.fork = true
 		o.denial = fmt.Sprintf("has block %s at final height %d, where %s is recorded", block.Ref.Hash, recorded.ref.Height,
@@ -76,7 +76,7 @@ func onlyBalances(block chain.Block, d bursar.Deposit) bool {
 // that it shows at the deposit's address belongs to other recorded deposits. An endpoint that traces a block would show
 // at least a part of it. If every endpoint lacks it, no endpoint ever had it, except the one that reported it once: it
 // would wait for ever.
-func lacks(block chain.Block, recorded disputed, d bursar.Deposit) bool {
+func lacks(block chain.Block, recorded awaitingBlock, d bursar.Deposit) bool {
 	if !maybeFromBalances(d) || block.Untraced {
 		return false
 	}
@@ -97,7 +97,7 @@ func mayMiss(block chain.Block, d bursar.Deposit) bool {
 
 // sameSum reports whether the block pays the deposit's address as much in total as is recorded. The block is the same
 // by its hash; an endpoint without traces shows what contracts sent as one transfer, and one with traces as several.
-func sameSum(block chain.Block, recorded disputed, d bursar.Deposit) bool {
+func sameSum(block chain.Block, recorded awaitingBlock, d bursar.Deposit) bool {
 	key := weighed{address: d.Address, contract: d.Contract}
 	return weigh(block.Transfers)[key] == weigh(transfersOf(recorded.all))[key]
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/follow"
 )
 
-// judgement is the result of the endpoints' reports about deposits.
-type judgement struct {
+// quorumResult is the result of the endpoints' reports about deposits.
+type quorumResult struct {
 	agreed  []bursar.Deposit // reported by enough hosts, and denied by none
 	refuted []bursar.Deposit // denied by every endpoint, of enough hosts
 	open    []bursar.Deposit // neither agreed nor refuted
@@ -20,7 +20,7 @@ type judgement struct {
 	late    []bursar.Deposit // the open deposits that have waited too long
 }
 
-func (j *judgement) add(other judgement) {
+func (j *quorumResult) add(other quorumResult) {
 	j.agreed, j.refuted = append(j.agreed, other.agreed...), append(j.refuted, other.refuted...)
 	j.open, j.denials = append(j.open, other.open...), append(j.denials, other.denials...)
 }
@@ -35,7 +35,7 @@ type report struct {
 // collectReports asks all endpoints for a block at the same time and evaluates their reports. It returns when all have
 // answered, or a moment after enough have agreed: an endpoint that hangs delays nothing. While one denies, it waits for
 // all.
-func (o *Opinions) collectReports(ctx context.Context, b disputed) judgement {
+func (o *Quorum) collectReports(ctx context.Context, b awaitingBlock) quorumResult {
 	ctx, cancel := context.WithTimeout(ctx, opinionTime)
 	defer cancel()
 	reports, n := o.askAll(ctx, b)
@@ -78,7 +78,7 @@ type tallied struct {
 }
 
 // hasQuorum reports whether every deposit is reported by enough hosts, and none is denied.
-func (o *Opinions) hasQuorum(b disputed, h tallied) bool {
+func (o *Quorum) hasQuorum(b awaitingBlock, h tallied) bool {
 	return len(h.denials) == 0 && !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool {
 		return len(h.reported[d.ID]) < o.hostsFor(d)
 	})
@@ -88,7 +88,7 @@ func (o *Opinions) hasQuorum(b disputed, h tallied) bool {
 // was recorded gave a false report, and is no longer configured or no longer reports it. It stays open if one endpoint
 // reports it and another denies it, and while an endpoint does not answer, which may be the one from which it was
 // recorded.
-func (o *Opinions) evaluate(b disputed, h tallied) (j judgement) {
+func (o *Quorum) evaluate(b awaitingBlock, h tallied) (j quorumResult) {
 	for _, d := range b.waiting {
 		reported, denied, wanted := len(h.reported[d.ID]), len(h.denied[d.ID]), o.hostsFor(d)
 		missed := len(h.missed[d.ID])
@@ -110,7 +110,7 @@ func (o *Opinions) evaluate(b disputed, h tallied) (j judgement) {
 }
 
 // askAll asks every endpoint for a block. It returns the channel of their reports, and how many will come.
-func (o *Opinions) askAll(ctx context.Context, b disputed) (<-chan report, int) {
+func (o *Quorum) askAll(ctx context.Context, b awaitingBlock) (<-chan report, int) {
 	reader := o.Chain.(chain.EndpointReader)
 	endpoints := reader.Endpoints()
 	reports := make(chan report, len(endpoints))
@@ -128,13 +128,13 @@ func (o *Opinions) askAll(ctx context.Context, b disputed) (<-chan report, int) 
 }
 
 // tally adds one report.
-func (o *Opinions) tally(ctx context.Context, r report, b disputed, h *tallied) {
+func (o *Quorum) tally(ctx context.Context, r report, b awaitingBlock, h *tallied) {
 	if r.err != nil {
 		o.noOpinion(ctx, r.endpoint, b, r.err)
 		return
 	}
 	h.silent--
-	said := opinionOf(r.block, b, o.Registry)
+	said := compareReport(r.block, b, o.Registry)
 	h.forks = h.forks || said.fork
 	for _, d := range said.reported {
 		h.reported.add(d, r.endpoint.Host)
@@ -150,7 +150,7 @@ func (o *Opinions) tally(ctx context.Context, r report, b disputed, h *tallied) 
 	}
 }
 
-func (o *Opinions) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, err error) {
+func (o *Quorum) noOpinion(ctx context.Context, e chain.Endpoint, b awaitingBlock, err error) {
 	if ctx.Err() == nil && !errors.Is(err, chain.ErrNoBlock) {
 		o.Log.Info("endpoint gives no second opinion now", "chain", o.Chain.Capabilities().ID, "endpoint", e.Name, "height",
 			b.ref.Height, "error", err)
@@ -158,7 +158,7 @@ func (o *Opinions) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, 
 }
 
 // hostsFor returns how many hosts must report a deposit by the current settings.
-func (o *Opinions) hostsFor(d bursar.Deposit) int {
+func (o *Quorum) hostsFor(d bursar.Deposit) int {
 	currency, err := o.Registry.Get(d.Currency)
 	if err != nil {
 		return 1 << 30 // its currency is not configured: never credit it

@@ -110,7 +110,7 @@ func TestHowLongEndpointsAreHeard(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := &deposit.Opinions{DB: new(store.DB).As(time.Now, store.Conduct{}),
+				o := &deposit.Quorum{DB: new(store.DB).As(time.Now, store.Hooks{}),
 					Chain:    slow{endpoints: c.endpoints, block: block},
 					Registry: registry, Log: slog.New(slog.DiscardHandler)}
 				started := time.Now()
@@ -144,7 +144,7 @@ func TestNoEndpointIsAskedWhereNoSecondOpinionIsNeeded(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				log := slog.New(slog.DiscardHandler)
-				o := &deposit.Opinions{Chain: c.chain, Registry: registry, Log: log} // and no database
+				o := &deposit.Quorum{Chain: c.chain, Registry: registry, Log: log} // and no database
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- o.Run(ctx, store.Lease{}) }()

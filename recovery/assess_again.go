@@ -8,10 +8,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// JudgeAgain assesses the unclear external spends of a chain once more, in a transaction that has locked it: what
+// AssessAgain assesses the unclear external spends of a chain once more, in a transaction that has locked it: what
 // another transaction of ours might have paid when they were found may have expired since. It returns those that make
 // payments that are due now, which are adopted.
-func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, err error) {
+func (k Assessor) AssessAgain(ctx context.Context, tx *store.Tx) (adopted []string, err error) {
 	unclear, err := tx.ExternalSpends().List(ctx, k.Capabilities.ID, store.ExternalUnclear, takeAtOnce)
 	if err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, e
 		if x.Height == 0 || IsTaken(x) {
 			continue // it is in no block now, or the journal says what it paid
 		}
-		is, err := k.judgeAgain(ctx, tx, x)
+		is, err := k.assessAgain(ctx, tx, x)
 		if err != nil {
 			return nil, fmt.Errorf("assess external spend %s again: %w", x.TxID, err)
 		}
@@ -31,7 +31,7 @@ func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, e
 	return adopted, nil
 }
 
-func (k Book) judgeAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (bool, error) {
+func (k Assessor) assessAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (bool, error) {
 	p, err := tx.Outgoing().Lock(ctx, x.OutgoingID)
 	if err != nil {
 		return false, err

@@ -2,9 +2,9 @@ package store
 
 import "context"
 
-// Soon is the result of a statement that goes to PostgreSQL together with others, so that several reads take one round
-// trip. It belongs to its transaction.
-type Soon[T any] struct {
+// Deferred is the result of a statement that goes to PostgreSQL together with others, so that several reads take one
+// round trip. It belongs to its transaction.
+type Deferred[T any] struct {
 	tx    *Tx
 	here  bool // the result is known
 	value T
@@ -12,7 +12,7 @@ type Soon[T any] struct {
 }
 
 // Get returns the result. The first Get of several results waits for all that were asked for so far.
-func (s *Soon[T]) Get(ctx context.Context) (T, error) {
+func (s *Deferred[T]) Get(ctx context.Context) (T, error) {
 	if !s.here && s.err == nil {
 		if err := s.tx.session.sync(ctx); err != nil && s.err == nil {
 			s.err = s.tx.fail("read", err)
@@ -25,13 +25,13 @@ func (s *Soon[T]) Get(ctx context.Context) (T, error) {
 }
 
 // known is a result that needs no statement.
-func known[T any](value T) *Soon[T] { return &Soon[T]{here: true, value: value} }
+func known[T any](value T) *Deferred[T] { return &Deferred[T]{here: true, value: value} }
 
 // ask asks for rows, of which of makes the result.
 func ask[Row, T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (Row, error),
-	of func([]Row) (T, error), query string, args ...any) *Soon[T] {
-	s := &Soon[T]{tx: tx}
-	err := tx.later(ctx, deferred{what: what, query: query, args: args, rows: func(found cursor) error {
+	of func([]Row) (T, error), query string, args ...any) *Deferred[T] {
+	s := &Deferred[T]{tx: tx}
+	err := tx.later(ctx, pipelined{what: what, query: query, args: args, rows: func(found cursor) error {
 		list, err := collect(found, scan)
 		if err != nil {
 			return err

@@ -78,9 +78,9 @@ func TestTransfersOfOutgoingTransactions(t *testing.T) {
 // payer is another account.
 var payer = bursar.ID{15: 7}
 
-// inside makes another account, which gets 10,000 units more and pays a fee of 30, pay the wallet by an internal
-// transfer.
-func inside(f *followtest.Harness, units uint64) bursar.Deposit {
+// internalTransfer makes another account, which gets 10,000 units more and pays a fee of 30, pay the wallet by an
+// internal transfer.
+func internalTransfer(f *followtest.Harness, units uint64) bursar.Deposit {
 	f.T.Helper()
 	w := bursar.Withdrawal{ID: bursar.ID{15: 8}, AccountID: payer, Currency: "COIN", Amount: bursar.Units(units),
 		Fee: bursar.Units(30)}
@@ -94,7 +94,7 @@ func inside(f *followtest.Harness, units uint64) bursar.Deposit {
 		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 			return err
 		}
-		_, err := f.Deposits.Inside(ctx, tx, deposit.Transfer{Withdrawal: w, Currency: coin, To: f.Wallet})
+		_, err := f.Deposits.CreditInternal(ctx, tx, deposit.InternalTransfer{Withdrawal: w, Currency: coin, To: f.Wallet})
 		return err
 	}))
 	return f.DepositOf(w.TxID)
@@ -105,7 +105,7 @@ func inside(f *followtest.Harness, units uint64) bursar.Deposit {
 func TestATransferWithinTheServiceIsADeposit(t *testing.T) {
 	s := followtest.Setting{Native: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
-		d := inside(f, 50_000)
+		d := internalTransfer(f, 50_000)
 		f.Want("block 0, 49500 credited, map[confirmed:1], 1 events")
 		books(f, ledger.Available(payer), 10_000-30)
 		books(f, ledger.Held(payer), 0)
