@@ -147,13 +147,15 @@ func (tx ForgottenPayments) Left(
 }
 
 // PaidAs returns the external spend that paid a withdrawal or made a refund, as the journal says, of which an operator
-// has not said so: a forgotten transaction for it became one, and something that it paid is booked otherwise. It
-// returns ErrNotFound if there is none.
+// has not said so: a forgotten transaction for it became one, and something that it paid is booked otherwise. One whose
+// block was reorged out may be included again until it is abandoned. A refund is named by its ID or by that
+// of its deposit. It returns ErrNotFound if there is none.
 func (tx ForgottenPayments) PaidAs(ctx context.Context, order bursar.ID) (ExternalSpend, error) {
 	return externalColumns.one(ctx, tx.Tx, "look up what paid an order", `FROM external_spends
-		WHERE booked <> '' AND height > 0 AND failed = FALSE AND outgoing_id IN (SELECT known_as FROM forgotten_payments
-		WHERE known_as IS NOT NULL AND put_back_at > 0 AND content LIKE $1) ORDER BY number LIMIT 1`,
-		"%\""+order.String()+"\"%")
+		WHERE booked <> '' AND failed = FALSE AND outgoing_id IN (SELECT known_as FROM forgotten_payments
+		WHERE known_as IS NOT NULL AND put_back_at > 0 AND content LIKE $1) AND (height > 0 OR EXISTS (SELECT 1
+		FROM outgoing_txs o WHERE o.id = external_spends.outgoing_id AND o.status <> 'abandoned'))
+		ORDER BY number LIMIT 1`, "%\""+order.String()+"\"%")
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again, as f.KnownAs if that is not its own ID.
