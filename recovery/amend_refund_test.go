@@ -40,8 +40,8 @@ func refundedTwice(r *bursartest.OneChain, to string) (d bursar.Deposit, first b
 	return d, first
 }
 
-// A refund was made, and forgotten with its request. The operator bears a loss and requests it again, before the journal
-// says that it was made: the payment counts for the second request, and is not made again.
+// A refund was made, and forgotten with its request. The operator bears a loss and requests it again, before the
+// journal says that it was made: the payment counts for the second request, and is not made again.
 func TestTheJournalLinksARefundThatWasRequestedAgain(t *testing.T) {
 	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		d, first := refundedTwice(r, "sender")

@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// What a transaction paid was booked as a loss, its block is reorged out, and then it is put back: it is sent again, and
-// will pay. The money of the withdrawal that it pays is not given back meanwhile. Once it is in a block it is linked; if it
-// expires instead, another one pays.
+// What a transaction paid was booked as a loss, its block is reorged out, and then it is put back: it is sent again,
+// and will pay. The money of the withdrawal that it pays is not given back meanwhile. Once it is in a block it is
+// linked; if it expires instead, another one pays.
 func TestWhatTheJournalSaysIsPaidIsNotGivenBackAfterAReorg(t *testing.T) {
 	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")

@@ -157,8 +157,8 @@ func TestAWithdrawalIsLinkedToWhatWasExplainedAsALoss(t *testing.T) {
 	})
 }
 
-// A transaction paid two equal withdrawals to two addresses. An operator links one of them and books the rest. The other
-// one is linked later, whichever the transaction paid first.
+// A transaction paid two equal withdrawals to two addresses. An operator links one of them and books the rest. The
+// other one is linked later, whichever the transaction paid first.
 func TestEqualPaymentsAreDistinguishedByTheirAddresses(t *testing.T) {
 	for _, capabilities := range []chain.Capabilities{numbered, utxoCapabilities} {
 		for name, at := range map[string]int{"the first": 0, "the second": 1} {

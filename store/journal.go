@@ -97,14 +97,16 @@ type forgottenPayment struct {
 	seal      []byte
 }
 
-// altered reports whether somebody without the key wrote or changed a row. What an earlier release sealed counts as
-// waiting: to put it back again harms nothing. As put back it counts only where the seal proves that it was.
-func (f forgottenPayment) altered(k sealKey) bool {
+// verify notes whether somebody without the key wrote or changed a row. What an earlier release sealed counts as
+// waiting: to put it back again harms nothing, unless what it paid is removed from the database. So it does not count
+// as sure. As put back it counts only where the seal proves that it was.
+func (f *forgottenPayment) verify(k sealKey) {
 	putBack := f.putBackAt > 0
 	if hmac.Equal(f.seal, k.sealForgotten(f.ForgottenPayment, putBack)) {
-		return false
+		return
 	}
-	return putBack && f.KnownAs.IsZero() || !hmac.Equal(f.seal, k.sealForgottenEarlier(f.ForgottenPayment))
+	f.Altered = putBack && f.KnownAs.IsZero() || !hmac.Equal(f.seal, k.sealForgottenEarlier(f.ForgottenPayment))
+	f.Sure = false
 }
 
 var forgottenPaymentColumns = columnsOf([]column[forgottenPayment]{
@@ -121,7 +123,7 @@ var forgottenPaymentColumns = columnsOf([]column[forgottenPayment]{
 
 func (tx *Tx) forgotten(s scanner) (ForgottenPayment, error) {
 	f, err := forgottenPaymentColumns.scan(s)
-	f.Altered = f.altered(tx.seal)
+	f.verify(tx.seal)
 	return f.ForgottenPayment, err
 }
 
@@ -165,9 +167,9 @@ func (tx ForgottenPayments) PutBack(ctx context.Context, f ForgottenPayment) err
 		as = &f.KnownAs
 	}
 	return tx.change(ctx, "note an outgoing transaction as known again",
-		`UPDATE forgotten_payments SET put_back_at = $3, error = '', known_as = $4, seal = $5
+		`UPDATE forgotten_payments SET put_back_at = $3, error = '', known_as = $4, seal = $5, sure = $6
 		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now), as,
-		tx.seal.sealForgotten(f, true))
+		tx.seal.sealForgotten(f, true), f.Sure)
 }
 
 // CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.

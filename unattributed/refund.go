@@ -59,8 +59,8 @@ func notRefunded(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if err != nil {
 		return store.IgnoreNotFound(err)
 	}
-	return fmt.Errorf("%w: the journal says that transaction %s refunded deposit %s: keep it, which makes up for what was "+
-		"booked of that transaction", ErrTooLate, x.TxID, d.ID)
+	return fmt.Errorf("%w: the journal says that transaction %s refunded deposit %s: keep it, which makes up for what "+
+		"was booked of that transaction", ErrTooLate, x.TxID, d.ID)
 }
 
 // priced is a refund request that was checked.
