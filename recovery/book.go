@@ -94,8 +94,8 @@ func Unexplained(
 	return without(request.Payments, explained), nil
 }
 
-// without returns the payments that nothing of what is explained is matched with. Equal amounts are told apart by their
-// addresses; what fits none by its address is matched by its amount, because an operator may say that a payment was a
+// without returns the payments that nothing of what is explained is matched with. Equal amounts are distinguished by
+// their addresses; what fits none by its address is matched by its amount: an operator may say that a payment was a
 // withdrawal's although its address differs.
 func without(payments, explained []chain.Payment) []chain.Payment {
 	left, explained := slices.Clone(payments), slices.Clone(explained)
