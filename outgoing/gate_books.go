@@ -70,8 +70,8 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the
 // database: only one signed transaction pays a withdrawal, whatever the database says about it.
 func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {
-	if s.Marks == nil {
-		return nil
+	if err := notRefunded(ctx, tx, p); err != nil || s.Marks == nil {
+		return err
 	}
 	other, err := s.Marks.PaidBy(ctx, tx, p.outgoingTx, orders)
 	if err != nil || other.IsZero() {
@@ -92,4 +92,22 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 	}
 	return &WaitError{Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals "+
 		"in the database", other)}
+}
+
+// notRefunded holds back a refund of a deposit that another transaction has refunded by the journal, where an operator
+// has explained that otherwise: it may have been requested again, for another address.
+func notRefunded(ctx context.Context, tx *store.Tx, p passage) error {
+	if p.outgoingTx.Share != bursar.ShareRefund {
+		return nil
+	}
+	n, err := tx.Resolutions().RefundPaidBy(ctx, p.outgoingTx.ID)
+	if err != nil {
+		return store.IgnoreNotFound(err)
+	}
+	x, err := tx.ForgottenPayments().PaidAs(ctx, n.DepositID)
+	if err != nil || x.OutgoingID == p.outgoingTx.ID {
+		return store.IgnoreNotFound(err)
+	}
+	return &WaitError{Reason: fmt.Sprintf("the journal says that transaction %s refunded deposit %s: cancel this refund, "+
+		"and keep the deposit, which makes up for what was booked of that transaction", x.TxID, n.DepositID)}
 }

@@ -228,11 +228,7 @@ func (k Assessor) unlinked(
 	if err != nil {
 		return nil, err
 	}
-	for _, paid := range made {
-		if key := (asset{paid.Contract, paid.Amount}); explained[key] > 0 {
-			explained[key]--
-			continue
-		}
+	for _, paid := range without(made, explained) {
 		short, err := chain.Shortfalls([]chain.Payment{paid}, p.Delivered)
 		if err != nil {
 			return nil, err

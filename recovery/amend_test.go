@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
@@ -154,6 +155,28 @@ func TestAWithdrawalIsLinkedToWhatWasExplainedAsALoss(t *testing.T) {
 		r.Settle()
 		bothPaid(r, paid, waits)
 	})
+}
+
+// A transaction paid two equal withdrawals to two addresses. An operator links one of them and books the rest. The
+// other one is linked later, whichever the transaction paid first.
+func TestEqualPaymentsAreDistinguishedByTheirAddresses(t *testing.T) {
+	for _, capabilities := range []chain.Capabilities{numbered, utxoCapabilities} {
+		for name, at := range map[string]int{"the first": 0, "the second": 1} {
+			t.Run(string(capabilities.ID)+", "+name, func(t *testing.T) {
+				r := newHarness(t, capabilities)
+				x := r.mineExternal(pays("x", "", 500), pays("y", "", 500))
+				found := r.judge(x, true)
+				two := []bursar.Withdrawal{r.order(ann, "x", "COIN", 500), r.order(bob, "y", "COIN", 500)}
+				r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{two[at].ID}, Rest: store.UsedUpAsLoss}))
+				r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{two[1-at].ID}}))
+				for _, w := range two {
+					if now := r.now(w); now.OutgoingID != found.OutgoingID {
+						t.Errorf("the payment to %s is %+v, want it made by %s", w.Address, now, found.OutgoingID)
+					}
+				}
+			})
+		}
+	}
 }
 
 // What a transaction that failed, or one that is in no block, moved nowhere explains no withdrawal.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -90,35 +91,40 @@ func Unexplained(
 	if err != nil || request.Kind != chain.KindWithdrawal {
 		return nil, err
 	}
-	for _, payment := range request.Payments {
-		key := asset{payment.Contract, payment.Amount}
-		if explained[key] > 0 {
-			explained[key]--
-			continue
-		}
-		left = append(left, payment)
+	return without(request.Payments, explained), nil
+}
+
+// without returns the payments that nothing of what is explained is matched with. Equal amounts are distinguished by
+// their addresses; what fits none by its address is matched by its amount: an operator may say that a payment was a
+// withdrawal's although its address differs.
+func without(payments, explained []chain.Payment) []chain.Payment {
+	left, explained := slices.Clone(payments), slices.Clone(explained)
+	for _, fits := range []func(p, e chain.Payment) bool{
+		func(p, e chain.Payment) bool { return p == e },
+		func(p, e chain.Payment) bool { return p.Contract == e.Contract && p.Amount == e.Amount },
+	} {
+		explained = slices.DeleteFunc(explained, func(e chain.Payment) bool {
+			at := slices.IndexFunc(left, func(p chain.Payment) bool { return fits(p, e) })
+			if at >= 0 {
+				left = slices.Delete(left, at, at+1)
+			}
+			return at >= 0
+		})
 	}
-	return left, nil
+	return left
 }
 
-// asset is an amount of one asset, without an address: an operator may say that a payment was a withdrawal's although
-// its address differs.
-type asset struct {
-	contract string
-	amount   bursar.Amount
-}
-
+// explainedBy returns what an outgoing transaction pays withdrawals and as a refund, as they were requested.
 func explainedBy(
 	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
-) (map[asset]int, error) {
-	explained := map[asset]int{}
+) (explained []chain.Payment, err error) {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range withdrawals {
 		if currency, err := registry.Get(w.Currency); err == nil {
-			explained[asset{currency.Contract, w.Amount}]++
+			explained = append(explained, chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount})
 		}
 	}
 	refund, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
@@ -126,7 +132,8 @@ func explainedBy(
 		return explained, nil
 	}
 	if currency, known := registry.Get(refund.Currency); known == nil && err == nil {
-		explained[asset{currency.Contract, refund.Amount}]++
+		explained = append(explained,
+			chain.Payment{Address: refund.Address, Contract: currency.Contract, Amount: refund.Amount})
 	}
 	return explained, err
 }

@@ -56,11 +56,17 @@ func (k Assessor) payees(
 		return found, fmt.Errorf("%w: refund %s is unknown", errPaidElse, c.Refund.ID)
 	case err != nil:
 		return found, err
-	case n.ID != c.Refund.ID || n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned:
+	case !isRefund(n, *c.Refund) || n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned:
 		return found, fmt.Errorf("%w: deposit %s has another resolution", errPaidElse, c.Refund.Deposit)
 	}
 	found.refund = n
 	return found, k.takeOver(ctx, tx, f, n.OutgoingID)
+}
+
+// isRefund reports whether a refund of the journal's deposit is the one that was signed for, or one that was requested
+// again for the same payment, because the request was forgotten too.
+func isRefund(n bursar.Resolution, j journaled) bool {
+	return n.ID == j.ID || n.Address == j.Address && n.Currency == j.Currency && n.Amount == j.Amount
 }
 
 // isRecalled reports whether the database knows the refund of a forgotten transaction, and an operator called it back

@@ -202,7 +202,7 @@ func (k Assessor) due(ctx context.Context, tx *store.Tx, j journaled) (bool, err
 		by = w.OutgoingID
 	} else {
 		n, err := tx.Resolutions().Standing(ctx, j.Deposit)
-		if err != nil || n.ID != j.ID || n.Status != bursar.ResolutionQueued || n.Currency != j.Currency ||
+		if err != nil || !isRefund(n, j) || n.Status != bursar.ResolutionQueued || n.Currency != j.Currency ||
 			n.Amount != j.Amount {
 			return false, store.IgnoreNotFound(err)
 		}

@@ -97,14 +97,16 @@ type forgottenPayment struct {
 	seal      []byte
 }
 
-// altered reports whether somebody without the key wrote or changed a row. What an earlier release sealed counts as
-// waiting: to put it back again harms nothing. As put back it counts only where the seal proves that it was.
-func (f forgottenPayment) altered(k sealKey) bool {
+// verify notes whether somebody without the key wrote or changed a row. What an earlier release sealed counts as
+// waiting: to put it back again harms nothing, unless what it paid is removed from the database. So it does not count
+// as sure. As put back it counts only where the seal proves that it was.
+func (f *forgottenPayment) verify(k sealKey) {
 	putBack := f.putBackAt > 0
 	if hmac.Equal(f.seal, k.sealForgotten(f.ForgottenPayment, putBack)) {
-		return false
+		return
 	}
-	return putBack && f.KnownAs.IsZero() || !hmac.Equal(f.seal, k.sealForgottenEarlier(f.ForgottenPayment))
+	f.Altered = putBack && f.KnownAs.IsZero() || !hmac.Equal(f.seal, k.sealForgottenEarlier(f.ForgottenPayment))
+	f.Sure = false
 }
 
 var forgottenPaymentColumns = columnsOf([]column[forgottenPayment]{
@@ -121,7 +123,7 @@ var forgottenPaymentColumns = columnsOf([]column[forgottenPayment]{
 
 func (tx *Tx) forgotten(s scanner) (ForgottenPayment, error) {
 	f, err := forgottenPaymentColumns.scan(s)
-	f.Altered = f.altered(tx.seal)
+	f.verify(tx.seal)
 	return f.ForgottenPayment, err
 }
 
@@ -147,13 +149,15 @@ func (tx ForgottenPayments) Left(
 }
 
 // PaidAs returns the external spend that paid a withdrawal or made a refund, as the journal says, of which an operator
-// has not said so: a forgotten transaction for it became one, and something that it paid is booked otherwise. It
-// returns ErrNotFound if there is none.
+// has not said so: a forgotten transaction for it became one, and something that it paid is booked otherwise. One whose
+// block was reorged out may be included again until it is abandoned. A refund is named by its ID or by that
+// of its deposit. It returns ErrNotFound if there is none.
 func (tx ForgottenPayments) PaidAs(ctx context.Context, order bursar.ID) (ExternalSpend, error) {
 	return externalColumns.one(ctx, tx.Tx, "look up what paid an order", `FROM external_spends
-		WHERE booked <> '' AND height > 0 AND failed = FALSE AND outgoing_id IN (SELECT known_as FROM forgotten_payments
-		WHERE known_as IS NOT NULL AND put_back_at > 0 AND content LIKE $1) ORDER BY number LIMIT 1`,
-		"%\""+order.String()+"\"%")
+		WHERE booked <> '' AND failed = FALSE AND outgoing_id IN (SELECT known_as FROM forgotten_payments
+		WHERE known_as IS NOT NULL AND put_back_at > 0 AND content LIKE $1) AND (height > 0 OR EXISTS (SELECT 1
+		FROM outgoing_txs o WHERE o.id = external_spends.outgoing_id AND o.status <> 'abandoned'))
+		ORDER BY number LIMIT 1`, "%\""+order.String()+"\"%")
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again, as f.KnownAs if that is not its own ID.
@@ -163,9 +167,9 @@ func (tx ForgottenPayments) PutBack(ctx context.Context, f ForgottenPayment) err
 		as = &f.KnownAs
 	}
 	return tx.change(ctx, "note an outgoing transaction as known again",
-		`UPDATE forgotten_payments SET put_back_at = $3, error = '', known_as = $4, seal = $5
+		`UPDATE forgotten_payments SET put_back_at = $3, error = '', known_as = $4, seal = $5, sure = $6
 		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now), as,
-		tx.seal.sealForgotten(f, true))
+		tx.seal.sealForgotten(f, true), f.Sure)
 }
 
 // CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.

@@ -123,3 +123,34 @@ func TestAForgottenPaymentOfAnEarlierRelease(t *testing.T) {
 		})
 	}
 }
+
+// What an earlier release sealed does not prove whether it was given up. It is put back only for payments that the
+// database knows and nothing else makes: it does not count as sure, and its seal then says so.
+func TestAnEarlierSealProvesNothingAboutOtherPayments(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		db.SealWith([]byte("the key of the books"))
+		err := db.Do(ctx, func(tx *store.Tx) error {
+			if err := tx.ForgottenPayments().Note(ctx, forgotten); err != nil {
+				return err
+			}
+			list, err := tx.ForgottenPayments().List(ctx, forgotten.Chain, 10)
+			if err != nil || len(list) != 1 || !list[0].Sure {
+				t.Errorf("listed are %+v, %v, want one that is sure", list, err)
+			}
+			if err := tx.Run(ctx, `UPDATE forgotten_payments SET seal = $1`, tx.SealForgottenEarlier(forgotten)); err != nil {
+				return err
+			}
+			list, err = tx.ForgottenPayments().List(ctx, forgotten.Chain, 10)
+			if err != nil || len(list) != 1 || list[0].Sure || list[0].Altered {
+				t.Errorf("with an earlier seal listed are %+v, %v, want one that is not sure", list, err)
+			}
+			return tx.ForgottenPayments().PutBack(ctx, list[0])
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left, _, _ := reads(t, db); !left {
+			t.Error("it was not dealt with")
+		}
+	})
+}

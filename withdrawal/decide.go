@@ -223,5 +223,5 @@ func notPaidByJournal(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) er
 		return err
 	}
 	return fmt.Errorf("%w: the journal says that transaction %s paid withdrawal %s: record that with `bursar recovery "+
-		"adopt %d --withdrawal %s`", ErrTooLate, x.TxID, w.ID, x.Number, w.ID)
+		"adopt %d --withdrawal %s` once it is in a block", ErrTooLate, x.TxID, w.ID, x.Number, w.ID)
 }
