@@ -89,13 +89,7 @@ func (e *Externals) judgeExternal(
 	if err != nil {
 		return found, err
 	}
-	forgot := recovering || e.MayForget()
-	if !forgot {
-		if forgot, err = recovery.UsesLost(ctx, tx, id, x); err != nil {
-			return found, err
-		}
-	}
-	found, err = e.assessor(x).Assess(ctx, tx, b.Block, x, forgot)
+	found, err = e.assessor(x).Assess(ctx, tx, b.Block, x, recovering || e.MayForget())
 	if err != nil || found.Verdict == recovery.ExternalTx {
 		return found, err
 	}

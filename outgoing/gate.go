@@ -59,7 +59,7 @@ func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 		s.notHalted,     // no halt of everything, the chain or a currency
 		s.notFrozen,     // no account that it pays for is frozen
 		s.screened,      // gate_screened.go: the screening service passed it, and the pass is valid
-		s.noNonceLost,   // lost_nonce.go: no nonce of its address is lost
+		s.noNonceLost,   // gate_lost.go: no nonce is lost whose transaction may have paid it
 		s.inOrder,       // gate_nonce.go: no lower nonce waits
 		s.utxosAreThere, // gate_utxos.go: none was reorged out or spent
 		s.owed,          // gate_books.go: the audited books owe what it pays, and it is not paid already

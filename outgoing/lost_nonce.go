@@ -1,7 +1,6 @@
 package outgoing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +23,9 @@ import (
 const (
 	// fillAtOnce is how many lost nonces of an address one step has used up.
 	fillAtOnce = 20
+	// mostFilled is how many lost nonces of an address are used up at once: more of them would cost much, and are not
+	// what a reorg loses.
+	mostFilled = 100
 	// mostLost bounds how far apart the known nonces of an address may be.
 	mostLost = 10_000
 )
@@ -34,85 +36,66 @@ func isFilling(p bursar.OutgoingTx) bool {
 	return fills
 }
 
-// fillLostNonces requests a transaction for each lost nonce of the hot wallets, and has everything else wait that is
-// not signed yet.
+// hots returns the hot wallets: the present one, and those of earlier epochs.
+func (s *Sender) hots() []chain.Source { return append([]chain.Source{s.Hot}, s.Old...) }
+
+// nonceReader returns what knows the nonces of the chain, if one can be lost there. Where transactions expire, what
+// waits for a lost nonce expires too.
+func (s *Sender) nonceReader() (reader chain.NonceReader, can bool) {
+	capabilities := s.Chain.Capabilities()
+	reader, can = s.Chain.(chain.NonceReader)
+	return reader, can && capabilities.Model == chain.AccountModel && capabilities.Lifetime.IsZero()
+}
+
+// fillLostNonces requests a transaction for each lost nonce of the hot wallets, and notes of which ones none is lost,
+// as its last act: the gate holds back what the others would pay.
 func (s *Sender) fillLostNonces(ctx context.Context, lease store.Lease, state store.ChainState) (failed error) {
-	for _, from := range append([]chain.Source{s.Hot}, s.Old...) {
-		err := s.fillLostNoncesOf(ctx, lease, state, from)
+	if _, can := s.nonceReader(); !can {
+		return nil
+	}
+	hots := s.hots()
+	known, filling := make([]knownNonces, len(hots)), map[string]bursar.OutgoingTx{}
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if filling, err = s.filling(ctx, tx, hots); err != nil {
+			return err
+		}
+		for i, from := range hots {
+			if known[i], err = s.knownNonces(ctx, tx, from.Base, state.Final); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, from := range hots {
+		lost, err := s.fillUnknown(ctx, lease, from, known[i])
 		if err != nil && stops(ctx, err) {
 			return err
 		}
-		failed = errors.Join(failed, err)
+		if by, fills := filling[from.Base]; fills {
+			s.memory.lostNonces[from.Base] = waitsForFilling(by)
+		} else if !lost {
+			s.memory.lostNonces[from.Base] = ""
+		}
+		said := s.sayNotFilled(ctx, lease, from.Base, err)
+		if held := (*WaitError)(nil); errors.As(err, &held) {
+			err = nil // the alarm says it
+		}
+		failed = errors.Join(failed, err, said)
 	}
 	return failed
 }
 
 // knownNonces is what the database says of the nonces of an address.
 type knownNonces struct {
-	filling []bursar.OutgoingTx // transactions that use up lost ones, and are not final
-	unknown []uint64            // nonces of which it knows nothing: lost, or used before there was a database
-	final   store.Block         // the recorded block that is final; read if any are unknown
-}
-
-// fillBelow requests a transaction for each lost nonce of a deposit address below that of a sweep which waits for
-// long.
-func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
-	if _, hot := s.hotAt(p.Base); hot || state.Halted != "" {
-		return nil // fillLostNonces looks at those of the hot wallets
-	}
-	request, err := DecodeRequest(p)
-	if err != nil {
-		return err
-	}
-	return s.fillLostNoncesOf(ctx, lease, state, request.From)
-}
-
-// fillLostNoncesOf is fillLostNonces for an address. Where transactions expire, what waits for a lost nonce expires
-// too.
-func (s *Sender) fillLostNoncesOf(
-	ctx context.Context, lease store.Lease, state store.ChainState, from chain.Source,
-) error {
-	capabilities := s.Chain.Capabilities()
-	reader, reads := s.Chain.(chain.NonceReader)
-	if !reads || capabilities.Model != chain.AccountModel || !capabilities.Lifetime.IsZero() {
-		return nil
-	}
-	var known knownNonces
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		known, err = s.knownNonces(ctx, tx, from.Base, state.Final)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	_, hot := s.hotAt(from.Base)
-	if len(known.filling) > 0 && hot {
-		s.memory.lostNonces[from.Base] = fmt.Sprintf("it waits until outgoing transaction %s, which uses up a nonce of %s "+
-			"that is lost, is final", known.filling[0].ID, from.Base)
-	}
-	if len(known.unknown) == 0 {
-		return nil
-	}
-	// By the recorded final block, named by its hash: a node that lags or is on another branch does not have it.
-	used, err := reader.NonceAt(ctx, from.Base, chain.BlockRef{Height: known.final.Height, Hash: known.final.Hash})
-	if err == nil && slices.Max(known.unknown) < used {
-		return nil // used before the database was
-	}
-	if hot {
-		s.memory.lostNonces[from.Base] = cmp.Or(s.memory.lostNonces[from.Base], fmt.Sprintf(
-			"it waits until it is known whether nonce %d of %s is lost", slices.Max(known.unknown), from.Base))
-	}
-	if err != nil {
-		return fmt.Errorf("find out whether nonce %d of %s is lost: %w", slices.Max(known.unknown), from.Base, err)
-	}
-	return s.fill(ctx, lease, from, used, known.final)
+	unknown []uint64    // nonces of which it knows nothing: lost, or used before there was a database
+	final   store.Block // the recorded block that is final; read if any are unknown
 }
 
 func (s *Sender) knownNonces(ctx context.Context, tx *store.Tx, base string, final uint64) (k knownNonces, err error) {
 	id := s.Chain.Capabilities().ID
-	if k.filling, err = tx.Outgoing().OpenFilling(ctx, id, base); err != nil {
-		return k, err
-	}
 	if k.unknown, err = tx.Nonces().Unknown(ctx, id, base); err != nil || len(k.unknown) == 0 {
 		return k, err
 	}
@@ -120,6 +103,49 @@ func (s *Sender) knownNonces(ctx context.Context, tx *store.Tx, base string, fin
 		return k, fmt.Errorf("nonce %d of %s is not known, and the final block is not recorded: %w", k.unknown[0], base, err)
 	}
 	return k, nil
+}
+
+// fillBelow requests a transaction for each lost nonce of a deposit address below that of a sweep which waits for
+// long.
+func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+	_, can := s.nonceReader()
+	if _, hot := s.hotAt(p.Base); hot || !can || state.Halted != "" {
+		return nil // fillLostNonces looks at those of the hot wallets
+	}
+	request, err := DecodeRequest(p)
+	if err != nil {
+		return err
+	}
+	var known knownNonces
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		known, err = s.knownNonces(ctx, tx, request.From.Base, state.Final)
+		return err
+	})
+	if err == nil {
+		_, err = s.fillUnknown(ctx, lease, request.From, known)
+	}
+	return err
+}
+
+// fillUnknown asks the chain about the nonces of an address of which nothing is known, and requests a transaction for
+// each lost one. It reports whether any is lost, or may be.
+func (s *Sender) fillUnknown(
+	ctx context.Context, lease store.Lease, from chain.Source, known knownNonces,
+) (lost bool, err error) {
+	if len(known.unknown) == 0 {
+		return false, nil
+	}
+	reader, _ := s.nonceReader()
+	// By the recorded final block, named by its hash: a node that lags or is on another branch does not have it.
+	used, err := reader.NonceAt(ctx, from.Base, chain.BlockRef{Height: known.final.Height, Hash: known.final.Hash})
+	highest := slices.Max(known.unknown)
+	if err != nil {
+		return true, fmt.Errorf("find out whether nonce %d of %s is lost: %w", highest, from.Base, err)
+	}
+	if highest < used {
+		return false, nil // used before the database was
+	}
+	return true, s.fill(ctx, lease, from, used, known.final)
 }
 
 // fill requests a transaction for each nonce of an address that the final block has not used, and of which nothing is
@@ -144,6 +170,13 @@ func (s *Sender) fill(
 		if err != nil {
 			return err
 		}
+		filling, err := tx.Outgoing().OpenFilling(ctx, state.Chain, from.Base)
+		if err != nil {
+			return err
+		}
+		if n := len(lost) + len(filling); n > mostFilled {
+			return tooManyLost(from.Base, uint64(n))
+		}
 		for _, nonce := range lost[:min(len(lost), fillAtOnce)] {
 			if err := s.fillNonceOf(ctx, tx, from, nonce); err != nil {
 				return err
@@ -159,7 +192,7 @@ func lostNonces(
 	ctx context.Context, tx *store.Tx, id bursar.ChainID, base string, from, to uint64,
 ) ([]uint64, error) {
 	if to >= from+mostLost {
-		return nil, fmt.Errorf("nothing is known of nonce %d of %s, and the final block has used %d", to, base, from)
+		return nil, tooManyLost(base, to-from)
 	}
 	var all []uint64
 	for nonce := from; nonce <= to; nonce++ {
@@ -183,10 +216,8 @@ func (s *Sender) fillNonceOf(ctx context.Context, tx *store.Tx, from chain.Sourc
 		return err
 	}
 	if why != "" {
-		alarm.Message = fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any more; what "+
-			"was signed after it waits, and so does everything else from there. The nonce cannot be used up: %s",
-			nonce, from.Base, why)
-		return tx.Alarms().Raise(ctx, alarm)
+		return &WaitError{Reason: fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any "+
+			"more; what was signed after it waits. The nonce cannot be used up: %s", nonce, from.Base, why)}
 	}
 	native, err := s.Registry.Native(id)
 	if err != nil {
@@ -235,14 +266,4 @@ func (s *Sender) buildFilling(
 	}
 	request.Reserved = nil
 	return s.Chain.Build(ctx, request)
-}
-
-// noNonceLost holds back what would be signed from an address while a nonce of it is lost, as this step has found. A
-// signed transaction, and one that may be signed, goes on.
-func (s *Sender) noNonceLost(_ context.Context, _ *store.Tx, p passage) error {
-	reason := s.memory.lostNonces[p.outgoingTx.Base]
-	if reason == "" || p.step != stepBuild && p.step != stepSign || isVoiding(p.outgoingTx) || s.mayBeOut(p.outgoingTx) {
-		return nil
-	}
-	return &WaitError{Reason: reason}
 }

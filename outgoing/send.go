@@ -36,18 +36,19 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		return errors.Join(err, s.leaveHanging(ctx, lease, state, p, versions))
 	}
 	if p.Status == bursar.OutgoingSent && s.overdue(state, p) {
-		if err := s.fillBelow(ctx, lease, state, p); err != nil {
-			return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
+		below := s.fillBelow(ctx, lease, state, p)
+		if below != nil && stops(ctx, below) {
+			return below
 		}
 		replaced, err := s.bumpFee(ctx, lease, state, p)
 		if replaced || errors.Is(err, store.ErrLeaseLost) {
-			return err
+			return errors.Join(below, err)
 		}
 		if err != nil {
 			err = errors.Join(err, s.voidIfBlocking(ctx, lease, p, err))
 		}
 		// A transaction that cannot be replaced now is sent again: a node may have forgotten it.
-		return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
+		return errors.Join(below, err, s.broadcast(ctx, lease, state, p, versions))
 	}
 	return s.broadcast(ctx, lease, state, p, versions)
 }

@@ -83,7 +83,7 @@ var (
 		(*Sender).moveToCold,     // what the hot wallet holds above its ceiling and nothing waits for
 	}
 	// orderTasks take the place of newTasks while a compromise order is in force: nothing else would be signed.
-	orderTasks = []task{(*Sender).empty}
+	orderTasks = []task{(*Sender).fillLostNonces, (*Sender).empty}
 	// openTasks continue those that there are, during a halt too: the gate decides about each one.
 	openTasks = []task{
 		(*Sender).advanceAll,     // after newTasks, so that a payment is sent in the step that took it

@@ -35,9 +35,9 @@ func endFilling(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	return tx.Alarms().Resolve(ctx, AlarmNonceLost, resource)
 }
 
-// UsesLost reports whether an external spend has a nonce that was lost, and that a transaction of ours was to use up:
-// it is the one that was lost.
-func UsesLost(ctx context.Context, tx *store.Tx, id bursar.ChainID, x chain.ExternalSpend) (bool, error) {
+// usesLost reports whether an external spend has a nonce that was lost, and that a transaction of ours was to use up:
+// it may be the one that was lost.
+func usesLost(ctx context.Context, tx *store.Tx, id bursar.ChainID, x chain.ExternalSpend) (bool, error) {
 	owners, err := tx.Reservations().Owners(ctx, id, x.Reservations)
 	for _, owner := range owners {
 		p, err := tx.Outgoing().Get(ctx, owner)

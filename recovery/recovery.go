@@ -61,8 +61,9 @@ type Finding struct {
 // Assess assesses an external spend, and adopts it if possible, in the transaction that records its block. A
 // transaction that makes exactly the payments due in this database is always adopted. forgot says that the database is,
 // or may be, older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and
-// anything else is unclear. An external spend that has halted the chain before, and is included again after a reorg,
-// keeps its verdict: an operator settles it.
+// anything else is unclear. One with a nonce that was lost, and that a transaction of ours was to use up, is adopted by
+// its shape even so, and by nothing else. An external spend that has halted the chain before, and is included again
+// after a reorg, keeps its verdict: an operator settles it.
 func (k Assessor) Assess(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
 ) (Finding, error) {
@@ -98,12 +99,20 @@ func (k Assessor) assess(
 	case f.later:
 		id, err := k.adopt(ctx, tx, b, x, k.payment(x, nil))
 		return Finding{Unclear, id, f.why}, err
-	case !forgot:
-		return Finding{Verdict: ExternalTx, Reason: f.why}, nil
+	}
+	lost := forgot
+	if !lost {
+		lost, err = usesLost(ctx, tx, k.Capabilities.ID, x)
+	}
+	if err != nil || !lost {
+		return Finding{Verdict: ExternalTx, Reason: f.why}, err
 	}
 	made, shaped, err := k.shape(ctx, tx, x)
 	if err != nil {
 		return Finding{}, err
+	}
+	if !shaped && !forgot { // whoever has the key uses exactly that nonce
+		return Finding{Verdict: ExternalTx, Reason: f.why}, nil
 	}
 	id, err := k.adopt(ctx, tx, b, x, made)
 	if shaped {

@@ -91,11 +91,20 @@ func (tx Reservations) Surviving(ctx context.Context, outgoing bursar.ID, final 
 // another one. It has none of the characters % and _, and stays when the transaction is final: see EachFiller.
 const PurposeFill = "nonce/"
 
-// OpenFilling returns the outgoing transactions of an address that use up lost nonces and are not final.
-func (tx Outgoing) OpenFilling(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
+// onceFill is the pattern of the Once of an outgoing transaction that uses up a lost nonce.
+const onceFill = `'abandon/` + PurposeFill + `%'`
+
+// OpenFilling returns the outgoing transactions of some addresses that use up lost nonces and are not final.
+func (tx Outgoing) OpenFilling(
+	ctx context.Context, chain bursar.ChainID, bases ...string,
+) ([]bursar.OutgoingTx, error) {
+	args := []any{string(chain)}
+	for _, base := range bases {
+		args = append(args, base)
+	}
 	return outgoingColumns.rows(ctx, tx.Tx, "list transactions that use up nonces", `FROM outgoing_txs s
-		WHERE s.chain = $1 AND s.base = $2 AND s.status <> 'final' AND s.status <> 'abandoned'
-		AND s.once LIKE '%/`+PurposeFill+`%' ORDER BY s.number`, string(chain), base)
+		WHERE s.chain = $1 AND s.base IN (`+list(len(bases), 1)+`) AND s.status <> 'final' AND s.status <> 'abandoned'
+		AND s.once LIKE `+onceFill+` ORDER BY s.number`, args...)
 }
 
 // EachFiller calls f with the request of every transaction in a block that pays an address of ours, and with which
@@ -104,8 +113,8 @@ func (tx Outgoing) EachFiller(ctx context.Context, chain bursar.ChainID, f func(
 	requests, err := rows(ctx, tx.Tx, "list voiding transactions", func(s scanner) (request []byte, err error) {
 		return request, s.Scan(&request)
 	}, `SELECT s.order_json FROM outgoing_txs s WHERE s.chain = $1 AND s.kind = 'gas_top_up' AND s.height > 0
-		AND (s.once LIKE '%/`+PurposeFill+`%'
-			OR s.id IN (SELECT v.to_outgoing FROM moved_reservations v WHERE v.chain = $1))`, string(chain))
+		AND s.id IN (SELECT v.to_outgoing FROM moved_reservations v WHERE v.chain = $1
+			UNION SELECT f.id FROM outgoing_txs f WHERE f.chain = $1 AND f.once LIKE `+onceFill+`)`, string(chain))
 	for _, request := range requests {
 		if err == nil {
 			err = f(request)

@@ -106,15 +106,16 @@ func (tx Outgoing) SetHanging(ctx context.Context, id bursar.ID, hangs bool) err
 }
 
 // GiveSweep has a hanging sweep collect another asset of its address from now on, by the order of an abandoned sweep.
+// One that uses up a lost nonce still does.
 func (tx Outgoing) GiveSweep(ctx context.Context, id bursar.ID, from bursar.OutgoingTx, order []byte) error {
 	query, args := values{
 		{"currency", string(from.Currency)},
-		{"once", from.Once},
+		{"once", expression(`CASE WHEN once LIKE ` + onceFill + ` THEN once ELSE $2 END`)},
 		{"order_json", string(order)},
 		{"waits_for", ""},
 		{"error", ""},
 		{"updated_at", micros(tx.now)},
-	}.update("outgoing_txs", `WHERE id = $1 AND waits_for = 'deposit'`, id)
+	}.update("outgoing_txs", `WHERE id = $1 AND waits_for = 'deposit'`, id, from.Once)
 	return tx.change(ctx, "give a sweep another asset", query, args...)
 }
 

@@ -1,0 +1,113 @@
+package outgoing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// noNonceLost holds back what would be signed from an address while a nonce of it is lost, or while this step has not
+// found that none is. What pays others waits for every hot wallet: the one of an earlier epoch may have paid the same.
+// A signed transaction, and one that may be signed, goes on, and so does what a compromise order moves to cold.
+func (s *Sender) noNonceLost(ctx context.Context, tx *store.Tx, p passage) error {
+	_, can := s.nonceReader()
+	toCold := p.outgoingTx.Kind == string(chain.KindToCold)
+	if p.step != stepBuild && p.step != stepSign || !can || isVoiding(p.outgoingTx) || s.mayBeOut(p.outgoingTx) ||
+		toCold && s.emptying().Order != "" {
+		return nil
+	}
+	var waitsFor []chain.Source
+	for _, from := range s.hots() {
+		if !toCold && p.outgoingTx.Kind != string(chain.KindWithdrawal) && from.Base != p.outgoingTx.Base {
+			continue
+		}
+		waitsFor = append(waitsFor, from)
+		reason, looked := s.memory.lostNonces[from.Base]
+		if !looked {
+			reason = fmt.Sprintf("it waits until it is known whether a nonce of %s is lost", from.Base)
+		}
+		if reason != "" {
+			return &WaitError{Reason: reason}
+		}
+	}
+	if p.step != stepSign || len(waitsFor) == 0 {
+		return nil
+	}
+	filling, err := s.filling(ctx, tx, waitsFor) // another process may have found what this step did not
+	for _, by := range filling {
+		return &WaitError{Reason: waitsForFilling(by)}
+	}
+	return err
+}
+
+// filling returns, by address, a transaction that uses up a lost nonce of a hot wallet and is not final.
+func (s *Sender) filling(
+	ctx context.Context, tx *store.Tx, hots []chain.Source,
+) (map[string]bursar.OutgoingTx, error) {
+	bases := make([]string, len(hots))
+	for i, from := range hots {
+		bases[i] = from.Base
+	}
+	open, err := tx.Outgoing().OpenFilling(ctx, s.Chain.Capabilities().ID, bases...)
+	by := map[string]bursar.OutgoingTx{}
+	for _, p := range open {
+		by[p.Base] = p
+	}
+	return by, err
+}
+
+func waitsForFilling(by bursar.OutgoingTx) string {
+	return fmt.Sprintf("it waits until outgoing transaction %s, which uses up a nonce of %s that is lost, is final", by.ID,
+		by.Base)
+}
+
+// tooManyLost is why the nonces of an address are not used up.
+func tooManyLost(base string, n uint64) error {
+	return &WaitError{Reason: fmt.Sprintf("nothing is known of %d nonces of %s, more than a reorg loses: somebody may have "+
+		"changed the database", n, base)}
+}
+
+// sayNotFilled raises an alarm if a nonce of a hot wallet may be lost and cannot be used up, and closes it once there
+// is no trouble.
+func (s *Sender) sayNotFilled(ctx context.Context, lease store.Lease, base string, trouble error) error {
+	message := ""
+	if trouble != nil {
+		message = fmt.Sprintf("nothing is paid from a hot wallet, because a nonce of %s may be lost: %s", base,
+			s.describe(trouble))
+	}
+	said, known := s.memory.lostAlarms[base]
+	if known && said == message {
+		return nil
+	}
+	open := trouble != nil
+	if !open {
+		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			open, err = tx.Alarms().IsOpen(ctx, recovery.AlarmNonceLost, base)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if open {
+		err := s.DB.Do(ctx, func(tx *store.Tx) error {
+			if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+				return err
+			}
+			if trouble == nil {
+				return tx.Alarms().Resolve(ctx, recovery.AlarmNonceLost, base)
+			}
+			return tx.Alarms().Raise(ctx, store.Alarm{Chain: s.Chain.Capabilities().ID, Kind: recovery.AlarmNonceLost,
+				Ref: base, Message: message})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	s.memory.lostAlarms[base] = message
+	return nil
+}
