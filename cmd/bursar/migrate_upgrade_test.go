@@ -45,12 +45,12 @@ var earlierVersions = []earlier{{
 	schema:  81,
 	charges: 11,
 }, {
-	file:    "schema-92.tar.gz", // the candidate 1.0.0-rc.1
-	schema:  92,
+	file:    "schema-93.tar.gz", // the candidate 1.0.0-rc.1
+	schema:  93,
 	charges: 11,
 }, {
-	file:    "schema-92-postgres.tar.gz",
-	schema:  92,
+	file:    "schema-93-postgres.tar.gz",
+	schema:  93,
 	charges: 11,
 }}
 

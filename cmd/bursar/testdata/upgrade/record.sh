@@ -15,7 +15,7 @@
 #
 #   initdb -D /tmp/recorded -A trust -U recorder && pg_ctl -D /tmp/recorded -o '-p 54391 -k /tmp/recorded' -w start
 #   createdb -h 127.0.0.1 -p 54391 -U recorder recorded
-#   record.sh schema-92 && record.sh schema-92 'postgres://recorder@127.0.0.1:54391/recorded?sslmode=disable'
+#   record.sh schema-93 && record.sh schema-93 'postgres://recorder@127.0.0.1:54391/recorded?sslmode=disable'
 #   pg_ctl -D /tmp/recorded stop
 set -eu
 name=$1 database=${2-}
