@@ -67,8 +67,8 @@ func waitsForFilling(by bursar.OutgoingTx) string {
 
 // tooManyLost is why the nonces of an address are not used up.
 func tooManyLost(base string, n uint64) error {
-	return &WaitError{Reason: fmt.Sprintf("nothing is known of %d nonces of %s, more than a reorg loses: somebody may have "+
-		"changed the database", n, base)}
+	return &WaitError{Reason: fmt.Sprintf("nothing is known of %d nonces of %s, more than a reorg loses: somebody may "+
+		"have changed the database", n, base)}
 }
 
 // sayNotFilled raises an alarm if a nonce of a hot wallet may be lost and cannot be used up, and closes it once there
