@@ -160,9 +160,10 @@ func (w *harness) persist(check func() error) error {
 	}
 }
 
-// serverEnded is closed once a service in its own process has ended.
+// serverEnded is closed once a service in its own process has ended by itself. What is tried while there is none, between
+// a loss and the start after it, may take several attempts.
 func (w *harness) serverEnded() <-chan struct{} {
-	if w.server == nil {
+	if w.server == nil || w.server.meant.Load() {
 		return nil
 	}
 	return w.server.ended

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ type server struct {
 	log     *tail
 	ended   chan struct{} // closed once the process has ended
 	err     error         // error of its end
+	meant   atomic.Bool   // the test ended it: nothing that waits takes that for a crash
 }
 
 // newSeparateService is a harness whose service is a process of its own, with some of the chains, or all if chains is
@@ -81,12 +83,14 @@ func (w *harness) serveIn(environment []string) *server {
 
 // kill kills the process, as a power cut would, and waits until it has ended.
 func (s *server) kill() {
+	s.meant.Store(true)
 	_ = s.command.Process.Kill() // it may have ended already
 	<-s.ended
 }
 
 // stop asks the process to end and reports whether it ended cleanly.
 func (s *server) stop() error {
+	s.meant.Store(true)
 	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
