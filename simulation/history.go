@@ -69,6 +69,7 @@ type history struct {
 	reorged   bool                      // blocks were replaced
 	halted    []store.HaltScope         // halted by command when the present event began
 	signed    int                       // how many transactions were signed then
+	putBack   map[bursar.ID]bool        // what a recovery was to put back then
 	edited    *edit                     // what was edited in the database
 	stolen    int
 	externals map[bursar.ChainID][]string

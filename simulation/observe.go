@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -26,10 +28,10 @@ func (h *history) observe(i int) {
 	}
 }
 
-// noteHalts records what is halted by command, and how much was signed until now. It records nothing while a task is
-// suspended that passed its check before the halt.
+// noteHalts records what is halted by command, how much was signed until now, and what a recovery has to put back. It
+// records no halt while a task is suspended that passed its check before the halt.
 func (h *history) noteHalts() {
-	h.halted, h.signed = nil, len(h.Signed)
+	h.halted, h.signed, h.putBack = nil, len(h.Signed), map[bursar.ID]bool{}
 	if !h.Scheduler.Idle() {
 		return
 	}
@@ -40,8 +42,33 @@ func (h *history) noteHalts() {
 				h.halted = append(h.halted, halt.Scope)
 			}
 		}
-		return err
+		return errors.Join(err, h.notePutBack(tx, halts))
 	}))
+}
+
+// notePutBack records what the recoveries have to put back: they end no sooner, so a halt of a currency does not hold
+// it.
+func (h *history) notePutBack(tx *store.Tx, halts []store.Halt) error {
+	states, err := tx.Chains().States(h.ctx)
+	if err != nil {
+		return err
+	}
+	for _, state := range states {
+		recovers := func(halt store.Halt) bool {
+			return halt.Kind == store.HaltByRecovery && halt.Scope == store.HaltChain(state.Chain)
+		}
+		if !slices.ContainsFunc(halts, recovers) {
+			continue
+		}
+		waits, err := tx.ForgottenPayments().List(h.ctx, state.Chain, math.MaxInt32)
+		if err != nil {
+			return err
+		}
+		for _, f := range waits {
+			h.putBack[f.OutgoingID] = true
+		}
+	}
+	return nil
 }
 
 // haltsHold checks that nothing was signed in an event that was halted by command before it, and still is.
@@ -49,7 +76,7 @@ func (h *history) haltsHold() error {
 	if len(h.halted) == 0 || len(h.Signed) == h.signed {
 		return nil
 	}
-	halted, fresh := h.halted, h.Signed[min(h.signed, len(h.Signed)):]
+	halted, putBack, fresh := h.halted, h.putBack, h.Signed[min(h.signed, len(h.Signed)):]
 	before := map[string]bool{}
 	for _, s := range h.Signed[:len(h.Signed)-len(fresh)] {
 		before[s.TxID] = true
@@ -59,7 +86,8 @@ func (h *history) haltsHold() error {
 		for _, p := range s.Request.Payments {
 			currency, _ := h.Registry.Asset(s.Chain, p.Contract)
 			scopes := []store.HaltScope{store.HaltAll, store.HaltChain(s.Chain)}
-			if !before[s.TxID] { // what the journal restores was signed before, and is held back when it is broadcast
+			// What the journal restores was signed before, or may have been, and is held back when it is broadcast.
+			if !before[s.TxID] && !putBack[s.Request.ID] {
 				scopes = append(scopes, store.HaltCurrency(currency.Code))
 			}
 			for _, scope := range scopes {

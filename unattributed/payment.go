@@ -39,8 +39,9 @@ func Assign(ctx context.Context, tx *store.Tx, n bursar.Resolution, outgoingID b
 	return tx.Resolutions().SetStatus(ctx, n, n.Status)
 }
 
-// MayBeSigned returns ErrRecalled for an unsigned outgoing transaction whose refund must not go on, and
-// ErrEarlierRefund while an earlier refund of the same deposit may still be paid.
+// MayBeSigned returns ErrRecalled for an unsigned outgoing transaction whose refund must not go on: it was called back,
+// its deposit is not on the chain, or came back with another amount after a reorganisation. It returns ErrEarlierRefund
+// while an earlier refund of the same deposit may still be paid.
 func MayBeSigned(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
 	return OfOutgoing(ctx, tx, outgoingID, func(n bursar.Resolution) error {
 		d, err := tx.Deposits().ByID(ctx, n.DepositID)
@@ -49,6 +50,9 @@ func MayBeSigned(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error 
 		}
 		if n.Status != bursar.ResolutionQueued || d.Status != bursar.DepositConfirmed {
 			return ErrRecalled
+		}
+		if fee, err := d.Amount.Sub(n.Amount); err != nil || fee != n.Fee {
+			return ErrRecalled // of a token that delivers less than it did: the refund would cost more than there is
 		}
 		open, err := tx.Resolutions().OpenRefund(ctx, n.DepositID, n.Number)
 		if err == nil && open {
@@ -101,8 +105,9 @@ func queue(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)
 }
 
-// ReorgedOut is the reason for which a refund ends before it is signed because its deposit is not on the chain.
-const ReorgedOut = "the deposit was reorged out before it was refunded"
+// ReorgedOut is the reason for which a refund ends before it is signed because its deposit is no longer on the chain, or
+// not as it was.
+const ReorgedOut = "the deposit was reorged out, or came back with another amount, before it was refunded"
 
 // FailPaidBy ends the refund that an outgoing transaction was to pay, as Fail does, if it was to pay one.
 func FailPaidBy(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, reason string) error {

@@ -220,24 +220,7 @@ func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
-		r.Do(func(tx *store.Tx) error { // as the same transaction in another block may
-			now, err := tx.Deposits().ByID(ctx, d.ID)
-			if err != nil {
-				return err
-			}
-			if err := tx.Deposits().SetStatus(ctx, now, bursar.DepositReversed); err != nil {
-				return err
-			}
-			again := now
-			again.Amount = bursar.Units(70_000)
-			if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: again}); err != nil {
-				return err
-			}
-			if now, err = tx.Deposits().ByID(ctx, d.ID); err != nil {
-				return err
-			}
-			return tx.Deposits().SetStatus(ctx, now, bursar.DepositConfirmed)
-		})
+		r.comesBack(d, 70_000)
 		return bursar.Units(1000), nil
 	}
 	_, err := r.back(d)

@@ -1,11 +1,15 @@
 package unattributed_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // An unresolved deposit that is reorged out leaves no alarm, and raises it again when it is included again. One that
@@ -75,4 +79,57 @@ func TestADepositWithoutAMemoIsAssigned(t *testing.T) {
 		}
 		r.Must(r.Audit())
 	})
+}
+
+// comesBack gives a deposit another amount, as the same transaction in another block may.
+func (r *harness) comesBack(d bursar.Deposit, amount uint64) {
+	r.Helper()
+	r.Do(func(tx *store.Tx) error {
+		now, err := tx.Deposits().ByID(ctx, d.ID)
+		if err != nil {
+			return err
+		}
+		if err := tx.Deposits().SetStatus(ctx, now, bursar.DepositReversed); err != nil {
+			return err
+		}
+		again := now
+		again.Amount = bursar.Units(amount)
+		if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: again}); err != nil {
+			return err
+		}
+		if now, err = tx.Deposits().ByID(ctx, d.ID); err != nil {
+			return err
+		}
+		return tx.Deposits().SetStatus(ctx, now, bursar.DepositConfirmed)
+	})
+}
+
+// A refund is not signed once its deposit has come back with another amount: it would pay what did not arrive.
+func TestARefundOfAnotherAmountThanItsDepositIsNotSigned(t *testing.T) {
+	r := newHarness(t, utxoModel)
+	d := r.stranded(80_000)
+	n, err := r.back(d)
+	r.Must(err)
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: d.Chain, Kind: string(chain.KindWithdrawal),
+		Status: bursar.OutgoingNew, Currency: d.Currency, Share: bursar.ShareRefund}
+	r.Do(func(tx *store.Tx) error {
+		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
+			return err
+		}
+		return unattributed.Assign(ctx, tx, n, p.ID)
+	})
+	may := func(want error) {
+		t.Helper()
+		r.Do(func(tx *store.Tx) error {
+			if err := unattributed.MayBeSigned(ctx, tx, p.ID); !errors.Is(err, want) {
+				t.Errorf("MayBeSigned gave %v, want %v", err, want)
+			}
+			return nil
+		})
+	}
+	may(nil)
+	r.comesBack(d, 79_999)
+	may(unattributed.ErrRecalled)
+	r.comesBack(d, 80_000)
+	may(nil)
 }
