@@ -159,6 +159,13 @@ func (h *history) unfinished() (what string) {
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
 		for _, c := range h.Chains {
 			id := c.Capabilities().ID
+			state, err := tx.Chains().State(h.ctx, id)
+			if err != nil {
+				return err
+			}
+			if final, _ := c.Heights(); state.Final < uint64(final) { // a step undoes a bounded number of blocks
+				what += fmt.Sprintf("%s is followed to %d of %d; ", id, state.Final, final)
+			}
 			open, err := tx.Outgoing().Open(h.ctx, id, 5)
 			if err != nil {
 				return err
