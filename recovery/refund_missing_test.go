@@ -101,3 +101,35 @@ func TestARefundThatWasPutBackHoldsTheNextOne(t *testing.T) {
 		onlyKept(r, d, first)
 	})
 }
+
+// The same where it was requested again before the journal was looked at, for another address, or for another amount,
+// as where fees have changed since. The first one may be out: it is sent again, and the second one ends.
+func TestARefundThatWasPutBackEndsAnotherOne(t *testing.T) {
+	for name, request := range map[string]unattributed.RefundRequest{"another address": {To: "other"},
+		"another amount": {To: "sender", FromOperatorFunds: true}} {
+		for when, held := range map[string]bool{"requested": false, "reserved": true} {
+			t.Run(name+", "+when, func(t *testing.T) {
+				bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+					d, first := refundForgotten(r, func(d bursar.Deposit) {
+						again := request
+						again.Deposit, again.To = d.ID, r.Chain.Named(request.To)
+						_, err := r.Unattributed().Refund(ctx, again)
+						r.Must(err)
+						if held {
+							r.Sender.Marks = nil
+							r.Trouble = true
+							r.HoldBack("")
+							r.Trouble = false
+							r.Restart()
+						}
+					})
+					if n := r.Resolution(d); n.Status != bursar.ResolutionFailed {
+						t.Errorf("the second refund is %s, want %s", n.Status, bursar.ResolutionFailed)
+					}
+					bearsTheLoss(r)
+					onlyKept(r, d, first)
+				})
+			})
+		}
+	}
+}
