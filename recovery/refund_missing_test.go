@@ -2,7 +2,9 @@ package recovery_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -34,6 +36,18 @@ func refundForgotten(r *bursartest.OneChain, before func(d bursar.Deposit)) (d b
 	r.Follower.Wait = bursartest.LongWait
 	r.Step()
 	return d, first
+}
+
+// The database may lack the deposit too, and reads it again under another ID, by which the journal does not know it. So
+// what is unclear names the transaction that it came by.
+func TestAnUnclearRefundNamesWhatItsDepositCameBy(t *testing.T) {
+	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
+		d, _ := refundForgotten(r, func(bursar.Deposit) {})
+		unclear, came := r.Unclear(), fmt.Sprintf("which came by %s/%d", d.TxID, d.Output)
+		if len(unclear) != 1 || !strings.Contains(unclear[0].Reason, came) {
+			t.Errorf("unclear is %+v, want %q in its reason", unclear, came)
+		}
+	})
 }
 
 // bearsTheLoss has the operator say of the only unclear payment that it was a loss, and ends the recovery.
