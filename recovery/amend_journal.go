@@ -12,7 +12,7 @@ import (
 
 // amendByJournal is amend for what the journal says that a transaction was signed for, where an operator has said
 // otherwise before it was put back: they could not know. What does not fit is left as it is, and is held as paid: a
-// destination that somebody changed since, or a currency that is not configured any more, must not keep a recovery open.
+// destination that differs, or a currency that is not configured any more, must not keep a recovery open.
 func (k Assessor) amendByJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, c content) error {
 	p, err := tx.Outgoing().Lock(ctx, x.OutgoingID)
 	if err != nil || p.Failed || p.Height == 0 || p.Kind != string(chain.KindWithdrawal) ||
