@@ -13,8 +13,8 @@ import (
 )
 
 // paidTwicePerhaps has a payment that was signed and that no node has, and an external spend that may have paid the
-// same: what the external spend paid is known only once the payment can never be included. Both are of a hot wallet that
-// is old since, or of the present one.
+// same: what the external spend paid is known only once the payment can never be included. Both are of a hot wallet
+// that is old since, or of the present one.
 func (r *harness) paidTwicePerhaps(old bool) (w bursar.Withdrawal, external string) {
 	r.T.Helper()
 	r.Prepare()
