@@ -69,6 +69,16 @@ func (k Assessor) payees(
 	return found, k.takeOver(ctx, tx, f, n.OutgoingID)
 }
 
+// takePayees is payees for a transaction that is put back: it ends another refund of the same deposit.
+func (k Assessor) takePayees(
+	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
+) (found payees, err error) {
+	if found, err = k.payees(ctx, tx, f, c); err != nil {
+		return found, err
+	}
+	return found, k.endOther(ctx, tx, f, found.other)
+}
+
 // endOther ends a refund that was requested since for another address or amount, because the forgotten one of the same
 // deposit is sent again.
 func (k Assessor) endOther(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, n bursar.Resolution) error {

@@ -16,7 +16,9 @@ import (
 
 // refundForgotten has a refund signed that reaches no block, and restores a database from before it was requested.
 // It calls before, and then has the journal looked at and the refund put back.
-func refundForgotten(r *bursartest.OneChain, before func(d bursar.Deposit)) (d bursar.Deposit, first bursar.Resolution) {
+func refundForgotten(
+	r *bursartest.OneChain, before func(d bursar.Deposit),
+) (d bursar.Deposit, first bursar.Resolution) {
 	r.T.Helper()
 	file := filepath.Join(r.T.TempDir(), "seed.marks")
 	r.Guarded(file)
