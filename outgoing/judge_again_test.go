@@ -13,18 +13,23 @@ import (
 )
 
 // paidTwicePerhaps has a payment that was signed and that no node has, and an external spend that may have paid the
-// same: what the external spend paid is known only once the payment can never be included.
-func (r *harness) paidTwicePerhaps() (w bursar.Withdrawal, external string) {
+// same: what the external spend paid is known only once the payment can never be included. Both are of a hot wallet
+// that is old since, or of the present one.
+func (r *harness) paidTwicePerhaps(old bool) (w bursar.Withdrawal, external string) {
 	r.T.Helper()
 	r.Prepare()
 	r.Settle()
 	w = r.Order(300_000_000, r.Chain.Named("receiver"))
 	r.Step()
 	r.Chain.Forget()
+	from := r.Hot.Base
+	if old {
+		r.Rotate()
+	}
 	r.Do(func(tx *store.Tx) error {
 		return tx.Recoveries().Begin(ctx, r.Chain.Capabilities().ID, "the database was restored")
 	})
-	external = r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: w.Address, Amount: w.Amount})
+	external = r.Chain.ExternalSpend(from, chain.Payment{Address: w.Address, Amount: w.Amount})
 	r.Trouble = true
 	r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
 	r.Blocks(1)
@@ -37,34 +42,42 @@ func (r *harness) paidTwicePerhaps() (w bursar.Withdrawal, external string) {
 // An external spend that may have made a payment is judged again as soon as our transaction for that payment has
 // expired: it is paid once.
 func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
-	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
-		w, external := r.paidTwicePerhaps()
-		ours := r.Now(w).OutgoingID
-		for n := 0; n < 30 && len(r.Unclear()) > 0; n++ {
-			if p := r.spendNow(ours); p.Status == bursar.OutgoingAbandoned {
-				t.Fatalf("at height %d it is %s, and the external spend is still unclear", r.height(), p.Status)
-			}
-			r.Blocks(1)
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) { r.judgedAgain(false) })
+}
+
+// The same of a hot wallet that is old since.
+func TestAnUnclearSpendOfAnOldHotWalletIsJudgedAgain(t *testing.T) {
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) { r.judgedAgain(true) })
+}
+
+func (r *harness) judgedAgain(old bool) {
+	r.T.Helper()
+	w, external := r.paidTwicePerhaps(old)
+	ours := r.Now(w).OutgoingID
+	for n := 0; n < 30 && len(r.Unclear()) > 0; n++ {
+		if p := r.spendNow(ours); p.Status == bursar.OutgoingAbandoned {
+			r.T.Fatalf("at height %d it is %s, and the external spend is still unclear", r.height(), p.Status)
 		}
-		if x := r.externalSpend(external); x.Status != store.ExternalAdopted ||
-			r.spendNow(ours).Status != bursar.OutgoingAbandoned {
-			t.Errorf("the external spend is %s, and what was to pay the outgoing transaction is %s, want %s and %s",
-				x.Status, r.spendNow(ours).Status, store.ExternalAdopted, bursar.OutgoingAbandoned)
-		}
-		r.Chain.ClearFaults()
-		r.Settle()
-		if now := r.Now(w); now.TxID != external {
-			t.Errorf("the withdrawal is paid by %s, want %s", now.TxID, external)
-		}
-		r.holdsOnce(w)
-	})
+		r.Blocks(1)
+	}
+	if x := r.externalSpend(external); x.Status != store.ExternalAdopted ||
+		r.spendNow(ours).Status != bursar.OutgoingAbandoned {
+		r.T.Errorf("the external spend is %s, and what was to pay the outgoing transaction is %s, want %s and %s",
+			x.Status, r.spendNow(ours).Status, store.ExternalAdopted, bursar.OutgoingAbandoned)
+	}
+	r.Chain.ClearFaults()
+	r.Settle()
+	if now := r.Now(w); now.TxID != external {
+		r.T.Errorf("the withdrawal is paid by %s, want %s", now.TxID, external)
+	}
+	r.holdsOnce(w)
 }
 
 // If a node does not know whether our transaction has expired, nothing is judged: the step returns an error, and the
 // next one asks again. A process that lost the lease judges nothing.
 func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
-		w, external := r.paidTwicePerhaps()
+		w, external := r.paidTwicePerhaps(false)
 		ours := r.Now(w).OutgoingID
 		r.Chain.Fail(sim.Expired, 1000, nil)
 		r.Chain.Mine(12)
@@ -92,7 +105,7 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 // expired.
 func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
 	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
-		r.paidTwicePerhaps()
+		r.paidTwicePerhaps(false)
 		r.Sender.Chain = resolvedBeside{r.Chain, r.overthrown()}
 		if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step returned %v, want %v", err, store.ErrLeaseLost)

@@ -10,7 +10,6 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/unattributed"
 )
 
 // amend says of an external spend that was explained before that it paid withdrawals too: one that an operator took for
@@ -42,7 +41,9 @@ func (k Assessor) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend
 }
 
 // beginAmending locks the outgoing transaction behind an external spend that was explained, and books back what nothing
-// explains of it if it is final. endAmending is its counterpart.
+// explains of it if it is final. endAmending is its counterpart. It locks the outgoing
+// transaction and balances before the withdrawals, against the usual sequence. That is safe: what locks both besides
+// has locked the chain first, as the caller has, and a transaction that the database ends for a deadlock is repeated.
 func (k Assessor) beginAmending(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) (p bursar.OutgoingTx, err error) {
@@ -174,47 +175,6 @@ func joined(ids []bursar.ID) string {
 	return strings.Join(texts, ", ")
 }
 
-// amendByJournal is amend for what the journal says that a transaction was signed for, where an operator has said
-// otherwise before it was put back: they could not know. What does not fit is left as it is.
-func (k Assessor) amendByJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, c content) error {
-	p, err := tx.Outgoing().Lock(ctx, x.OutgoingID)
-	if err != nil || p.Failed || p.Height == 0 || p.Status != bursar.OutgoingSent && p.Status != bursar.OutgoingFinal {
-		return err
-	}
-	a := Answer{Item: x.Number, Actor: "journal", Note: "the journal says that it was signed for this"}
-	left, err := k.unlinked(ctx, tx, x, p)
-	if err != nil {
-		return err
-	}
-	refund := false
-	for _, j := range c.pays() {
-		at := slices.IndexFunc(left, func(paid chain.Payment) bool { return k.isFor(paid, j) })
-		due, err := k.due(ctx, tx, j)
-		if err != nil {
-			return err
-		}
-		if !due || at < 0 {
-			continue
-		}
-		left = slices.Delete(left, at, at+1)
-		if refund = refund || !j.Deposit.IsZero(); j.Deposit.IsZero() {
-			a.Withdrawals = append(a.Withdrawals, j.ID)
-		}
-	}
-	if refund {
-		if err := k.amendRefund(ctx, tx, x, *c.Refund); err != nil {
-			return err
-		}
-	}
-	if len(a.Withdrawals) == 0 {
-		return nil
-	}
-	if x, err = tx.ExternalSpends().Get(ctx, x.Number); err != nil {
-		return err
-	}
-	return k.amend(ctx, tx, x, a)
-}
-
 // unlinked returns the payments of an external spend that match neither a withdrawal nor a refund of its outgoing
 // transaction and that were delivered whole.
 func (k Assessor) unlinked(
@@ -238,35 +198,4 @@ func (k Assessor) unlinked(
 		}
 	}
 	return left, nil
-}
-
-// amendRefund lets an outgoing transaction that was explained pay a refund to a sender, as the journal says.
-func (k Assessor) amendRefund(ctx context.Context, tx *store.Tx, x store.ExternalSpend, j journaled) error {
-	p, err := k.beginAmending(ctx, tx, x)
-	if err != nil {
-		return err
-	}
-	if err := k.split(ctx, tx, x, p, chain.Payment{Address: j.Address, Amount: j.Amount,
-		Contract: k.contractOf(j)}); err != nil {
-		return err
-	}
-	if err := k.adoptRefund(ctx, tx, j.Deposit, p); err != nil {
-		return err
-	}
-	if p.Status == bursar.OutgoingFinal {
-		n, err := tx.Resolutions().Standing(ctx, j.Deposit)
-		if err != nil {
-			return err
-		}
-		if err := (unattributed.Refunds{Registry: k.Registry}).Settle(ctx, tx, n, p); err != nil {
-			return err
-		}
-	}
-	x.Actor, x.Reason = "journal", k.name(j)+" was added to what it paid"
-	return k.endAmending(ctx, tx, x, p, nil)
-}
-
-func (k Assessor) contractOf(j journaled) string {
-	currency, _ := k.Registry.Get(j.Currency) // of one that is not configured nothing is booked
-	return currency.Contract
 }

@@ -29,9 +29,12 @@ type content struct {
 
 // journaled is a withdrawal, or a refund to a sender, that an outgoing transaction pays.
 type journaled struct {
-	ID       bursar.ID           `json:"id"`
-	Account  bursar.ID           `json:"account,omitzero"`
-	Deposit  bursar.ID           `json:"deposit,omitzero"` // of a refund
+	ID      bursar.ID `json:"id"`
+	Account bursar.ID `json:"account,omitzero"`
+	Deposit bursar.ID `json:"deposit,omitzero"` // of a refund
+	// Came is the transaction and output of that deposit: an older database reads it again under another ID. Empty in
+	// entries of earlier releases.
+	Came     string              `json:"came,omitempty"`
 	Currency bursar.CurrencyCode `json:"currency"`
 	Address  bursar.Address      `json:"address"`
 	Amount   bursar.Amount       `json:"amount"`
@@ -71,7 +74,12 @@ func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.En
 	}
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if err == nil {
-		c.Refund = &journaled{ID: n.ID, Deposit: n.DepositID, Currency: n.Currency, Address: n.Address, Amount: n.Amount}
+		d, err := tx.Deposits().ByID(ctx, n.DepositID)
+		if err != nil {
+			return e, err
+		}
+		c.Refund = &journaled{ID: n.ID, Deposit: d.ID, Came: fmt.Sprintf("%s/%d", d.TxID, d.Output), Currency: n.Currency,
+			Address: n.Address, Amount: n.Amount}
 		e.Pays = append(e.Pays, n.ID.String())
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return e, err

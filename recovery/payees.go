@@ -16,6 +16,9 @@ type payees struct {
 	withdrawals []bursar.Withdrawal
 	refund      bursar.Resolution
 	missing     []journaled
+	// other is a refund of the same deposit that was requested since, for another address or amount, and is not signed:
+	// the forgotten one may be out, and only one of the two may be made.
+	other bursar.Resolution
 }
 
 // payees looks up the recipients of a forgotten transaction. The error is errPaidElse if any of them is paid, or may
@@ -56,11 +59,40 @@ func (k Assessor) payees(
 		return found, fmt.Errorf("%w: refund %s is unknown", errPaidElse, c.Refund.ID)
 	case err != nil:
 		return found, err
+	case !isRefund(n, *c.Refund) && n.Kind == bursar.ResolutionRefund && n.Status == bursar.ResolutionQueued && f.Sure:
+		found.missing, found.other = append(found.missing, *c.Refund), n
+		return found, nil
 	case !isRefund(n, *c.Refund) || n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned:
 		return found, fmt.Errorf("%w: deposit %s has another resolution", errPaidElse, c.Refund.Deposit)
 	}
 	found.refund = n
 	return found, k.takeOver(ctx, tx, f, n.OutgoingID)
+}
+
+// takePayees is payees for a transaction that is put back: it ends another refund of the same deposit.
+func (k Assessor) takePayees(
+	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
+) (found payees, err error) {
+	if found, err = k.payees(ctx, tx, f, c); err != nil {
+		return found, err
+	}
+	return found, k.endOther(ctx, tx, f, found.other)
+}
+
+// endOther ends a refund that was requested since for another address or amount, because the forgotten one of the same
+// deposit is sent again.
+func (k Assessor) endOther(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, n bursar.Resolution) error {
+	if n.ID.IsZero() {
+		return nil
+	}
+	if err := k.takeOver(ctx, tx, f, n.OutgoingID); err != nil {
+		return fmt.Errorf("refund %s: %w", n.ID, err)
+	}
+	n, err := tx.Resolutions().Standing(ctx, n.DepositID)
+	if err != nil {
+		return err
+	}
+	return unattributed.Fail(ctx, tx, n, "a refund of it was signed before the database was restored, and is sent again")
 }
 
 // isRefund reports whether a refund of the journal's deposit is the one that was signed for, or one that was requested

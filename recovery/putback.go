@@ -97,7 +97,7 @@ func (k Assessor) PutBack(
 		f.KnownAs = id
 		return "its block has been recorded already", k.recognised(ctx, tx, f, c, unsigned, signed)
 	}
-	payees, err := k.payees(ctx, tx, f, c)
+	payees, err := k.takePayees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {
 		return err.Error(), errors.Join(k.alarmPaidElse(ctx, tx, f, c, signed.TxID, err),
 			tx.ForgottenPayments().PutBack(ctx, f))

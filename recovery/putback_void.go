@@ -109,7 +109,11 @@ func (k Assessor) askWhatItPaid(
 func (k Assessor) name(j journaled) string {
 	paid := fmt.Sprintf("%s to %s", k.Registry.Text(j.Currency, j.Amount), j.Address)
 	if !j.Deposit.IsZero() {
-		return fmt.Sprintf("refund %s of deposit %s, %s", j.ID, j.Deposit, paid)
+		if j.Came == "" {
+			return fmt.Sprintf("refund %s of deposit %s, %s", j.ID, j.Deposit, paid)
+		}
+		return fmt.Sprintf("refund %s of deposit %s, which came by %s, %s; keep that deposit, also under another ID", j.ID,
+			j.Deposit, j.Came, paid)
 	}
 	return fmt.Sprintf("withdrawal %s of account %s, %s", j.ID, j.Account, paid)
 }

@@ -149,15 +149,16 @@ func (tx ForgottenPayments) Left(
 }
 
 // PaidAs returns the external spend that paid a withdrawal or made a refund, as the journal says, of which an operator
-// has not said so: a forgotten transaction for it became one, and something that it paid is booked otherwise. One whose
-// block was reorged out may be included again until it is abandoned. A refund is named by its ID or by that
-// of its deposit. It returns ErrNotFound if there is none.
+// has not said so: a forgotten transaction for it became one, or was put back under its own ID, and something that it
+// paid is booked otherwise. One whose block was reorged out may be included again until it is abandoned, and one that
+// failed may pay in another block until that is final. A refund is named by its ID or by that of its deposit. It
+// returns ErrNotFound if there is none.
 func (tx ForgottenPayments) PaidAs(ctx context.Context, order bursar.ID) (ExternalSpend, error) {
 	return externalColumns.one(ctx, tx.Tx, "look up what paid an order", `FROM external_spends
-		WHERE booked <> '' AND failed = FALSE AND outgoing_id IN (SELECT known_as FROM forgotten_payments
-		WHERE known_as IS NOT NULL AND put_back_at > 0 AND content LIKE $1) AND (height > 0 OR EXISTS (SELECT 1
-		FROM outgoing_txs o WHERE o.id = external_spends.outgoing_id AND o.status <> 'abandoned'))
-		ORDER BY number LIMIT 1`, "%\""+order.String()+"\"%")
+		WHERE booked <> '' AND outgoing_id IN (SELECT COALESCE(known_as, outgoing_id) FROM forgotten_payments
+		WHERE put_back_at > 0 AND content LIKE $1) AND EXISTS (SELECT 1 FROM outgoing_txs o
+		WHERE o.id = external_spends.outgoing_id AND (external_spends.height > 0 OR o.status <> 'abandoned')
+		AND NOT (o.failed AND o.status = 'final')) ORDER BY number LIMIT 1`, "%\""+order.String()+"\"%")
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again, as f.KnownAs if that is not its own ID.
