@@ -41,9 +41,9 @@ func (k Assessor) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend
 }
 
 // beginAmending locks the outgoing transaction behind an external spend that was explained, and books back what nothing
-// explains of it if it is final. endAmending is its counterpart. It locks the outgoing
-// transaction and balances before the withdrawals, against the usual sequence. That is safe: what locks both besides
-// has locked the chain first, as the caller has, and a transaction that the database ends for a deadlock is repeated.
+// explains of it if it is final. endAmending is its counterpart. It locks the outgoing transaction and balances before
+// the withdrawals, against the usual sequence. That is safe: what locks both besides has locked the chain first, as the
+// caller has, and a transaction that the database ends for a deadlock is repeated.
 func (k Assessor) beginAmending(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) (p bursar.OutgoingTx, err error) {
