@@ -2,12 +2,16 @@ package outgoing_test
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
 )
 
 // An unsigned transaction that the signer refuses raises an alarm, releases its reservations, and is built again: once
@@ -78,4 +82,48 @@ func (c onlyAlone) Build(ctx context.Context, request chain.TxRequest) (chain.Un
 		return chain.UnsignedTx{}, &chain.RefusedError{Reason: "one of the payments cannot be made"}
 	}
 	return c.Chain.Build(ctx, request)
+}
+
+// A payment that waits for people is listed as that while it is built and the signer is asked again, and no longer once
+// it is signed: where blocks follow each other fast, it is being tried again most of the time.
+func TestAPaymentIsListedAsWaitingForPeopleWhileItIsTriedAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
+		r.Fund()
+		w := r.Order(1_000_000, r.Chain.Named("outside"))
+		var listed []int
+		list := func() int {
+			n := -1
+			r.Do(func(tx *store.Tx) error {
+				waiting, err := tx.Outgoing().WaitingForPeople(ctx, 10)
+				n = len(waiting)
+				waits, waitsErr := tx.Outgoing().Waits(ctx, []bursar.ID{w.ID})
+				if len(waits) != n {
+					t.Errorf("%d withdrawals wait, want %d", len(waits), n)
+				}
+				return errors.Join(err, waitsErr)
+			})
+			return n
+		}
+		real := r.Sender.Signer
+		r.Sender.Signer = bursartest.SignerFunc(func(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
+			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+			if request.Kind != chain.KindWithdrawal {
+				return real.Sign(ctx, id, request, unsigned)
+			}
+			listed = append(listed, list())
+			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonWindow}
+		})
+		r.Step()
+		r.Step()
+		if want := []int{0, 1}; !slices.Equal(listed[:2], want) || list() != 1 {
+			t.Errorf("while the signer is asked %v payments wait, and %d then, want %v and 1", listed, list(), want)
+		}
+		r.Sender.Signer = real
+		r.Step()
+		if n := list(); n != 0 {
+			t.Errorf("%d payments wait for people once it is signed, want 0", n)
+		}
+		r.Settle()
+		r.Must(r.Audit())
+	})
 }

@@ -92,8 +92,8 @@ func TestAnApprovalThatArrivesDuringAnAttemptCounts(t *testing.T) {
 			}
 			return err
 		}))
-		if got := d.waiting(); len(got.Orders) != 0 {
-			t.Errorf("what waits during the attempt is %+v, want none", got.Orders)
+		if got := d.waiting(); len(got.Orders) != 1 {
+			t.Errorf("what waits during the attempt is %+v, want one payment", got.Orders)
 		}
 		r.Must(d.approve(t, 1, w.Orders[0].Text, approval.Yes))
 		set(bursar.OutgoingNew)

@@ -54,11 +54,14 @@ func (h *history) answered(r *request, answer replicas.Answer) {
 		h.open = slices.Delete(h.open, i, i+1)
 	}
 	// An attempt that was refused says nothing about an earlier one that is still under way: nobody sends it again, but
-	// the customer hears of it if it succeeds.
-	if done := answer.Status == http.StatusOK || answer.Status == http.StatusCreated; done && !r.done {
-		r.done = true
-		r.then(answer)
+	// the customer hears of it if it succeeds. After a restore such an attempt may do what the older database has
+	// forgotten: the customer hears of both, and has what the database has.
+	done := answer.Status == http.StatusOK || answer.Status == http.StatusCreated
+	if !done || r.done != nil && (r.restored == h.restored || string(r.done) == string(answer.Body)) {
+		return
 	}
+	r.done, r.restored = answer.Body, h.restored
+	r.then(answer)
 }
 
 // hookKinds are the receivers of wallets, the good ones most often.
@@ -146,14 +149,14 @@ func (h *history) ordered(a replicas.Answer, o *order) {
 			}
 		}
 	}
-	err := json.Unmarshal(a.Body, &made)
+	err, one := json.Unmarshal(a.Body, &made), *o
 	if err == nil {
-		o.fee, err = bursar.ParseDecimal(made.Response.Withdrawal.Fee, o.currency.Decimals)
+		one.fee, err = bursar.ParseDecimal(made.Response.Withdrawal.Fee, o.currency.Decimals)
 	}
 	if err != nil {
 		h.fail(fmt.Errorf("read %s: %w", a.Body, err))
 		return
 	}
-	o.id = made.Response.Withdrawal.WithdrawalID
-	h.orders = append(h.orders, o)
+	one.id = made.Response.Withdrawal.WithdrawalID
+	h.orders = append(h.orders, &one)
 }

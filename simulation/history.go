@@ -109,7 +109,8 @@ type request struct {
 	replicas.Request
 	customer int
 	then     func(replicas.Answer)
-	done     bool // it was carried out, and then was called
+	done     []byte // the answer when it was carried out, and then was called
+	restored int    // how many older databases had taken over then
 }
 
 // run runs a plan, lets it come to rest, and judges it.

@@ -112,18 +112,20 @@ func (h *history) approveAll() {
 			_, err := h.process(0).Service.Withdrawals.Approve(h.ctx, w.ID)
 			h.log("  approve %s: %v", w.ID, err)
 		}
-		if len(h.gone) > 0 && w.CompletedAt.IsZero() && h.frozen(w.AccountID) {
+		if w.CompletedAt.IsZero() && h.frozen(w.AccountID) {
 			_, err := h.process(0).Service.Withdrawals.Cancel(h.ctx, w.ID)
 			h.log("  cancel %s, for its account is frozen: %v", w.ID, err)
 		}
 	}
 }
 
-// frozen reports whether an account's withdrawals wait.
+// frozen reports whether the withdrawals of an account wait because a reorganisation took what it had.
 func (h *history) frozen(id bursar.ID) (is bool) {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
 		halts, err := tx.Halts().Of(h.ctx, store.HaltAccount(id))
-		is = len(halts) > 0
+		for _, halt := range halts {
+			is = is || len(h.gone) > 0 || halt.Kind == store.HaltByRefundReversal
+		}
 		return err
 	}))
 	return is

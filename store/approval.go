@@ -54,10 +54,12 @@ func (tx Approvals) Of(ctx context.Context, ids ...bursar.ID) (all []Approval, e
 	return all, nil
 }
 
-// WaitingForPeople returns the outgoing transactions of all chains that wait for approvals, oldest first.
+// WaitingForPeople returns the outgoing transactions of all chains that wait for approvals, oldest first, also while
+// one of them is tried again.
 func (tx Outgoing) WaitingForPeople(ctx context.Context, limit int) ([]bursar.OutgoingTx, error) {
 	return outgoingColumns.rows(ctx, tx.Tx, "list outgoing transactions that wait for approvals", `FROM outgoing_txs s
-		WHERE s.status = 'new' AND s.waits_for = $1 ORDER BY s.number LIMIT $2`, string(bursar.WaitsForApproval), limit)
+		WHERE s.status <> 'final' AND s.status <> 'abandoned' AND s.status IN ('new', 'claimed') AND s.waits_for = $1
+		ORDER BY s.number LIMIT $2`, string(bursar.WaitsForApproval), limit)
 }
 
 // Unsigned returns the payments of a chain that are not signed, whether they are built or not, oldest first. It is one

@@ -118,7 +118,9 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 		{"status", string(next)}, // $3
 		{"once", expression(`CASE WHEN $3 = 'abandoned' OR $3 = 'final' AND once NOT LIKE '%/` + PurposeFill + `%'
 			THEN NULL ELSE once END`)},
-		{"waits_for", expression(`CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END`)},
+		// What waits for people is listed while it is tried again: whether they decided is known once it is signed.
+		{"waits_for", expression(`CASE WHEN $3 = $2 OR $3 = 'claimed' AND waits_for = 'approval' THEN waits_for
+			ELSE '' END`)},
 		{"draft_json", string(p.Unsigned)},
 		{"error", p.Error},
 		{"sent_at_height", int64(p.SentAt)},

@@ -187,7 +187,7 @@ func (tx Outgoing) Waits(ctx context.Context, withdrawals []bursar.ID) (map[burs
 			}
 			return none, err
 		}, `SELECT w.id, s.waits_for FROM withdrawals w JOIN outgoing_txs s ON s.id = w.outgoing_id
-			WHERE w.status = 'queued' AND s.status = 'new' AND s.waits_for <> '' AND `+those, args...)
+			WHERE w.status = 'queued' AND s.status IN ('new', 'claimed') AND s.waits_for <> '' AND `+those, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -131,9 +131,9 @@ func (w *harness) eventually(what string, check func() error) {
 	w.t.Helper()
 	if err := w.persist(check); err != nil {
 		said := w.said()
-		// The cause comes last, where somebody who sees only the end of a long output finds it.
-		w.t.Fatalf("in vain: %s\nwhat the sandbox did:\n%s\n%s\n%s: %s: %v", what, w.sandbox.stacks(), said, w.t.Name(), what,
-			err)
+		// The cause comes first and last: of a long output, some see only one end.
+		w.t.Fatalf("in vain: %s: %v\nwhat the sandbox did:\n%s\n%s\n%s: %s: %v", what, err, w.sandbox.stacks(), said,
+			w.t.Name(), what, err)
 	}
 }
 
