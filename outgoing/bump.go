@@ -21,6 +21,10 @@ func (s *Sender) bumpFee(
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return false, s.topUp(ctx, lease, p, gas) // its gas was reorged out, or is no longer enough
 	}
+	funds, lacks := errors.AsType[*chain.NeedsFundsError](err)
+	if lacks && s.toppedUp(p, funds) {
+		return false, s.topUp(ctx, lease, p, &chain.NeedsGasError{Source: request.From, Amount: funds.Missing})
+	}
 	if err != nil || len(unsigned.Reservations) == 0 {
 		return false, err
 	}
@@ -67,7 +71,7 @@ func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.Cha
 	if request.Kind != chain.KindSweep || kept.Payments[0].Amount.Less(request.Payments[0].Amount) {
 		request.Payments = kept.Payments
 	}
-	if unsigned, err = s.Chain.Build(ctx, request); err != nil {
+	if unsigned, err = s.buildFilling(ctx, p, request); err != nil {
 		return request, chain.UnsignedTx{}, fmt.Errorf("bump the fee: %w", err)
 	}
 	if !includesAll(unsigned.Reservations, before.Reservations) {

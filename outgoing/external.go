@@ -80,7 +80,9 @@ func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.Externa
 	return known.Status == store.ExternalSettled, err
 }
 
-// judgeExternal asks the books what an external spend is. One that is ours begins a recovery: there may be more.
+// judgeExternal asks the books what an external spend is. One that is ours begins a recovery: there may be more. One
+// that is ours by its nonce alone does not: it was known to be lost, and whoever has a key can use that nonce too, and
+// would have what he spends after it judged as what the database has forgotten.
 func (e *Externals) judgeExternal(
 	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,
 ) (found recovery.Finding, err error) {
@@ -94,7 +96,7 @@ func (e *Externals) judgeExternal(
 		return found, err
 	}
 	e.logFound(tx, b, x, found)
-	if !recovering {
+	if !recovering && !found.ByNonce {
 		cause := fmt.Sprintf("transaction %s in block %d of %s is from our address %s, and this database does not know "+
 			"it: the database is older than the chain", x.TxID, b.Ref.Height, id, x.Base)
 		if err := e.begin(ctx, tx, cause); err != nil {

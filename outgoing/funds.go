@@ -19,8 +19,7 @@ func (s *Sender) lacksFunds(
 	if p.Kind == string(chain.KindSweep) {
 		return s.endSweep(ctx, lease, p, request, funds)
 	}
-	if isVoiding(p) && s.isOld(request.From.Base) && funds.Contract == "" {
-		// Nobody else pays to an old hot wallet any more, and its sweeps wait behind the nonce that is to be used.
+	if s.toppedUp(p, funds) {
 		return p, s.topUp(ctx, lease, p, &chain.NeedsGasError{Source: request.From, Amount: funds.Missing})
 	}
 	if len(request.Payments) > 1 {
@@ -39,6 +38,12 @@ func (s *Sender) lacksFunds(
 		wait.Needed = payment.Amount
 	}
 	return p, s.waits(ctx, lease, p, wait, funds)
+}
+
+// toppedUp reports whether the present hot wallet sends an outgoing transaction the funds that it lacks: it is to void
+// another one of an old hot wallet. Nobody else pays to that any more, and its sweeps wait behind the nonce.
+func (s *Sender) toppedUp(p bursar.OutgoingTx, lacks *chain.NeedsFundsError) bool {
+	return isVoiding(p) && s.isOld(p.Base) && lacks.Contract == ""
 }
 
 // exceedsLimit leaves an outgoing transaction waiting because its network fee is too high, or because it would need too

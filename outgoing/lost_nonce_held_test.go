@@ -107,6 +107,43 @@ func TestATheftWithALostNonceHalts(t *testing.T) {
 	})
 }
 
+// As before, but what the thief makes with the lost nonce moves nothing: it may approve somebody who takes everything.
+// It is not ours by its nonce, nor does it begin a recovery, in which the theft that follows would only be unclear.
+func TestWhatMovesNothingWithALostNonceHalts(t *testing.T) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.losesANonce()
+		r.Trouble = true
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.untilFilling(r.Hot.Base)
+		r.Chain.Forget()
+		r.Chain.ExternalSpend(r.Hot.Base)
+		r.Blocks(3)
+		if !r.alarmed("external_spend") || len(halted(r.OneChain)) == 0 {
+			t.Errorf("the alarms are %v, and the halts %+v", r.Alarms(), halted(r.OneChain))
+		}
+	})
+}
+
+// The thief's transaction with the lost nonce pays a deposit address, as gas of ours does. It begins no recovery: the
+// theft that follows halts the chain.
+func TestATheftAfterALostNonceHalts(t *testing.T) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		r.losesANonce()
+		r.Trouble = true
+		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.untilFilling(r.Hot.Base)
+		r.Chain.Forget()
+		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: r.Wallet(1).Address, Amount: bursar.Units(1)})
+		r.Blocks(1)
+		thief := bursar.Address{Base: r.Chain.Named("thief")}
+		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(300_000)})
+		r.Blocks(3)
+		if !r.alarmed("external_spend") || len(halted(r.OneChain)) == 0 {
+			t.Errorf("after the theft: the alarms are %v, and the halts %+v", r.Alarms(), halted(r.OneChain))
+		}
+	})
+}
+
 // A compromise order empties the hot wallet also while a nonce of it is lost.
 func TestACompromiseOrderUsesUpALostNonce(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {

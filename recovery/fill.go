@@ -50,3 +50,14 @@ func usesLost(ctx context.Context, tx *store.Tx, id bursar.ChainID, x chain.Exte
 	}
 	return false, err
 }
+
+// movesToOurs reports whether an external spend of the shape of ours moves anything, or failed. One of ours does: what
+// moves nothing may approve somebody who takes everything later.
+func movesToOurs(x chain.ExternalSpend) bool {
+	for _, p := range x.Payments {
+		if p.Address.Base != x.Base && !p.Amount.IsZero() {
+			return true
+		}
+	}
+	return x.Failed
+}

@@ -56,6 +56,7 @@ type Finding struct {
 	Verdict    Verdict
 	OutgoingID bursar.ID
 	Reason     string // for operators
+	ByNonce    bool   // adopted because a transaction of ours was to use up its nonce: it need not be ours
 }
 
 // Assess assesses an external spend, and adopts it if possible, in the transaction that records its block. A
@@ -86,7 +87,7 @@ func (k Assessor) assess(
 ) (Finding, error) {
 	version, err := k.versionOf(ctx, tx, x)
 	if err != nil || !version.ID.IsZero() {
-		return Finding{Adopted, version.ID, "it is another version of an outgoing transaction"},
+		return Finding{Verdict: Adopted, OutgoingID: version.ID, Reason: "it is another version of an outgoing transaction"},
 			errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
 	}
 	f, err := k.fit(ctx, tx, b, x)
@@ -95,10 +96,10 @@ func (k Assessor) assess(
 		return Finding{}, err
 	case len(f.wants) > 0:
 		id, err := k.adopt(ctx, tx, b, x, k.payment(x, f.wants))
-		return Finding{Adopted, id, "it pays " + names(f.wants)}, err
+		return Finding{Verdict: Adopted, OutgoingID: id, Reason: "it pays " + names(f.wants)}, err
 	case f.later:
 		id, err := k.adopt(ctx, tx, b, x, k.payment(x, nil))
-		return Finding{Unclear, id, f.why}, err
+		return Finding{Verdict: Unclear, OutgoingID: id, Reason: f.why}, err
 	}
 	lost := forgot
 	if !lost {
@@ -111,15 +112,15 @@ func (k Assessor) assess(
 	if err != nil {
 		return Finding{}, err
 	}
-	if !shaped && !forgot { // whoever has the key uses exactly that nonce
+	if !forgot && (!shaped || !movesToOurs(x)) { // whoever has the key uses exactly that nonce
 		return Finding{Verdict: ExternalTx, Reason: f.why}, nil
 	}
 	id, err := k.adopt(ctx, tx, b, x, made)
 	if shaped {
-		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.request.Kind), "_", " ") +
-			" of ours"}, err
+		return Finding{Verdict: Adopted, OutgoingID: id, ByNonce: !forgot, Reason: "it has the shape of a " +
+			strings.ReplaceAll(string(made.request.Kind), "_", " ") + " of ours"}, err
 	}
-	return Finding{Unclear, id, f.why}, err
+	return Finding{Verdict: Unclear, OutgoingID: id, Reason: f.why}, err
 }
 
 // remember stores the external spend with its contents.

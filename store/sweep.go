@@ -71,11 +71,13 @@ func (tx Outgoing) AnySweepFrom(ctx context.Context, chain bursar.ChainID, base 
 	return open, err
 }
 
-// AnyWaitsForGas reports whether a transaction of an address is not built because it waits for gas.
+// AnyWaitsForGas reports whether a transaction of an address is not built because it waits for gas, or is to void
+// another one and is in no block: a bump of its fee may need gas.
 func (tx Outgoing) AnyWaitsForGas(ctx context.Context, chain bursar.ChainID, base string) (waits bool, err error) {
 	err = tx.row(ctx, "look for transactions that wait for gas",
-		`SELECT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2 AND s.status = 'new'
-		AND s.waits_for = 'gas')`, []any{string(chain), base}, &waits)
+		`SELECT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2
+		AND (s.status = 'new' AND s.waits_for = 'gas' OR s.status IN ('claimed', 'signed', 'sent') AND s.height = 0
+			AND s.once LIKE 'abandon/%'))`, []any{string(chain), base}, &waits)
 	return waits, err
 }
 
