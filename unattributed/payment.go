@@ -105,8 +105,8 @@ func queue(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)
 }
 
-// ReorgedOut is the reason for which a refund ends before it is signed because its deposit is no longer on the chain, or
-// not as it was.
+// ReorgedOut is the reason for which a refund ends before it is signed because its deposit is no longer on the chain,
+// or not as it was.
 const ReorgedOut = "the deposit was reorged out, or came back with another amount, before it was refunded"
 
 // FailPaidBy ends the refund that an outgoing transaction was to pay, as Fail does, if it was to pay one.

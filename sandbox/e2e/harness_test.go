@@ -160,8 +160,8 @@ func (w *harness) persist(check func() error) error {
 	}
 }
 
-// serverEnded is closed once a service in its own process has ended by itself. What is tried while there is none, between
-// a loss and the start after it, may take several attempts.
+// serverEnded is closed once a service in its own process has ended by itself. What is tried while there is none,
+// between a loss and the start after it, may take several attempts.
 func (w *harness) serverEnded() <-chan struct{} {
 	if w.server == nil || w.server.meant.Load() {
 		return nil
