@@ -71,12 +71,13 @@ func (p *part) least(f figure) {
 // compiled measures what a clean machine compiles for the sandbox, and for the service alone.
 func (s *site) compiled(ctx context.Context) error {
 	p := s.part(partFootprint)
-	for _, program := range []string{"./cmd/bursar", "./sandbox"} {
+	for _, of := range [][2]string{{"the service", "./cmd/bursar"}, {"the sandbox", "./sandbox"}} {
+		name, program := of[0], of[1]
 		out, err := exec.CommandContext(ctx, "go", "list", "-deps", program).Output()
 		if err != nil {
 			return fmt.Errorf("go list %s: %w", program, err)
 		}
-		p.figure(figure{Name: "packages that " + program + " compiles", Unit: "packages",
+		p.figure(figure{Name: "packages that " + name + " compiles", Unit: "packages",
 			Value: float64(strings.Count(string(out), "\n"))})
 		cache := filepath.Join(s.work, "cache"+filepath.Base(program))
 		command := exec.CommandContext(ctx, "go", "build", "-o", os.DevNull, program)
@@ -85,9 +86,9 @@ func (s *site) compiled(ctx context.Context) error {
 		if out, err := command.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", program, err, out)
 		}
-		p.time("", program+" compiled with an empty build cache", time.Since(began), 0)
+		p.time("", name+" compiled with an empty build cache", time.Since(began), 0)
 		used := command.ProcessState.UserTime() + command.ProcessState.SystemTime()
-		p.time("", program+" compiled, processor time", used, 0)
+		p.time("", name+" compiled, processor time", used, 0)
 		if err := os.RemoveAll(cache); err != nil {
 			return err
 		}

@@ -179,10 +179,13 @@ func TestAHeldWithdrawalNamesTheCommandThatLinksIt(t *testing.T) {
 		r.Do(func(tx *store.Tx) error {
 			x := store.ExternalSpend{Chain: id, TxID: "theirs", Height: 1, Status: store.ExternalSettled,
 				OutgoingID: bursar.ID{8}}
-			if err := tx.ExternalSpends().Put(ctx, x); err != nil {
+			theirs := bursar.OutgoingTx{ID: x.OutgoingID, Chain: id, Kind: string(chain.KindWithdrawal), Currency: w.Currency,
+				Request: []byte(`{"kind":"withdrawal"}`), Unsigned: []byte(`{}`), TxID: x.TxID, Height: x.Height}
+			err := errors.Join(tx.Outgoing().InsertAdopted(ctx, theirs, nil), tx.ExternalSpends().Put(ctx, x))
+			if err != nil {
 				return err
 			}
-			x, err := tx.ExternalSpends().ByTx(ctx, id, x.TxID)
+			x, err = tx.ExternalSpends().ByTx(ctx, id, x.TxID)
 			if x.Booked = store.UsedUpAsLoss; err == nil {
 				err = tx.ExternalSpends().Set(ctx, x)
 			}
