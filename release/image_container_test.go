@@ -60,7 +60,7 @@ func TestTheImageRuns(t *testing.T) {
 		t.Skip("only root can make a root of its own")
 	}
 	program := filepath.Join(t.TempDir(), "bursar")
-	prints(t, "go", "build", "-ldflags=-w", "-o", program, "../cmd/bursar")
+	prints(t, "env", "CGO_ENABLED=0", "go", "build", "-ldflags=-w", "-o", program, "../cmd/bursar")
 	content, err := os.ReadFile(program)
 	if err != nil {
 		t.Fatal(err)
