@@ -199,7 +199,7 @@ func (s *Sender) completeVoiding(ctx context.Context, request *chain.TxRequest) 
 			return err
 		}
 		if request.Replaces = &unsigned; s.Chain.Capabilities().Model == chain.AccountModel {
-			return s.completeFiller(ctx, tx, request, first)
+			return completeFiller(request, first)
 		}
 		request.UTXOs = slices.DeleteFunc(request.UTXOs, func(c chain.UTXO) bool {
 			return !slices.ContainsFunc(moved, func(m store.Moved) bool { return m.Resource == c.Outpoint })

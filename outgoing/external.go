@@ -81,8 +81,8 @@ func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.Externa
 }
 
 // judgeExternal asks the books what an external spend is. One that is ours begins a recovery: there may be more. One
-// that is ours by its nonce alone does not: it was known to be lost, and whoever has a key can use that nonce too, and
-// would have what he spends after it judged as what the database has forgotten.
+// that is ours by its nonce alone does not: it was known to be lost, and a thief who has the key can use that nonce too,
+// and would have what is spent after it judged as what the database has forgotten.
 func (e *Externals) judgeExternal(
 	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,
 ) (found recovery.Finding, err error) {

@@ -255,15 +255,13 @@ func completeFilling(p bursar.OutgoingTx, request *chain.TxRequest) error {
 }
 
 // buildFilling builds a transaction, and one that uses up a lost nonce once more if its address holds nothing beside
-// what others take: they wait for it. So with the bump of any transaction that is to void another one, whose funds it
-// may use. A sweep takes what they would take then, and they are left hanging.
+// what others take: they wait for it. A sweep takes what they would take then, and they are left hanging.
 func (s *Sender) buildFilling(
 	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest,
 ) (chain.UnsignedTx, error) {
 	unsigned, err := s.Chain.Build(ctx, request)
 	var funds *chain.NeedsFundsError
-	bumps := request.Replaces != nil && isVoiding(p)
-	if !isFilling(p) && !bumps || !errors.As(err, &funds) || len(request.Reserved) == 0 {
+	if !isFilling(p) || !errors.As(err, &funds) || len(request.Reserved) == 0 {
 		return unsigned, err
 	}
 	request.Reserved = nil

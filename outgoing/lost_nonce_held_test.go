@@ -89,21 +89,37 @@ func (r *harness) popFinal() {
 	})
 }
 
+// hasTheKeyMeanwhile has a lost nonce used up by a transaction that reaches no block: the next one of a thief, who has
+// the key of the hot wallet, has exactly that nonce.
+func (r *harness) hasTheKeyMeanwhile() {
+	r.T.Helper()
+	r.losesANonce()
+	r.Trouble = true
+	r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
+	r.untilFilling(r.Hot.Base)
+	r.Chain.Forget()
+}
+
+func (r *harness) theft() chain.Payment {
+	return chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")}, Amount: bursar.Units(300_000)}
+}
+
+func (r *harness) haltsForTheft() {
+	r.T.Helper()
+	r.Blocks(3)
+	if !r.alarmed("external_spend") || len(halted(r.OneChain)) == 0 {
+		r.T.Errorf("after the theft the alarms are %v, and the halts %+v, want external_spend and a halt", r.Alarms(),
+			halted(r.OneChain))
+	}
+}
+
 // Somebody has the key of the hot wallet while a lost nonce is being used up, and the next nonce is exactly that one:
-// what pays a stranger is not ours by its nonce.
+// what pays an address that is not ours is not ours by its nonce.
 func TestATheftWithALostNonceHalts(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
-		r.losesANonce()
-		r.Trouble = true
-		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
-		r.untilFilling(r.Hot.Base)
-		r.Chain.Forget()
-		thief := bursar.Address{Base: r.Chain.Named("thief")}
-		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(300_000)})
-		r.Blocks(3)
-		if !r.alarmed("external_spend") || len(halted(r.OneChain)) == 0 {
-			t.Errorf("after the theft: the alarms are %v, and the halts %+v", r.Alarms(), halted(r.OneChain))
-		}
+		r.hasTheKeyMeanwhile()
+		r.Chain.ExternalSpend(r.Hot.Base, r.theft())
+		r.haltsForTheft()
 	})
 }
 
@@ -111,16 +127,9 @@ func TestATheftWithALostNonceHalts(t *testing.T) {
 // It is not ours by its nonce, nor does it begin a recovery, in which the theft that follows would only be unclear.
 func TestWhatMovesNothingWithALostNonceHalts(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
-		r.losesANonce()
-		r.Trouble = true
-		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
-		r.untilFilling(r.Hot.Base)
-		r.Chain.Forget()
+		r.hasTheKeyMeanwhile()
 		r.Chain.ExternalSpend(r.Hot.Base)
-		r.Blocks(3)
-		if !r.alarmed("external_spend") || len(halted(r.OneChain)) == 0 {
-			t.Errorf("the alarms are %v, and the halts %+v", r.Alarms(), halted(r.OneChain))
-		}
+		r.haltsForTheft()
 	})
 }
 
@@ -128,19 +137,11 @@ func TestWhatMovesNothingWithALostNonceHalts(t *testing.T) {
 // theft that follows halts the chain.
 func TestATheftAfterALostNonceHalts(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
-		r.losesANonce()
-		r.Trouble = true
-		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
-		r.untilFilling(r.Hot.Base)
-		r.Chain.Forget()
+		r.hasTheKeyMeanwhile()
 		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: r.Wallet(1).Address, Amount: bursar.Units(1)})
 		r.Blocks(1)
-		thief := bursar.Address{Base: r.Chain.Named("thief")}
-		r.Chain.ExternalSpend(r.Hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(300_000)})
-		r.Blocks(3)
-		if !r.alarmed("external_spend") || len(halted(r.OneChain)) == 0 {
-			t.Errorf("after the theft: the alarms are %v, and the halts %+v", r.Alarms(), halted(r.OneChain))
-		}
+		r.Chain.ExternalSpend(r.Hot.Base, r.theft())
+		r.haltsForTheft()
 	})
 }
 

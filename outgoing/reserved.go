@@ -3,6 +3,7 @@ package outgoing
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -11,14 +12,21 @@ import (
 
 // reserved returns, for each asset, what the paying address's other transactions take that are signed or about to be
 // signed and in no block. A node's balance does not include them, and two transactions must not count on the same
-// money.
+// money. What voids another transaction does not wait for the funds of that one: at most one of the two is included.
 func (s *Sender) reserved(ctx context.Context, tx *store.Tx, request chain.TxRequest) ([]chain.Reserve, error) {
 	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Capabilities().ID, request.From.Base, request.ID)
 	if err != nil {
 		return nil, err
 	}
+	moved, err := tx.Reservations().MovedTo(ctx, request.ID)
+	if err != nil {
+		return nil, err
+	}
 	var list []chain.Reserve
 	for _, p := range open {
+		if slices.ContainsFunc(moved, func(m store.Moved) bool { return m.From == p.ID }) {
+			continue
+		}
 		if list, err = addReserved(list, p); err != nil {
 			return nil, err
 		}

@@ -227,20 +227,14 @@ func (s *Sender) payeeOfFiller(
 		Key: chain.KeyRef{Family: family, Branch: chain.DepositBranch, Index: to.Index}}, found, err
 }
 
-// completeFiller gives a filler the nonce of the transaction that it voids, whose own reserved funds no longer count.
-func (s *Sender) completeFiller(
-	ctx context.Context, tx *store.Tx, request *chain.TxRequest, first bursar.OutgoingTx,
-) error {
+// completeFiller gives a filler the nonce of the transaction that it voids.
+func completeFiller(request *chain.TxRequest, first bursar.OutgoingTx) error {
 	nonce, numbered := nonceOfTx(first)
 	if !numbered {
 		return fmt.Errorf("outgoing transaction %s has no nonce", first.ID)
 	}
 	request.Nonce = &nonce
-	without := *request
-	without.ID = first.ID
-	reserved, err := s.reserved(ctx, tx, without)
-	request.Reserved = reserved
-	return err
+	return nil
 }
 
 // message says which transactions wait behind which, and which command ends that.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
-	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
 
@@ -17,20 +16,7 @@ func failsAfterAll(r *bursartest.OneChain, prepare func() (before, txID, receive
 	file := filepath.Join(r.T.TempDir(), "seed.marks")
 	r.Guarded(file)
 	before, txID, receiver := prepare()
-	r.Restore(before)
-	r.Halt(byAnn)
-	r.Follower.Current = func() bool { return true }
-	r.CatchUp()
-	_, err := r.SettleExternal()
-	r.Must(err)
-	r.Undo(txID, txID)
-	r.CatchUp()
-	r.Guarded(file)
-	r.Follower.Wait = bursartest.LongWait
-	r.Resume(byAnn)
-	r.Trouble = true
-	r.Chain.FailBroadcasts(sim.LostSilently, 1000)
-	r.Recovered()
+	lossInNoBlock(r, file, before, txID)
 	r.Chain.Close(receiver)
 	r.Chain.ClearFaults()
 	r.Trouble = false

@@ -10,21 +10,28 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// refundedTwice has a refund made, restores a database from before it was requested, resumes the chain with a loss, has
-// the refund requested again for another address or the same, and puts the first one back.
-func refundedTwice(r *bursartest.OneChain, to string) (d bursar.Deposit, first bursar.Resolution) {
+// sendsARefund has a refund signed and sent, guarded by the marks in a file, and makes a backup before its request.
+func sendsARefund(r *bursartest.OneChain) (d bursar.Deposit, n bursar.Resolution, before, file string) {
 	r.T.Helper()
-	file := filepath.Join(r.T.TempDir(), "seed.marks")
+	file = filepath.Join(r.T.TempDir(), "seed.marks")
 	r.Guarded(file)
 	r.Prepare()
 	d = r.Astray()
 	r.Settle()
-	before := r.Backup()
+	before = r.Backup()
 	r.SendBack(d, "sender")
 	r.Step()
-	if first = r.Resolution(d); first.TxID == "" {
+	if n = r.Resolution(d); n.TxID == "" {
 		r.T.Fatal("nothing was sent")
 	}
+	return d, n, before, file
+}
+
+// refundedTwice has a refund made, restores a database from before it was requested, resumes the chain with a loss, has
+// the refund requested again for another address or the same, and puts the first one back.
+func refundedTwice(r *bursartest.OneChain, to string) (d bursar.Deposit, first bursar.Resolution) {
+	r.T.Helper()
+	d, first, before, file := sendsARefund(r)
 	r.Chain.Mine(4)
 	r.Restore(before)
 	r.Halt(byAnn)

@@ -3,7 +3,6 @@ package recovery_test
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,17 +19,7 @@ func refundForgotten(
 	r *bursartest.OneChain, before func(d bursar.Deposit),
 ) (d bursar.Deposit, first bursar.Resolution) {
 	r.T.Helper()
-	file := filepath.Join(r.T.TempDir(), "seed.marks")
-	r.Guarded(file)
-	r.Prepare()
-	d = r.Astray()
-	r.Settle()
-	backup := r.Backup()
-	r.SendBack(d, "sender")
-	r.Step()
-	if first = r.Resolution(d); first.TxID == "" {
-		r.T.Fatal("nothing was sent")
-	}
+	d, first, backup, file := sendsARefund(r)
 	r.Chain.Forget()
 	r.Restore(backup)
 	before(d)

@@ -112,7 +112,7 @@ func (k Assessor) assess(
 	if err != nil {
 		return Finding{}, err
 	}
-	if !forgot && (!shaped || !movesToOurs(x)) { // whoever has the key uses exactly that nonce
+	if !forgot && (!shaped || !movesToOurs(x)) { // a thief who has the key uses exactly that nonce
 		return Finding{Verdict: ExternalTx, Reason: f.why}, nil
 	}
 	id, err := k.adopt(ctx, tx, b, x, made)

@@ -164,8 +164,8 @@ func (h *history) nothingHalted() error {
 		}
 		halts, haltsErr := tx.Halts().List(h.ctx)
 		for _, halt := range halts {
-			if _, account := halt.Scope.Account(); account && (len(h.gone) > 0 || halt.Kind == store.HaltByRefundReversal) {
-				continue // a deposit that was reorged out for good freezes its account, as a payment does that paid after all
+			if _, account := halt.Scope.Account(); account && (len(h.gone) > 0 || h.paidAfterAll(tx, halt)) {
+				continue // a deposit that was reorged out for good freezes its account
 			}
 			return fmt.Errorf("%s is halted by %s: %s", halt.Scope, halt.Kind, halt.Reason)
 		}

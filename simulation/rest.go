@@ -123,12 +123,25 @@ func (h *history) approveAll() {
 func (h *history) frozen(id bursar.ID) (is bool) {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
 		halts, err := tx.Halts().Of(h.ctx, store.HaltAccount(id))
-		for _, halt := range halts {
-			is = is || len(h.gone) > 0 || halt.Kind == store.HaltByRefundReversal
-		}
+		is = slices.ContainsFunc(halts, func(halt store.Halt) bool {
+			return len(h.gone) > 0 || halt.Kind == store.HaltByRefundReversal
+		})
 		return err
 	}))
 	return is
+}
+
+// paidAfterAll reports whether an account is frozen because a payment whose refund it has spent was paid after all: the
+// operator asks the customer for that, and the freeze ends only if the payment fails again.
+func (h *history) paidAfterAll(tx *store.Tx, halt store.Halt) bool {
+	if halt.Kind != store.HaltByRefundReversal {
+		return false
+	}
+	id, err := bursar.ParseID(halt.Ref)
+	h.fail(err)
+	w, err := tx.Withdrawals().ByID(h.ctx, id)
+	h.fail(err)
+	return w.Status == bursar.WithdrawalConfirmed
 }
 
 // lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block
