@@ -81,7 +81,7 @@ func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.Externa
 }
 
 // judgeExternal asks the books what an external spend is. One that is ours begins a recovery: there may be more. One
-// that is ours by its nonce alone does not: it was known to be lost, and a thief who has the key can use that nonce too,
+// that is ours by its nonce alone does not: it was known to be lost, and a thief who has the key can use that nonce,
 // and would have what is spent after it judged as what the database has forgotten.
 func (e *Externals) judgeExternal(
 	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,

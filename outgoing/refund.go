@@ -69,8 +69,8 @@ func (s *Sender) payRefund(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 	return unattributed.Assign(ctx, tx, n, request.ID)
 }
 
-// endIfRecalled ends an unsigned outgoing transaction whose refund was called back, or whose deposit is no longer on its
-// chain, or came back with another amount. It returns any other outgoing transaction unchanged.
+// endIfRecalled ends an unsigned outgoing transaction whose refund was called back, or whose deposit is no longer on
+// its chain, or came back with another amount. It returns any other outgoing transaction unchanged.
 func (s *Sender) endIfRecalled(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
 	if !errors.Is(err, unattributed.ErrRecalled) {
