@@ -6,7 +6,7 @@ import (
 )
 
 // Invoice is a charge whose deposits add up: clients call it a charge of rule "sum". It is priced in one unit, and may
-// be paid in several currencies, each at an address of its own. What it became follows from its facts by Judge.
+// be paid in several currencies, each at an address of its own. What it became follows from its facts by Evaluate.
 type Invoice struct {
 	Number    int64 // from the numbers of wallets: it orders charges of both rules
 	ID        ID
@@ -168,11 +168,11 @@ type InvoiceState struct {
 	Due       Amount    // required and neither received, less what was returned, nor pending; never below zero
 	Over      Amount    // received beyond what was required
 	TurnsAt   time.Time // when the status changes by itself; zero: never
-	Payments  []JudgedPayment
+	Payments  []EvaluatedPayment
 }
 
-// JudgedPayment is a payment with what became of it.
-type JudgedPayment struct {
+// EvaluatedPayment is a payment with what became of it.
+type EvaluatedPayment struct {
 	Payment
 	Counted bool
 	Why     string // the reason why it does not count; empty where it does

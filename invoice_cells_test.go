@@ -79,7 +79,7 @@ func TestTheStatusOfEveryCell(t *testing.T) {
 			if pending > 0 {
 				list = append(list, payment(2, pending, bursar.DepositPending))
 			}
-			s := v.Judge(list, now)
+			s := v.Evaluate(list, now)
 			if s.Status != status {
 				t.Errorf("%d credited, %d pending, case %d: got %s, want %s", credited, pending, i, s.Status, status)
 			}
@@ -93,7 +93,7 @@ func TestTheStatusOfEveryCell(t *testing.T) {
 			}
 			for n, p := range list { // a client's mark decides
 				p.Resolution = bursar.ResolveAccept
-				marked := v.Judge(slices.Concat(list[:n], []bursar.Payment{p}, list[n+1:]), now)
+				marked := v.Evaluate(slices.Concat(list[:n], []bursar.Payment{p}, list[n+1:]), now)
 				wantMarked := bursar.ChargePaid
 				if credited == 0 || s.Status != bursar.ChargePaid && p.Deposit.Status == bursar.DepositPending {
 					wantMarked = bursar.ChargeConfirming

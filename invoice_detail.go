@@ -173,10 +173,10 @@ func (d *InvoiceDetail) State(now time.Time) InvoiceState {
 		}
 		p.Value, p.rest = value, p.Rate.rest(p.Deposit.Amount, Currency{Decimals: p.Decimals}, d.Unit)
 	}
-	return d.Judge(d.Payments, now)
+	return d.Evaluate(d.Payments, now)
 }
 
-// PaidWithout reports whether an invoice is paid without one of its payments, as its facts were judged last. Such a
+// PaidWithout reports whether an invoice is paid without one of its payments, as its facts were evaluated last. Such a
 // payment counts no more once it is refunded: were another one reorged out, the charge would be paid by money that has
 // left.
 func (d *InvoiceDetail) PaidWithout(deposit ID, now time.Time) bool {
@@ -184,12 +184,12 @@ func (d *InvoiceDetail) PaidWithout(deposit ID, now time.Time) bool {
 	for i := range others {
 		others[i].Void = others[i].Void || others[i].Deposit.ID == deposit
 	}
-	return d.Judge(others, now).Status == ChargePaid
+	return d.Evaluate(others, now).Status == ChargePaid
 }
 
-// RefundTerms returns what a refund of a payment means for the invoice, as its facts were judged last. The rate is the
-// one by which the refund is measured. Surplus is what of it the invoice has received beyond what is required and has
-// not paid back: it counts no more, or it would pay in the place of another payment that is reorged out. Void means
+// RefundTerms returns what a refund of a payment means for the invoice, as its facts were evaluated last. The rate is
+// the one by which the refund is measured. Surplus is what of it the invoice has received beyond what is required and
+// has not paid back: it counts no more, or it would pay in the place of another payment that is reorged out. Void means
 // that the payment counts no more at all.
 func (d *InvoiceDetail) RefundTerms(s InvoiceState, deposit ID, amount Amount, rate Rate, now time.Time) InvoiceRefund {
 	r := InvoiceRefund{

@@ -40,7 +40,7 @@ func (s InvoiceState) Events(before InvoiceRecord, what []Moment, changed []ID, 
 
 // anyLate reports whether one of some payments is credited and late.
 func (s InvoiceState) anyLate(v Invoice, among []ID) bool {
-	return slices.ContainsFunc(s.Payments, func(p JudgedPayment) bool {
+	return slices.ContainsFunc(s.Payments, func(p EvaluatedPayment) bool {
 		return p.Deposit.Status == DepositConfirmed && v.late(p.Payment) && slices.Contains(among, p.Deposit.ID)
 	})
 }

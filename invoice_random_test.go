@@ -49,8 +49,8 @@ func TestTheOrderOfPaymentsMeansNothing(t *testing.T) {
 			list = append(list, anyPayment(t, byte(i)))
 		}
 		now := invoiceStart.Add(time.Duration(rapid.IntRange(0, 9).Draw(t, "now")) * 10 * time.Minute)
-		want := v.Judge(list, now)
-		got := v.Judge(rapid.Permutation(list).Draw(t, "order"), now)
+		want := v.Evaluate(list, now)
+		got := v.Evaluate(rapid.Permutation(list).Draw(t, "order"), now)
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			t.Fatalf("got %+v, want %+v", got, want)
 		}
@@ -61,9 +61,9 @@ func TestTheOrderOfPaymentsMeansNothing(t *testing.T) {
 		out := slices.Clone(list)
 		i := rapid.IntRange(0, len(list)-1).Draw(t, "reorged")
 		out[i].Deposit.Status = bursar.DepositOrphaned
-		v.Judge(out, now)
+		v.Evaluate(out, now)
 		out[i] = list[i]
-		if back := v.Judge(out, now); fmt.Sprintf("%+v", back) != fmt.Sprintf("%+v", want) {
+		if back := v.Evaluate(out, now); fmt.Sprintf("%+v", back) != fmt.Sprintf("%+v", want) {
 			t.Fatalf("got %+v after a reorganisation, want %+v", back, want)
 		}
 		if want.Status == bursar.ChargePaid && !slices.Contains(want.Labels, bursar.LabelMarked) &&
@@ -94,7 +94,7 @@ func TestPayingWhatIsDuePays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := v.Judge(list, invoiceStart)
+			s := v.Evaluate(list, invoiceStart)
 			due, err := rate.Payable(s.Due, fiat, c)
 			if err != nil {
 				t.Skip("more than an amount can be")
@@ -113,7 +113,7 @@ func TestPayingWhatIsDuePays(t *testing.T) {
 			p := payment(byte(i), 0, bursar.DepositConfirmed)
 			p.Rate, p.Value, p.Decimals, p.Places = rate, value, c.Decimals, c.Places
 			list = append(list, p)
-			got := v.Judge(list, invoiceStart)
+			got := v.Evaluate(list, invoiceStart)
 			if part == due && (got.Status != bursar.ChargePaid || got.Attention) {
 				t.Fatalf("got %s %s after paying %s at %s, want paid", got.Status, got.Labels, c.Exact(due), rate)
 			}

@@ -6,7 +6,7 @@
 // internal or unavailable, never shown; an object of another account is answered exactly like one that does not exist.
 //
 // Idempotency keys: the response of a change is stored in the transaction that makes the change, and is given again
-// byte for byte. A refusal changed nothing and is not stored, so a repeated request is judged again.
+// byte for byte. A refusal changed nothing and is not stored, so a repeated request is evaluated again.
 package api
 
 import (

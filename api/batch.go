@@ -57,7 +57,7 @@ func (a *api) withdrawEach(ctx context.Context, c *call) (any, error) {
 	if settled {
 		return answer, a.DB.Do(ctx, func(tx *store.Tx) error { return c.keep(tx, answer) })
 	}
-	var err error // the outcome of one is not known: the same request again is judged again
+	var err error // the outcome of one is not known: the same request again is evaluated again
 	c.kept, err = success(answer)
 	return answer, err
 }

@@ -162,7 +162,7 @@ func wantsStream(r *http.Request) bool {
 type stream func(w http.ResponseWriter, r *http.Request, c *call) error
 
 // streamCharge is GET charge/events as a stream: the charge as it is, and again at each change until the client goes,
-// the server ends or the key may not read any more, which is judged again before anything is sent.
+// the server ends or the key may not read any more, which is evaluated again before anything is sent.
 func (a *api) streamCharge(w http.ResponseWriter, r *http.Request, c *call) error {
 	asked := chargeWatchOf(c)
 	if c.in.err != nil {
@@ -213,7 +213,7 @@ func (a *api) streamCharge(w http.ResponseWriter, r *http.Request, c *call) erro
 	}
 }
 
-// mayStillRead judges the key of a stream again: one that was revoked or has expired reads no more.
+// mayStillRead evaluates the key of a stream again: one that was revoked or has expired reads no more.
 func (a *api) mayStillRead(r *http.Request, c *call) error {
 	ctx, cancel := context.WithTimeout(r.Context(), workTime)
 	defer cancel()

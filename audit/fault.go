@@ -117,14 +117,14 @@ func (a *Auditor) write(ctx context.Context, f findings) error {
 		if len(f.faults) == 0 && len(f.gone) == 0 {
 			return nil
 		}
-		return a.judge(ctx, tx, f)
+		return a.evaluate(ctx, tx, f)
 	})
 }
 
 const alarmKind = "books_contradict"
 
-// judge records new faults, removes those that are gone, and halts what the rest concerns.
-func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
+// evaluate records new faults, removes those that are gone, and halts what the rest concerns.
+func (a *Auditor) evaluate(ctx context.Context, tx *store.Tx, f findings) error {
 	for _, fault := range f.gone {
 		if err := tx.BookFaults().Drop(ctx, fault.Kind, fault.Ref); err != nil {
 			return err

@@ -91,7 +91,7 @@ func (a *Auditor) writeTrial(ctx context.Context, f findings) error {
 		if err := tx.Audits().Set(ctx, now); err != nil || len(f.faults) == 0 && len(f.gone) == 0 {
 			return err
 		}
-		return a.judge(ctx, tx, f)
+		return a.evaluate(ctx, tx, f)
 	})
 }
 

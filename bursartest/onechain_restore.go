@@ -54,7 +54,7 @@ func (r *OneChain) Recovered() {
 	r.T.Fatal("the chain is still recovering")
 }
 
-// Unclear returns the external spends that an operator has to judge.
+// Unclear returns the external spends that an operator has to evaluate.
 func (r *OneChain) Unclear() (list []store.ExternalSpend) {
 	r.View(func(tx *store.Tx) (err error) {
 		list, err = tx.ExternalSpends().List(ctx, r.Chain.Capabilities().ID, store.ExternalUnclear, 100)

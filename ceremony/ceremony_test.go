@@ -22,7 +22,7 @@ const (
 	oneKey     = "wpkh(%s/<0;1>/*)"
 )
 
-// run has the script interpreter of btcd judge the input of a finished transaction.
+// run has the script interpreter of btcd evaluate the input of a finished transaction.
 func (b *harness) run(raw []byte) {
 	b.Helper()
 	tx := new(wire.MsgTx)
@@ -113,7 +113,7 @@ func TestWhatAPersonReadsIsMadeOfTheBytes(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, twoOfThree)
 	bundle := b.sign(b.bundle(b.packet()), 1)
-	tx, err := b.own.Judge(bundle, now)
+	tx, err := b.own.Evaluate(bundle, now)
 	if err != nil {
 		t.Fatal(err)
 	}

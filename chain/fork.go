@@ -29,8 +29,8 @@ func (f Fork) when() string {
 	return "on " + f.Time.Format("2006-01-02 15:04 UTC")
 }
 
-// judge records that a program is too old for the fork.
-func (f Fork) judge(r *Report, software Software, now time.Time, height uint64) {
+// evaluate records that a program is too old for the fork.
+func (f Fork) evaluate(r *Report, software Software, now time.Time, height uint64) {
 	needs, known := f.Needs[software.Name]
 	if !known || software.Version.Compare(needs) >= 0 {
 		return

@@ -22,8 +22,8 @@ type lag struct {
 	since map[string]time.Time
 }
 
-// Lacking judges an endpoint that lacks the blocks after a height, of which it has announced the newest: no error while
-// another node behind the same URL may be a little late, else that of Without.
+// Lacking evaluates an endpoint that lacks the blocks after a height, of which it has announced the newest: no error
+// while another node behind the same URL may be a little late, else that of Without.
 func (n *Nodes) Lacking(s *rpc.Session, after, newest uint64, err error) error {
 	if after+maxLag >= newest && !n.lag.lasts(s.Name(), n.Now()) {
 		return nil

@@ -10,24 +10,25 @@ type Tested struct {
 	How      string
 }
 
-// JudgeSoftware records what is known of the program that a mainnet node runs, which is named by text: Bad where it is
+// CheckSoftware records what is known of the program that a mainnet node runs, which is named by text: Bad where it is
 // too old for a fork that has happened, Warning where it is too old for a coming one or outside the tested versions. A
-// program that the definition does not list is not judged. height is the node's newest block, 0 where it is not known.
-func (d Definition) JudgeSoftware(r *Report, text string, now time.Time, height uint64) {
+// program that the definition does not list is not evaluated. height is the node's newest block, 0 where it is not
+// known.
+func (d Definition) CheckSoftware(r *Report, text string, now time.Time, height uint64) {
 	software, ok := d.ParseSoftware(text)
 	if !ok {
 		return
 	}
 	for _, fork := range d.Forks {
-		fork.judge(r, software, now, height)
+		fork.evaluate(r, software, now, height)
 	}
 	for _, tested := range d.Tested {
-		tested.judge(r, software)
+		tested.evaluate(r, software)
 	}
 }
 
-// judge compares the version of a program with those that were tested; another program is not judged.
-func (tested Tested) judge(r *Report, software Software) {
+// evaluate compares the version of a program with those that were tested; another program is not evaluated.
+func (tested Tested) evaluate(r *Report, software Software) {
 	switch {
 	case tested.Software != software.Name:
 	case software.Version.Compare(tested.From) < 0:

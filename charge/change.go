@@ -91,7 +91,7 @@ type Resolution struct {
 func (s *Service) Resolve(ctx context.Context, r Resolution) (bursar.InvoiceDetail, error) {
 	return s.change(ctx, r.Change,
 		func(tx *store.Tx, d *bursar.InvoiceDetail, state bursar.InvoiceState) (bursar.Moment, error) {
-			p, err := judged(state, r.Deposit)
+			p, err := evaluated(state, r.Deposit)
 			if err != nil {
 				return "", err
 			}
@@ -119,14 +119,14 @@ func (s *Service) Resolve(ctx context.Context, r Resolution) (bursar.InvoiceDeta
 		})
 }
 
-// judged returns a payment of an invoice, or bursar.ErrNotFound.
-func judged(state bursar.InvoiceState, deposit bursar.ID) (bursar.JudgedPayment, error) {
+// evaluated returns a payment of an invoice, or bursar.ErrNotFound.
+func evaluated(state bursar.InvoiceState, deposit bursar.ID) (bursar.EvaluatedPayment, error) {
 	for _, p := range state.Payments {
 		if p.Deposit.ID == deposit {
 			return p, nil
 		}
 	}
-	return bursar.JudgedPayment{}, bursar.ErrNotFound
+	return bursar.EvaluatedPayment{}, bursar.ErrNotFound
 }
 
 // errChosen is returned where another request chose the currency first.

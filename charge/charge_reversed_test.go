@@ -175,9 +175,9 @@ func (h *history) drop(depth int) {
 	h.dropped = append(h.dropped, drop...)
 }
 
-// judge checks every charge: it is paid if and only if a credited deposit reaches its minimum and was seen before its
-// end. The receiver, who counts the events, knows the same.
-func (h *history) judge() error {
+// evaluate checks every charge: it is paid if and only if a credited deposit reaches its minimum and was seen before
+// its end. The receiver, who counts the events, knows the same.
+func (h *history) evaluate() error {
 	notified := map[string]string{} // the deposit by which a charge counts as paid
 	for _, e := range h.events() {
 		switch {
@@ -226,7 +226,7 @@ func TestRandomHistoriesOfCharges(t *testing.T) {
 				h := &history{harness: newHarness(t, url), random: rand.New(rand.NewPCG(uint64(seed), 3))}
 				for range 150 {
 					h.act()
-					if err := h.judge(); err != nil {
+					if err := h.evaluate(); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -120,7 +120,7 @@ const (
 )
 
 // Run records, until ctx ends, that invoices have expired, and the events of that. Nothing else depends on it: every
-// reader of an invoice judges it by the clock.
+// reader of an invoice evaluates it by the clock.
 func (s *Service) Run(ctx context.Context) error {
 	for {
 		n, err := s.Turn(ctx)

@@ -99,10 +99,10 @@ func (h *sums) drop(depth int) {
 	h.dropped = append(h.dropped, drop...)
 }
 
-// judge checks that what is recorded of every charge is what its facts say, that every deposit to it is one of its
+// evaluate checks that what is recorded of every charge is what its facts say, that every deposit to it is one of its
 // payments, that no more is refunded than was credited, and that its receiver, who drops old versions, knows whether it
 // is paid.
-func (h *sums) judge(notified map[bursar.ID]wire.Invoice) error {
+func (h *sums) evaluate(notified map[bursar.ID]wire.Invoice) error {
 	for _, c := range h.charges[max(0, len(h.charges)-8):] {
 		d := h.now(c)
 		s := d.State(h.DB.Now())
@@ -169,7 +169,7 @@ func TestRandomHistoriesOfSums(t *testing.T) {
 					if i%5 != 0 {
 						continue
 					}
-					if err := h.judge(h.receiver()); err != nil {
+					if err := h.evaluate(h.receiver()); err != nil {
 						t.Fatalf("after %d steps: %v", i, err)
 					}
 				}

@@ -81,7 +81,7 @@ func (s *Service) Refund(ctx context.Context, r Refund) (d bursar.InvoiceDetail,
 			return s.refundedBefore(ctx, r, w, err)
 		}
 	}
-	var p bursar.JudgedPayment
+	var p bursar.EvaluatedPayment
 	var amount bursar.Amount
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		v, err := tx.Invoices().Get(ctx, r.Account, r.Charge)
@@ -125,12 +125,12 @@ func trimmed(a bursar.Amount, p bursar.Payment) string { return a.Rounded(p.Deci
 // refundable returns the payment of a request and how much of it is to be paid back.
 func (s *Service) refundable(
 	r Refund, d bursar.InvoiceDetail, state bursar.InvoiceState,
-) (p bursar.JudgedPayment, amount bursar.Amount, err error) {
+) (p bursar.EvaluatedPayment, amount bursar.Amount, err error) {
 	if state.Status == bursar.ChargeOpen || state.Status == bursar.ChargeConfirming {
 		return p, amount, bursar.RefuseField(bursar.CodeInvalidRequest, "chargeID",
 			"the charge is %s and still takes payments: cancel it or wait for its end before a refund", state.Status)
 	}
-	if p, err = judged(state, r.Deposit); err != nil {
+	if p, err = evaluated(state, r.Deposit); err != nil {
 		return p, amount, err
 	}
 	if len(d.Refunds) >= bursar.MaxRefunds {
@@ -156,7 +156,7 @@ func (s *Service) refundable(
 }
 
 // part returns how much a named part of a payment is.
-func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail, state bursar.InvoiceState,
+func (s *Service) part(r Refund, p bursar.EvaluatedPayment, d bursar.InvoiceDetail, state bursar.InvoiceState,
 	currency bursar.Currency) (bursar.Amount, error) {
 	if r.Part == RefundAll && r.Rate != RateNow {
 		return p.Refundable(), nil
@@ -186,7 +186,7 @@ func (s *Service) part(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail,
 // unpaidBack returns what is left of a payment's value once its refunds are taken from it, by what these were worth
 // when it was paid. A refund by the rate of today measures them by that one where it is the higher, or the same request
 // would pay back more each time.
-func (s *Service) unpaidBack(r Refund, p bursar.JudgedPayment, d bursar.InvoiceDetail) bursar.Amount {
+func (s *Service) unpaidBack(r Refund, p bursar.EvaluatedPayment, d bursar.InvoiceDetail) bursar.Amount {
 	rate := s.measure(r, d, p.Payment)
 	value, err := rate.Value(p.Refunded, bursar.Currency{Decimals: p.Decimals}, d.Unit)
 	if err != nil {

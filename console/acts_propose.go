@@ -138,9 +138,9 @@ func MayAct(
 	}
 }
 
-// Judge has proposals judged by the people of the console, their approvals confirmed by passkeys or signed by one of
-// the SSH keys that the configuration names as theirs, and each step recorded.
-func Judge(p *proposal.Service, people *operator.Service, keys []proposal.PersonKey) {
+// Evaluate has proposals evaluated by the people of the console, their approvals confirmed by passkeys or signed by one
+// of the SSH keys that the configuration names as theirs, and each step recorded.
+func Evaluate(p *proposal.Service, people *operator.Service, keys []proposal.PersonKey) {
 	p.Record, p.May = RecordProposal, MayAct(people.At)
 	p.Verify = func(ctx context.Context, tx *store.Tx, person bursar.ID, one store.Proposal, evidence string) error {
 		if proposal.Signed(evidence) {

@@ -205,7 +205,7 @@ func (c *Console) seenOrder(v *visit) (p roster.Policy, one relay.Order, err err
 	return p, one, bursar.ErrNotFound
 }
 
-// takeApproval hands on what a passkey signed. The signer judges it again: what is checked here keeps mistakes out.
+// takeApproval hands on what a passkey signed. The signer evaluates it again: what is checked here keeps mistakes out.
 func (c *Console) takeApproval(v *visit) (string, error) {
 	p, one, err := c.seenOrder(v)
 	if err != nil {

@@ -69,7 +69,7 @@ func New(c Config) (*Console, error) {
 		h.who = c.Who
 	}
 	if c.Acts.Proposals != nil {
-		Judge(c.Acts.Proposals, c.People, c.SSHKeys)
+		Evaluate(c.Acts.Proposals, c.People, c.SSHKeys)
 	}
 	if err := h.trust(); err != nil {
 		return nil, err

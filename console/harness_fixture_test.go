@@ -67,7 +67,7 @@ func newFixture(t *testing.T, db *store.DB) *fixture {
 				}}}},
 	}
 	o.console.Acts = acts
-	Judge(acts.Proposals, o.console.People, nil)
+	Evaluate(acts.Proposals, o.console.People, nil)
 	o.Do(func(tx *store.Tx) error {
 		for _, p := range o.people {
 			var roles []string

@@ -31,8 +31,8 @@ func (c Announcer) announce(
 	return c.record(ctx, tx, events)
 }
 
-// afterCredit marks the charges that credited deposits pay, and returns the event of each deposit. Invoices are judged
-// first: every credit takes both kinds of charges in this order, so that two never wait for each other.
+// afterCredit marks the charges that credited deposits pay, and returns the event of each deposit. Invoices are
+// evaluated first: every credit takes both kinds of charges in this order, so that two never wait for each other.
 func (c Announcer) afterCredit(
 	ctx context.Context, tx *store.Tx, depth wire.ConfirmationContext, credited []bursar.Deposit,
 ) ([]bursar.Event, error) {

@@ -16,8 +16,8 @@ import (
 // creditsAtOnce is the largest number of deposits that one transaction credits.
 const creditsAtOnce = 500
 
-// judgedAtOnce is the largest number of pending deposits that are judged at once.
-const judgedAtOnce = 200
+// evaluatedAtOnce is the largest number of pending deposits that are evaluated at once.
+const evaluatedAtOnce = 200
 
 // AnyDue implements follow.Creditor.
 func (h *Handler) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) (bool, error) {

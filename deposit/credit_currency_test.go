@@ -95,7 +95,7 @@ func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
 		if f.Deposits.Ignored() != 1 {
 			t.Errorf("%d transfers are ignored, want 1", f.Deposits.Ignored())
 		}
-		f.Must(f.Deposits.JudgePending(ctx, f.Lease))
+		f.Must(f.Deposits.EvaluatePending(ctx, f.Lease))
 	})
 }
 

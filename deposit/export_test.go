@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// JudgePending re-evaluates pending deposits, as Begin does.
-func (h *Handler) JudgePending(ctx context.Context, lease store.Lease) error {
-	return h.judgePending(ctx, lease)
+// EvaluatePending re-evaluates pending deposits, as Begin does.
+func (h *Handler) EvaluatePending(ctx context.Context, lease store.Lease) error {
+	return h.evaluatePending(ctx, lease)
 }
 
 // Waited makes every deposit's wait for a second opinion so much longer.
@@ -21,7 +21,7 @@ func (o *Quorum) Waited(longer time.Duration) {
 	}
 }
 
-// Hear asks every endpoint about a deposit that waits in a block, and returns the judgement.
+// Hear asks every endpoint about a deposit that waits in a block, and returns the evaluation.
 func (o *Quorum) Hear(ctx context.Context, ref chain.BlockRef, d bursar.Deposit) string {
 	j := o.collectReports(ctx, awaitingBlock{ref: ref, waiting: []bursar.Deposit{d}, all: []bursar.Deposit{d}})
 	switch {

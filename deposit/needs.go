@@ -34,7 +34,7 @@ func keysOf(t chain.Transfer) [2]weighed {
 	return [2]weighed{{txID: t.TxID, contract: t.Contract}, {address: t.Address, contract: t.Contract}}
 }
 
-// of returns the amount by which a transfer is judged.
+// of returns the amount by which a transfer is evaluated.
 func (w weights) of(t chain.Transfer) bursar.Amount {
 	amount := t.Amount
 	for _, key := range keysOf(t) {
@@ -55,14 +55,14 @@ func needs(currency bursar.Currency, amount bursar.Amount) (required uint32, opi
 
 // Begin re-evaluates pending deposits with the current settings when the chain lease is acquired.
 func (h *Handler) Begin(ctx context.Context, lease store.Lease) {
-	if err := h.judgePending(ctx, lease); err != nil && ctx.Err() == nil {
+	if err := h.evaluatePending(ctx, lease); err != nil && ctx.Err() == nil {
 		h.Log.Warn("pending deposits not re-evaluated at the start", "chain", lease.Chain, "error", err)
 	}
 }
 
-// judgePending re-evaluates every pending deposit with the current settings, which may have changed since it was
+// evaluatePending re-evaluates every pending deposit with the current settings, which may have changed since it was
 // recorded.
-func (h *Handler) judgePending(ctx context.Context, lease store.Lease) error {
+func (h *Handler) evaluatePending(ctx context.Context, lease store.Lease) error {
 	above := int64(0)
 	for {
 		var page []bursar.Deposit
@@ -70,22 +70,22 @@ func (h *Handler) judgePending(ctx context.Context, lease store.Lease) error {
 			if _, err = tx.Leases().Fence(ctx, lease); err != nil {
 				return err
 			}
-			if page, err = tx.Deposits().PendingOn(ctx, lease.Chain, above, judgedAtOnce); err != nil {
+			if page, err = tx.Deposits().PendingOn(ctx, lease.Chain, above, evaluatedAtOnce); err != nil {
 				return err
 			}
-			return h.judge(ctx, tx, page)
+			return h.evaluate(ctx, tx, page)
 		})
 		if err != nil {
-			return fmt.Errorf("judge pending deposits: %w", err)
+			return fmt.Errorf("evaluate pending deposits: %w", err)
 		}
-		if len(page) < judgedAtOnce {
+		if len(page) < evaluatedAtOnce {
 			return nil
 		}
 		above = page[len(page)-1].Number
 	}
 }
 
-func (h *Handler) judge(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+func (h *Handler) evaluate(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	blocks := map[uint64]weights{}
 	for _, d := range deposits {
 		currency, err := h.Registry.Get(d.Currency)

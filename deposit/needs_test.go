@@ -28,9 +28,9 @@ func raise(f *followtest.Harness, kinds ...string) {
 	}))
 }
 
-// More blocks wait for a second opinion than one step judges. No alarm closes before the last of them is judged: an
-// operator may rely on that.
-func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
+// More blocks wait for a second opinion than one step evaluates. No alarm closes before the last of them is evaluated:
+// an operator may rely on that.
+func TestNoAlarmEndsBeforeEveryBlockIsEvaluated(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		for range 10 {
 			f.Pay(60_000)
@@ -51,9 +51,9 @@ func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
 	})
 }
 
-// More deposits of one block wait than one step takes. No alarm closes before the last of them is judged, which is the
-// one that is denied.
-func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
+// More deposits of one block wait than one step takes. No alarm closes before the last of them is evaluated, which is
+// the one that is denied.
+func TestNoAlarmEndsBeforeEveryDepositIsEvaluated(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		for range 200 {
 			f.Pay(60_000)
@@ -121,7 +121,7 @@ func TestWhatNobodyReportsHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// While endpoints do not answer, more blocks than one step judges do not cause an immediate retry.
+// While endpoints do not answer, more blocks than one step evaluates do not cause an immediate retry.
 func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Down("b", true)
@@ -140,7 +140,7 @@ func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
 }
 
 // A process that has lost the chain lease decides nothing about its deposits.
-func TestALostLeaseJudgesNothing(t *testing.T) {
+func TestALostLeaseEvaluatesNothing(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)
 		f.Sim.Mine(3)
@@ -156,8 +156,8 @@ func TestALostLeaseJudgesNothing(t *testing.T) {
 		if _, err := f.Quorum.Step(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("it ends with %v, want %v", err, store.ErrLeaseLost)
 		}
-		if err := f.Deposits.JudgePending(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("judging what is pending ends with %v, want %v", err, store.ErrLeaseLost)
+		if err := f.Deposits.EvaluatePending(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
+			t.Errorf("evaluating what is pending ends with %v, want %v", err, store.ErrLeaseLost)
 		}
 		f.CatchUp()
 		f.Want("block 3, 0 credited, map[pending:1], 0 events")
@@ -194,8 +194,8 @@ func TestOpinionsAreAskedForWhileTheChainIsFollowed(t *testing.T) {
 	})
 }
 
-// More deposits than one transaction judges are all judged again after a change of the configuration.
-func TestEveryPendingDepositIsJudgedAgain(t *testing.T) {
+// More deposits than one transaction evaluates are all evaluated again after a change of the configuration.
+func TestEveryPendingDepositIsEvaluatedAgain(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		for range 450 {
 			f.Pay(2000)

@@ -23,10 +23,10 @@ const (
 
 // Limits of asking other endpoints.
 const (
-	opinionTime   = 20 * time.Second // for all endpoints to read one block
-	opinionGrace  = time.Second      // for the others, once enough have reported
-	blocksToJudge = 8                // in one step
-	unreachedTime = 10 * time.Minute // how long a deposit waits for a second opinion before an alarm is raised
+	opinionTime      = 20 * time.Second // for all endpoints to read one block
+	opinionGrace     = time.Second      // for the others, once enough have reported
+	blocksToEvaluate = 8                // in one step
+	unreachedTime    = 10 * time.Minute // how long a deposit waits for a second opinion before an alarm is raised
 )
 
 // opinionPatience is the longest pause after endpoints could not be asked.
@@ -87,26 +87,26 @@ func (o *Quorum) Step(ctx context.Context, lease store.Lease) (more bool, err er
 		clear(o.waiting)
 		return false, nil
 	}
-	more = more || len(blocks) > blocksToJudge
-	blocks = blocks[:min(len(blocks), blocksToJudge)]
-	var judged quorumResult
+	more = more || len(blocks) > blocksToEvaluate
+	blocks = blocks[:min(len(blocks), blocksToEvaluate)]
+	var evaluated quorumResult
 	for _, b := range blocks {
-		judged.add(o.collectReports(ctx, b))
+		evaluated.add(o.collectReports(ctx, b))
 	}
-	judged.late = o.late(judged)
+	evaluated.late = o.late(evaluated)
 	err = o.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return o.apply(ctx, tx, judged, more || from != oldest)
+		return o.apply(ctx, tx, evaluated, more || from != oldest)
 	})
 	if more && err == nil {
 		o.after = from // agreed and refuted deposits no longer wait
-		if len(judged.open) > 0 {
+		if len(evaluated.open) > 0 {
 			o.after = blocks[len(blocks)-1].last()
 		}
 	}
-	return more && err == nil && len(judged.agreed)+len(judged.refuted) > 0, err
+	return more && err == nil && len(evaluated.agreed)+len(evaluated.refuted) > 0, err
 }
 
 // awaitingBlock is a block with deposits that wait for a second opinion.
@@ -135,7 +135,7 @@ func (o *Quorum) awaitingBlocks(ctx context.Context, after store.DepositCursor) 
 		if err != nil {
 			return err
 		}
-		query, err := o.Deposits.query(ctx, tx, follow.Finality{Final: state.Final, Latest: state.Latest}, judgedAtOnce)
+		query, err := o.Deposits.query(ctx, tx, follow.Finality{Final: state.Final, Latest: state.Latest}, evaluatedAtOnce)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (o *Quorum) awaitingBlocks(ctx context.Context, after store.DepositCursor) 
 		if err != nil {
 			return err
 		}
-		more = len(deposits) == judgedAtOnce
+		more = len(deposits) == evaluatedAtOnce
 		for _, d := range deposits {
 			if n := len(blocks); n == 0 || blocks[n-1].ref.Height != d.Height {
 				recorded, err := tx.Deposits().InBlock(ctx, id, d.Height)
@@ -184,7 +184,7 @@ func (o *Quorum) late(j quorumResult) (late []bursar.Deposit) {
 }
 
 // apply releases the deposits that enough endpoints report, and raises and closes the alarms. An alarm closes only when
-// all waiting deposits were judged, not some of them, and none is open.
+// all waiting deposits were evaluated, not some of them, and none is open.
 func (o *Quorum) apply(ctx context.Context, tx *store.Tx, j quorumResult, some bool) error {
 	id := o.Chain.Capabilities().ID
 	for _, d := range j.agreed {

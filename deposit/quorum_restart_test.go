@@ -9,7 +9,7 @@ import (
 )
 
 // A quorum and confirmations that are configured later apply to pending deposits too; lower ones release them.
-func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
+func TestNewThresholdsEvaluateWhatIsPending(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		id := f.Pay(60_000)
 		f.Sim.Mine(2)
@@ -34,7 +34,7 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 	})
 }
 
-// A payment that is split into small ones is judged by their sum after a restart too, block by block.
+// A payment that is split into small ones is evaluated by their sum after a restart too, block by block.
 func TestSplittingEvadesNoThresholdOfARestart(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(30_000)
@@ -54,7 +54,8 @@ func TestSplittingEvadesNoThresholdOfARestart(t *testing.T) {
 	})
 }
 
-// restart makes another process acquire the lease, with other settings of COIN, until it has judged pending deposits.
+// restart makes another process acquire the lease, with other settings of COIN, until it has evaluated pending
+// deposits.
 func restart(f *followtest.Harness, c bursar.Confirmations) {
 	f.T.Helper()
 	var list []bursar.Currency

@@ -66,7 +66,7 @@ func TestASmallDepositAsksNobody(t *testing.T) {
 	})
 }
 
-// A payment that is split into small ones, in one transaction or in one block, is judged by their sum.
+// A payment that is split into small ones, in one transaction or in one block, is evaluated by their sum.
 func TestSplittingEvadesNoThreshold(t *testing.T) {
 	s := twoOfThree()
 	s.Native.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000),

@@ -31,7 +31,7 @@ func threeHosts() followtest.Setting {
 	return s
 }
 
-// idle steps once and expects that nothing is left to be judged now.
+// idle steps once and expects that nothing is left to be evaluated now.
 func idle(f *followtest.Harness) {
 	f.T.Helper()
 	f.Quorum.Chain = f.Chain

@@ -4,7 +4,7 @@
 // takes effect after it, and so does switching the list off. A change that permits fewer takes effect at once. It never
 // decides about a withdrawal; package withdrawal does, in the transaction that holds the money. Its invariants: an
 // address is kept in its chain's canonical form, so that one address has one spelling; a waiting period that has
-// started is never shortened; every change locks the account, so that a withdrawal is judged by the list before or
+// started is never shortened; every change locks the account, so that a withdrawal is evaluated by the list before or
 // after the change and never in between.
 package destination
 

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// TestAWithdrawalThatWaitedIsJudgedAgain removes the destination of a withdrawal that waits for an operator.
-func TestAWithdrawalThatWaitedIsJudgedAgain(t *testing.T) {
+// TestAWithdrawalThatWaitedIsEvaluatedAgain removes the destination of a withdrawal that waits for an operator.
+func TestAWithdrawalThatWaitedIsEvaluatedAgain(t *testing.T) {
 	each(t, func(s *harness) {
 		mine := s.account()
 		w := bursar.Withdrawal{ID: s.ids.Next(), AccountID: mine, Currency: "ETH", Amount: bursar.Units(1e18),

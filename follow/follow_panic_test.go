@@ -89,7 +89,7 @@ func (c *careful) Begin(ctx context.Context, lease store.Lease) {
 	c.Creditor.Begin(ctx, lease)
 }
 
-// The creditor's Begin runs once for each lease, before the chain is followed under it: it judges with the current
+// The creditor's Begin runs once for each lease, before the chain is followed under it: it evaluates with the current
 // settings the deposits that wait since another process followed the chain.
 func TestTheCreditorBeginsBeforeTheChainIsFollowed(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {

@@ -39,8 +39,8 @@ func UnmapNetwork(network netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-mapped)
 }
 
-// Within reports whether one of the networks contains an address. An IPv4-mapped address is judged as its IPv4 address,
-// without its zone; no network contains the zero address.
+// Within reports whether one of the networks contains an address. An IPv4-mapped address is evaluated as its IPv4
+// address, without its zone; no network contains the zero address.
 func Within(address netip.Addr, networks []netip.Prefix) bool {
 	return within(address.Unmap().WithZone(""), networks)
 }

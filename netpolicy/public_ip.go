@@ -30,7 +30,7 @@ func prefixes(texts ...string) []netip.Prefix {
 }
 
 // MayDial reports whether a webhook may be sent to the address: it is public, or in a network that the operator
-// allowed. An IPv4-mapped IPv6 address is judged as its IPv4 address; an address with a zone is never allowed.
+// allowed. An IPv4-mapped IPv6 address is evaluated as its IPv4 address; an address with a zone is never allowed.
 func MayDial(ip netip.Addr, allowed []netip.Prefix) bool {
 	if !ip.IsValid() || ip.Zone() != "" {
 		return false

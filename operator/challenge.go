@@ -83,7 +83,7 @@ func (s *Service) BeginSignIn(ctx context.Context) (Challenge, error) {
 	return Challenge{id, options.Response}, nil
 }
 
-// answered returns what the answer to a challenge to sign in is judged by, and when the challenge ends. ErrRefused
+// answered returns what the answer to a challenge to sign in is evaluated by, and when the challenge ends. ErrRefused
 // where it is of another ceremony, over, or none of ours.
 func (s *Service) answered(
 	ctx context.Context, id bursar.ID, parsed *protocol.ParsedCredentialAssertionData,
@@ -108,14 +108,14 @@ func (s *Service) answered(
 	}, end, nil
 }
 
-// signed judges the answer to a challenge to sign in, and uses the challenge up: of two transactions with one answer,
-// one gets the person.
+// signed evaluates the answer to a challenge to sign in, and uses the challenge up: of two transactions with one
+// answer, one gets the person.
 func (s *Service) signed(ctx context.Context, tx *store.Tx, id bursar.ID, data webauthn.SessionData, end time.Time,
 	parsed *protocol.ParsedCredentialAssertionData) (user, error) {
 	if !tx.Now().Before(end) { // what was noted of it may be forgotten
 		return user{}, ErrRefused
 	}
-	u, err := s.judge(ctx, tx, data, parsed)
+	u, err := s.evaluate(ctx, tx, data, parsed)
 	if err != nil {
 		return u, err
 	}

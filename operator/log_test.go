@@ -83,6 +83,6 @@ func tamper(t *testing.T, db *store.DB, statement string) {
 func noticed(t *testing.T, db *store.DB, want string) {
 	t.Helper()
 	if _, err := operator.Verify(t.Context(), db); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("the log is judged %v, want %q", err, want)
+		t.Errorf("the log is evaluated %v, want %q", err, want)
 	}
 }

@@ -62,7 +62,7 @@ func (s *Service) keep(ctx context.Context, c ceremony) (bursar.ID, error) {
 }
 
 // taken returns a ceremony, which nobody can use again, whatever comes of the answer: it is committed before that is
-// judged. ErrRefused, or an error of the database.
+// evaluated. ErrRefused, or an error of the database.
 func (s *Service) taken(ctx context.Context, id bursar.ID) (c ceremony, err error) {
 	var row store.PasskeyChallenge
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {

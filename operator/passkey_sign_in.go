@@ -48,8 +48,8 @@ func (s *Service) FinishSignIn(ctx context.Context, by Act, agent string, id bur
 	return cookie, session, err
 }
 
-// judge checks an assertion and notes that its passkey was used. A counter that went back is that of a copy.
-func (s *Service) judge(ctx context.Context, tx *store.Tx, data webauthn.SessionData,
+// evaluate checks an assertion and notes that its passkey was used. A counter that went back is that of a copy.
+func (s *Service) evaluate(ctx context.Context, tx *store.Tx, data webauthn.SessionData,
 	parsed *protocol.ParsedCredentialAssertionData) (u user, err error) {
 	var failed error // of the database, which is no refusal
 	_, key, err := s.passkeys.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {

@@ -23,7 +23,7 @@ const (
 type Externals struct {
 	*Inclusions
 	Own chain.Source // the hot wallet's address and key; zero: Hot, with the family's hot key
-	// Cold has the addresses of cold wallets, whose spends are not ours to judge: ColdSpends handles them.
+	// Cold has the addresses of cold wallets, whose spends are not ours to evaluate: ColdSpends handles them.
 	Cold       map[string]bool
 	SharedKeys []bursar.ChainID // the other chains whose addresses belong to the same keys
 
@@ -36,7 +36,7 @@ func (e *Externals) Undo(ctx context.Context, tx *store.Tx, b follow.RolledBackB
 	return tx.ExternalSpends().Drop(ctx, e.Capabilities.ID, b.Height)
 }
 
-// Apply judges the external spends of a block. One that the database has forgotten becomes an outgoing transaction
+// Apply evaluates the external spends of a block. One that the database has forgotten becomes an outgoing transaction
 // again and joins Ours; any other one halts payments on the chain, because somebody else signs with our keys.
 func (e *Externals) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) error {
 	for _, x := range b.ExternalSpends {
@@ -56,7 +56,7 @@ func (e *Externals) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) er
 		if settled {
 			continue
 		}
-		found, err := e.judgeExternal(ctx, tx, b, x)
+		found, err := e.evaluateExternal(ctx, tx, b, x)
 		if err != nil {
 			return err
 		}
@@ -80,10 +80,10 @@ func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.Externa
 	return known.Status == store.ExternalSettled, err
 }
 
-// judgeExternal asks the books what an external spend is. One that is ours begins a recovery: there may be more. One
+// evaluateExternal asks the books what an external spend is. One that is ours begins a recovery: there may be more. One
 // that is ours by its nonce alone does not: it was known to be lost, and a thief who has the key can use that nonce,
-// and would have what is spent after it judged as what the database has forgotten.
-func (e *Externals) judgeExternal(
+// and would have what is spent after it evaluated as what the database has forgotten.
+func (e *Externals) evaluateExternal(
 	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,
 ) (found recovery.Finding, err error) {
 	id := e.Capabilities.ID

@@ -11,7 +11,7 @@ import (
 )
 
 // Handlers returns the block handlers of a chain's follower, in their order: first what external spends use, by which
-// they are judged; then the external spends themselves, before everything else, so that the change of a transaction
+// they are evaluated; then the external spends themselves, before everything else, so that the change of a transaction
 // that the database had forgotten is known to be ours; then the deposits; and after them the inclusions of our
 // transactions. A block is undone in the reverse order: outgoing transactions that were settled in it are unsettled
 // before its deposits are reversed, so that what an account owes is computed as it was.
@@ -23,8 +23,8 @@ func Handlers(externals *Externals, cold *ColdSpends, deposits follow.BlockHandl
 	return []follow.BlockHandler{cold, evidence, externals, deposits, externals.Inclusions}
 }
 
-// NewAssessor returns the recovery of a chain whose hot wallet is hot: it judges external spends, adopts them and puts
-// back what a restored database has forgotten. Withdrawals change through withdrawal.Payouts.
+// NewAssessor returns the recovery of a chain whose hot wallet is hot: it evaluates external spends, adopts them and
+// puts back what a restored database has forgotten. Withdrawals change through withdrawal.Payouts.
 func NewAssessor(
 	capabilities chain.Capabilities, registry *bursar.Registry, ids *bursar.IDs, hot chain.Source, log *slog.Logger,
 ) recovery.Assessor {

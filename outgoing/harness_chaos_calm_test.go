@@ -86,9 +86,9 @@ func (s *chaos) refuseFrozen() {
 	}
 }
 
-// judge checks what holds after any chaos run: nothing is held, and nothing is halted.
-func (s *chaos) judge() error {
-	if err := s.simulatedRun.judge(); err != nil {
+// evaluate checks what holds after any chaos run: nothing is held, and nothing is halted.
+func (s *chaos) evaluate() error {
+	if err := s.simulatedRun.evaluate(); err != nil {
 		return err
 	}
 	return s.DB.View(ctx, func(tx *store.Tx) error {

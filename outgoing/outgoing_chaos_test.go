@@ -19,7 +19,7 @@ func weather(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
 		s.act()
 	}
 	s.calm()
-	if err := s.judge(); err != nil {
+	if err := s.evaluate(); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -11,13 +11,13 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// judgement is a scenario with an operator who resolves unattributed deposits; it remembers whom a refund pays.
-type judgement struct {
+// evaluation is a scenario with an operator who resolves unattributed deposits; it remembers whom a refund pays.
+type evaluation struct {
 	*simulatedRun
 	refunded map[string]bursar.ID // deposit by the address that only its refund pays
 }
 
-func (j *judgement) act() {
+func (j *evaluation) act() {
 	switch n := j.random.IntN(20); {
 	case n < 4 && len(j.wallets) > 0:
 		w := j.wallets[j.random.IntN(len(j.wallets))]
@@ -32,7 +32,7 @@ func (j *judgement) act() {
 }
 
 // decideOne resolves a deposit, or calls a refund back.
-func (j *judgement) decideOne() {
+func (j *evaluation) decideOne() {
 	var list []bursar.Deposit
 	j.View(func(tx *store.Tx) (err error) {
 		list, err = tx.Deposits().Unattributed(ctx, j.random.IntN(3) == 0, store.Page{Limit: 5})
@@ -75,7 +75,7 @@ func (j *judgement) decideOne() {
 }
 
 // rest lets everything finish, also the refunds that still wait.
-func (j *judgement) rest() {
+func (j *evaluation) rest() {
 	j.finish()
 	for range 20 {
 		waits := false
@@ -92,8 +92,8 @@ func (j *judgement) rest() {
 	j.T.Fatal("a refund waits for ever")
 }
 
-// judgeResolutions checks every refund against the chain, and the books against the resolutions.
-func (j *judgement) judgeResolutions() error {
+// evaluateResolutions checks every refund against the chain, and the books against the resolutions.
+func (j *evaluation) evaluateResolutions() error {
 	var all []bursar.Deposit
 	var resolutions map[bursar.ID]bursar.Resolution
 	j.View(func(tx *store.Tx) (err error) {
@@ -135,10 +135,10 @@ func (j *judgement) judgeResolutions() error {
 // meanwhile end with every refund paid once or not at all, and with books that equal the chain to the unit.
 func TestRandomResolutions(t *testing.T) {
 	histories(t, 8, 11, func(t *testing.T, p *simulatedRun) {
-		j := &judgement{simulatedRun: p, refunded: map[string]bursar.ID{}}
+		j := &evaluation{simulatedRun: p, refunded: map[string]bursar.ID{}}
 		j.play(j.act)
 		j.rest()
-		if err := errors.Join(j.judge(), j.judgeResolutions()); err != nil {
+		if err := errors.Join(j.evaluate(), j.evaluateResolutions()); err != nil {
 			t.Fatal(err)
 		}
 		if len(j.refunded) == 0 {

@@ -118,8 +118,8 @@ func (p *simulatedRun) endTrouble() {
 	p.Trouble = false
 }
 
-// judge checks every promise against the chain: paid exactly once and exactly the amount, or refunded and not paid.
-func (p *simulatedRun) judge() error {
+// evaluate checks every promise against the chain: paid exactly once and exactly the amount, or refunded and not paid.
+func (p *simulatedRun) evaluate() error {
 	if err := p.Audit(); err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func TestRandomHistories(t *testing.T) {
 	histories(t, 12, 7, func(t *testing.T, p *simulatedRun) {
 		p.play(p.act)
 		p.finish()
-		if err := p.judge(); err != nil {
+		if err := p.evaluate(); err != nil {
 			t.Fatal(err)
 		}
 		if len(p.promised) == 0 {

@@ -111,7 +111,7 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 		return errors.Join(failed, err)
 	case !state.Ready(lease):
 		// The database may be older than the chain, and may already have paid what it has as queued.
-		return errors.Join(failed, s.judgeAgain(ctx, lease, state))
+		return errors.Join(failed, s.evaluateAgain(ctx, lease, state))
 	}
 	if s.memory.queueBlocked = state.Halted != ""; !s.memory.queueBlocked {
 		tasks := newTasks

@@ -16,20 +16,20 @@ import (
 // What others do between two database transactions of one step.
 
 // atEachMoment repeats a scenario: the function that set returns runs after the first database transaction of the
-// sender's step, then after its second and so on, until there are no more. judge checks each result.
-func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhile func()), judge func(r *harness)) {
+// sender's step, then after its second and so on, until there are no more. evaluate checks each result.
+func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhile func()), evaluate func(r *harness)) {
 	t.Helper()
 	searches(t)
 	ended := 0
 	for at := 1; ended >= at-1 && !t.Failed(); at++ {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			ended = atOneMoment(newHarness(t, storetest.Open(t, storetest.Reused(t)), config), at, set, judge)
+			ended = atOneMoment(newHarness(t, storetest.Open(t, storetest.Reused(t)), config), at, set, evaluate)
 		})
 	}
 }
 
 // atOneMoment returns how many transactions the step had.
-func atOneMoment(r *harness, at int, set func(r *harness) (meanwhile func()), judge func(r *harness)) (ended int) {
+func atOneMoment(r *harness, at int, set func(r *harness) (meanwhile func()), evaluate func(r *harness)) (ended int) {
 	meanwhile := set(r)
 	r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, point store.Point, _ string) error {
 		if point == store.Ended {
@@ -41,7 +41,7 @@ func atOneMoment(r *harness, at int, set func(r *harness) (meanwhile func()), ju
 	}})
 	r.Must(r.Sender.Step(ctx, r.Lease))
 	r.Sender.DB = r.DB
-	judge(r)
+	evaluate(r)
 	return ended
 }
 
@@ -53,7 +53,7 @@ func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 			t.Parallel()
 			var d bursar.Deposit
 			var called error
-			judged := map[bursar.ResolutionStatus]int{}
+			evaluated := map[bursar.ResolutionStatus]int{}
 			atEachMoment(t, config, func(r *harness) func() {
 				r.Guarded(filepath.Join(t.TempDir(), "seed.marks"))
 				d, called = r.Astray(), nil
@@ -74,11 +74,11 @@ func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 						t.Error("the journal keeps a signature")
 					}
 				}
-				judged[n.Status]++
+				evaluated[n.Status]++
 				r.Must(r.Audit())
 			})
-			if judged[bursar.ResolutionDone] == 0 || judged[bursar.ResolutionFailed] < 3 {
-				t.Errorf("they ended %v, want not 0 and at least 3", judged)
+			if evaluated[bursar.ResolutionDone] == 0 || evaluated[bursar.ResolutionFailed] < 3 {
+				t.Errorf("they ended %v, want not 0 and at least 3", evaluated)
 			}
 		})
 	}

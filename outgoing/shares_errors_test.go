@@ -34,9 +34,9 @@ var parts = map[string]part{
 	"what payments wait for":     {"waits_for <> '' AND share <> 'sweep'", 0, true, true},
 }
 
-// eachPart has one payment sent and another one waiting, and then runs a step whose named part returns an error; judge
-// also gets the number of database queries after that. A restart makes every step begin with the same share.
-func (r *harness) eachPart(failure error, judge func(name string, of part, err error, again, fresh bool, after int)) {
+// eachPart has one payment sent and another one waiting, and then runs a step whose named part returns an error;
+// check also gets the number of database queries after that. A restart makes every step begin with the same share.
+func (r *harness) eachPart(failure error, check func(name string, of part, err error, again, fresh bool, after int)) {
 	r.T.Helper()
 	r.funded()
 	for name, of := range parts {
@@ -63,7 +63,7 @@ func (r *harness) eachPart(failure error, judge func(name string, of part, err e
 		err := r.Sender.Step(ctx, r.Lease)
 		r.Sender.DB = r.DB
 		again, first := slices.Contains(node.sent, r.Now(sent).TxID), slices.Contains(node.sent, r.Now(fresh).TxID)
-		judge(name, of, err, again, first, after)
+		check(name, of, err, again, first, after)
 		r.Chain.SetRate(10)
 		r.Settle()
 	}

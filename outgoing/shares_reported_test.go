@@ -40,9 +40,9 @@ func (f *refusals) called(what string) {
 }
 
 // busySteps makes the sender take n steps that each have something of every kind to do – build, send again, bump and
-// settle – while statements are refused. judge checks each step; in the end everything is paid once.
+// settle – while statements are refused. evaluate checks each step; in the end everything is paid once.
 func (r *harness) busySteps(
-	n int, refuse func(round int) func(query string) error, judge func(f *refusals, err error),
+	n int, refuse func(round int) func(query string) error, evaluate func(f *refusals, err error),
 ) {
 	r.T.Helper()
 	r.Fund()
@@ -61,7 +61,7 @@ func (r *harness) busySteps(
 		r.Sender.Chain = resolvedBeside{r.Chain, func() { f.called("a node is asked") }}
 		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) { f.called("the signer is asked") }}
 		err := r.Sender.Step(ctx, r.Lease)
-		judge(f, err)
+		evaluate(f, err)
 	}
 	r.Chain.SetRate(10)
 	r.Restart()

@@ -11,7 +11,7 @@ import (
 
 // SpendEvidence records what can prove, after a reorg, that a transaction which used a UTXO of ours can never be
 // included: what funded the UTXO, and what spent it instead. It also records which UTXOs and nonces an external spend
-// has used. It runs before every handler that judges external spends.
+// has used. It runs before every handler that evaluates external spends.
 type SpendEvidence struct {
 	Capabilities chain.Capabilities
 	Log          *slog.Logger
@@ -66,7 +66,7 @@ func (u *SpendEvidence) record(ctx context.Context, tx *store.Tx, b *follow.Bloc
 }
 
 // withoutMimicry filters out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can
-// make a transaction of that form. Those from cold wallets were judged before.
+// make a transaction of that form. Those from cold wallets were evaluated before.
 func (u *SpendEvidence) withoutMimicry(
 	ctx context.Context, tx *store.Tx, b *follow.Block,
 ) (proven []chain.ExternalSpend, err error) {

@@ -36,7 +36,7 @@ type books struct {
 }
 
 func (r *reading) books(ctx context.Context) (b books, err error) {
-	if b.verdict, err = reconcile.Judge(ctx, r.tx, r.Registry); err != nil {
+	if b.verdict, err = reconcile.Evaluate(ctx, r.tx, r.Registry); err != nil {
 		return b, err
 	}
 	b.own, err = r.tx.Ledger().OperatorBalances(ctx)

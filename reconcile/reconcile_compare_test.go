@@ -43,7 +43,7 @@ func TestEqualBalancesAreNoDifference(t *testing.T) {
 			t.Errorf("it holds %d: the alarm is %q", c.holds, alarm)
 		}
 		b.Do(func(tx *store.Tx) error {
-			v, err := reconcile.Judge(ctx, tx, b.Registry)
+			v, err := reconcile.Evaluate(ctx, tx, b.Registry)
 			if v.OK() != (c.words == "") || v.Lines[0].Chain == nil || v.Lines[0].Chain.OnChain != line.OnChain ||
 				!v.Lines[0].Since.Equal(b.clock.Now()) {
 				t.Errorf("it holds %d: the verdict is %+v", c.holds, v)

@@ -62,9 +62,9 @@ const late = 5 * time.Minute
 // OK reports whether there is no problem.
 func (v Verdict) OK() bool { return len(v.Problems) == 0 }
 
-// Judge computes the verdict from one consistent state. It reads some rows of each currency, independent of the number
-// of customers.
-func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdict, error) {
+// Evaluate computes the verdict from one consistent state. It reads some rows of each currency, independent of the
+// number of customers.
+func Evaluate(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdict, error) {
 	v := Verdict{At: tx.Now()}
 	if err := v.readAudit(ctx, tx); err != nil {
 		return v, err
@@ -98,7 +98,7 @@ func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdic
 			pos.Hot = pos.Hot.SubOrZero(compared.Unswept)
 		}
 		v.Lines = append(v.Lines, pos)
-		v.judge(pos)
+		v.evaluate(pos)
 	}
 	return v, nil
 }
@@ -151,8 +151,8 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 	return p, err
 }
 
-// judge records the problems of a currency.
-func (v *Verdict) judge(p Position) {
+// evaluate records the problems of a currency.
+func (v *Verdict) evaluate(p Position) {
 	c := p.Currency
 	if !p.Uncovered.IsZero() {
 		held := c.Text(p.Custody) + " are held"

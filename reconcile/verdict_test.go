@@ -25,8 +25,8 @@ func registry(t *testing.T) *bursar.Registry {
 	return r
 }
 
-// judged books entries, computes the verdict, raises its alarms, and returns it with the open alarms of a kind.
-func judged(
+// evaluated books entries, computes the verdict, raises its alarms, and returns it with the open alarms of a kind.
+func evaluated(
 	t *testing.T, db *store.DB, kind string, entries ...ledger.Entry,
 ) (v reconcile.Verdict, alarms []store.Alarm) {
 	t.Helper()
@@ -36,7 +36,7 @@ func judged(
 				return err
 			}
 		}
-		if v, err = reconcile.Judge(ctx, tx, registry(t)); err != nil {
+		if v, err = reconcile.Evaluate(ctx, tx, registry(t)); err != nil {
 			return err
 		}
 		if err := v.Log(ctx, tx); err != nil {
@@ -58,11 +58,11 @@ func TestUncovered(t *testing.T) {
 		at := db.Now()
 		deposit := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "BTC",
 			Amount: bursar.Units(700_000_000), Fee: bursar.Units(1_000_000)}
-		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(deposit, at),
+		if v, alarms := evaluated(t, db, reconcile.Uncovered, ledger.DepositCredited(deposit, at),
 			ledger.NetworkFee("bitcoin:a", 0, "BTC", bursar.Units(1_000_000), at)); !v.OK() || len(alarms) > 0 {
 			t.Fatalf("all is covered, and yet %+v, %+v", v.Problems, alarms)
 		}
-		v, alarms := judged(t, db, reconcile.Uncovered,
+		v, alarms := evaluated(t, db, reconcile.Uncovered,
 			ledger.NetworkFee("bitcoin:b", 0, "BTC", bursar.Units(60_000_000), at))
 		if v.OK() || len(alarms) != 1 || !strings.Contains(alarms[0].Message,
 			"liabilities exceed custody by 0.60000000 BTC: 6.99000000 BTC are owed, 6.39000000 BTC are held") {
@@ -70,8 +70,8 @@ func TestUncovered(t *testing.T) {
 		}
 		capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForOperatorFunds, Currency: "BTC",
 			Amount: bursar.Units(60_000_000)}
-		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.TransferReceived(capital, ledger.Capital, at)); !v.OK() ||
-			len(alarms) > 0 {
+		v, alarms = evaluated(t, db, reconcile.Uncovered, ledger.TransferReceived(capital, ledger.Capital, at))
+		if !v.OK() || len(alarms) > 0 {
 			t.Fatalf("covered again, and yet %+v, %+v", v.Problems, alarms)
 		}
 	})
@@ -84,14 +84,14 @@ func TestWhatIsOverdrawnIsUncovered(t *testing.T) {
 		one := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(500_000_000)}
 		out := bursar.Withdrawal{ID: bursar.ID{5}, AccountID: bursar.ID{2}, Currency: "BTC",
 			Amount: bursar.Units(400_000_000)}
-		v, alarms := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at), ledger.WithdrawalHeld(out, at),
+		v, alarms := evaluated(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at), ledger.WithdrawalHeld(out, at),
 			ledger.WithdrawalSettled(out, 0, at), ledger.DepositReversed(one, at))
 		if v.OK() || len(alarms) != 1 || !strings.Contains(alarms[0].Message, "liabilities exceed custody by "+
 			"4.00000000 BTC: 0.00000000 BTC are owed, and 4.00000000 BTC more were paid than received") {
 			t.Fatalf("the verdict is %+v, the alarms %+v", v.Problems, alarms)
 		}
 		one.Reversals = 1
-		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at)); !v.OK() || len(alarms) > 0 {
+		if v, alarms := evaluated(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at)); !v.OK() || len(alarms) > 0 {
 			t.Errorf("credited again, and yet %+v, %+v", v.Problems, alarms)
 		}
 	})
@@ -105,7 +105,7 @@ func TestACustomerBelowZeroCoversNobody(t *testing.T) {
 		one := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(5)}
 		other := bursar.Deposit{ID: bursar.ID{3}, AccountID: bursar.ID{4}, Currency: "BTC", Amount: bursar.Units(7)}
 		out := bursar.Withdrawal{ID: bursar.ID{5}, AccountID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(4)}
-		v, _ := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at), ledger.DepositCredited(other, at),
+		v, _ := evaluated(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at), ledger.DepositCredited(other, at),
 			ledger.WithdrawalHeld(out, at),
 			ledger.WithdrawalSettled(out, 0, at), ledger.DepositReversed(one, at))
 		for _, p := range v.Lines {
@@ -128,7 +128,7 @@ func TestTheChainIsPartOfTheVerdict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _ := judged(t, db, reconcile.Differs)
+		v, _ := evaluated(t, db, reconcile.Differs)
 		if len(v.Problems) != 1 || v.Problems[0].Kind != reconcile.Differs ||
 			!strings.Contains(v.Problems[0].Message, "bitcoin holds 0.50000000 BTC less than the books expect at block 7") {
 			t.Errorf("the problems are %+v", v.Problems)

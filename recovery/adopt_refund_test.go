@@ -68,7 +68,7 @@ func TestARefundIsAdopted(t *testing.T) {
 	r := newHarness(t, numbered)
 	n, w := r.refund("sender", 400), r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("sender", "", 400), pays("x", "", 500))
-	found := r.judge(x, false)
+	found := r.evaluate(x, false)
 	r.paid(found, x, w)
 	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID ||
 		got.TxID != x.TxID ||
@@ -83,7 +83,7 @@ func TestARefundIsAdopted(t *testing.T) {
 		}
 		return err
 	})
-	if found := r.judge(r.mineExternal(pays("sender", "", 400)), false); found.Verdict != recovery.ExternalTx {
+	if found := r.evaluate(r.mineExternal(pays("sender", "", 400)), false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("a second one is %+v, want %v", found, recovery.ExternalTx)
 	}
 }
@@ -93,7 +93,7 @@ func TestARefundIsAdopted(t *testing.T) {
 func TestARefundAndAnEqualWithdrawal(t *testing.T) {
 	r := newHarness(t, numbered)
 	n, w := r.refund("x", 500), r.order(ann, "x", "COIN", 500)
-	if found := r.judge(r.mineExternal(pays("x", "", 500)), false); found.Verdict != recovery.ExternalTx {
+	if found := r.evaluate(r.mineExternal(pays("x", "", 500)), false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("it is %+v, want %v", found, recovery.ExternalTx)
 	}
 	r.untouched(w)
@@ -109,7 +109,7 @@ func TestTheOlderRefundIsMatched(t *testing.T) {
 	younger := r.refund("x", 500)
 	r.clock.Advance(-5 * time.Second)
 	older := r.refund("x", 500)
-	found := r.judge(r.mineExternal(pays("x", "", 500)), false)
+	found := r.evaluate(r.mineExternal(pays("x", "", 500)), false)
 	if r.standing(older).OutgoingID != found.OutgoingID || !r.standing(younger).OutgoingID.IsZero() {
 		t.Errorf("the older refund was not matched")
 	}
@@ -123,7 +123,7 @@ func TestARefundOfAReplacedTransactionWaitsAgain(t *testing.T) {
 	p, q := r.refundBy(bursar.OutgoingReserved, "hot/5", beaten), r.refundBy(bursar.OutgoingReserved, "hot/6", made)
 	x := r.mineExternal(pays("x", "", 500), pays("other", "", 300))
 	x.Reservations = []string{"hot/5"}
-	found := r.judge(x, false)
+	found := r.evaluate(x, false)
 	r.paid(found, x, w)
 	if got := r.standing(beaten); got.Status != bursar.ResolutionQueued || !got.OutgoingID.IsZero() || got.TxID != "" {
 		t.Errorf("the replaced one is %+v, want %v and zero and %q", got, bursar.ResolutionQueued, "")
@@ -143,7 +143,7 @@ func TestAVersionOfARefund(t *testing.T) {
 	p := r.refundBy(bursar.OutgoingReserved, "hot/5", n)
 	x := r.mineExternal(pays("sender", "", 400))
 	x.Reservations = []string{"hot/5"}
-	if found := r.judge(x, false); found.OutgoingID != p.ID {
+	if found := r.evaluate(x, false); found.OutgoingID != p.ID {
 		t.Fatalf("it is %+v, want %v", found, p.ID)
 	}
 	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != p.ID || got.TxID != x.TxID {
@@ -171,7 +171,7 @@ func TestAPaymentIsAnnouncedOnce(t *testing.T) {
 	})
 	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/1"}
-	r.paid(r.judge(x, false), x, w)
+	r.paid(r.evaluate(x, false), x, w)
 	r.Do(func(tx *store.Tx) error {
 		notified, err := tx.Deliveries().List(ctx, ann, store.Page{Limit: 9})
 		if len(notified) != 0 {

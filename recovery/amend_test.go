@@ -165,7 +165,7 @@ func TestEqualPaymentsAreDistinguishedByTheirAddresses(t *testing.T) {
 			t.Run(string(capabilities.ID)+", "+name, func(t *testing.T) {
 				r := newHarness(t, capabilities)
 				x := r.mineExternal(pays("x", "", 500), pays("y", "", 500))
-				found := r.judge(x, true)
+				found := r.evaluate(x, true)
 				two := []bursar.Withdrawal{r.order(ann, "x", "COIN", 500), r.order(bob, "y", "COIN", 500)}
 				r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{two[at].ID}, Rest: store.UsedUpAsLoss}))
 				r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{two[1-at].ID}}))
@@ -185,7 +185,7 @@ func TestNoWithdrawalIsLinkedToWhatPaidNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, numbered)
 			x := r.mineExternal(pays("x", "", 500), pays("y", "", 1))
-			found := r.judge(x, true)
+			found := r.evaluate(x, true)
 			r.Must(r.answer(x, recovery.Answer{Rest: store.UsedUpAsLoss}))
 			w := r.order(ann, "x", "COIN", 500)
 			r.Do(func(tx *store.Tx) error {

@@ -151,8 +151,8 @@ func (r *harness) spend(status bursar.OutgoingStatus, request chain.TxRequest, r
 	return p
 }
 
-// judge assesses an external spend in block 7.
-func (r *harness) judge(x chain.ExternalSpend, forgot bool) recovery.Finding {
+// evaluate assesses an external spend in block 7.
+func (r *harness) evaluate(x chain.ExternalSpend, forgot bool) recovery.Finding {
 	r.Helper()
 	var found recovery.Finding
 	r.Do(func(tx *store.Tx) (err error) {

@@ -32,7 +32,7 @@ func TestAnExternalSpendThatPaysAWithdrawalIsAdopted(t *testing.T) {
 				waiting := r.orderAs(bursar.WithdrawalPendingApproval, bob, "z", "COIN", 700)
 				other := r.order(ann, "x", "COIN", 501)
 				x := r.mineExternal(pays("x", "", 500), pays("hot", "", 90), pays("y", "token", 600), pays("z", "", 700))
-				found := r.judge(x, forgot)
+				found := r.evaluate(x, forgot)
 				r.paid(found, x, w, token, waiting)
 				r.untouched(other)
 				if !strings.Contains(found.Reason, w.ID.String()) || !strings.Contains(found.Reason, token.ID.String()) {
@@ -73,14 +73,14 @@ func TestAPaymentThatMatchesNothingIsNotAdopted(t *testing.T) {
 			r := newHarness(t, numbered)
 			w := r.order(ann, "x", "COIN", 500)
 			x := r.mineExternal(payments...)
-			found := r.judge(x, false)
+			found := r.evaluate(x, false)
 			if found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() ||
 				r.external(x.TxID).Status != store.ExternalHalted || !strings.Contains(found.Reason, "it paid") {
 				t.Errorf("it is %+v, recorded as %+v, want %v and zero and %v and %q in it", found, r.external(x.TxID),
 					recovery.ExternalTx, store.ExternalHalted, "it paid")
 			}
 			y := r.mineExternal(payments...)
-			found = r.judge(y, true)
+			found = r.evaluate(y, true)
 			if found.Verdict != recovery.Unclear || r.Outgoing(found.OutgoingID).TxID != y.TxID ||
 				r.external(y.TxID).Status != store.ExternalUnclear {
 				t.Errorf("it is %+v, recorded as %+v", found, r.external(y.TxID))
@@ -98,17 +98,17 @@ func TestEqualWithdrawals(t *testing.T) {
 	r.clock.Advance(-5 * time.Second)
 	older := r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("x", "", 500))
-	r.paid(r.judge(x, false), x, older)
+	r.paid(r.evaluate(x, false), x, older)
 	r.untouched(younger)
 
 	one, other := r.order(ann, "e", "COIN", 500), r.order(bob, "e", "COIN", 500)
-	if found := r.judge(r.mineExternal(pays("e", "", 500)), false); found.Verdict != recovery.ExternalTx ||
+	if found := r.evaluate(r.mineExternal(pays("e", "", 500)), false); found.Verdict != recovery.ExternalTx ||
 		!strings.Contains(found.Reason, "several accounts") {
 		t.Errorf("it is %+v, want %v and %q in it", found, recovery.ExternalTx, "several accounts")
 	}
 	r.untouched(one, other)
 	x = r.mineExternal(pays("e", "", 500), pays("e", "", 500))
-	r.paid(r.judge(x, false), x, one, other)
+	r.paid(r.evaluate(x, false), x, one, other)
 }
 
 // A payment that another transaction of ours has made, or may still make, is not matched with an external spend: the
@@ -135,7 +135,7 @@ func TestAWithdrawalThatAnotherTransactionMayPayIsNotMatched(t *testing.T) {
 			w, extra := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 1)
 			p := r.takenUp(c.status, []string{c.resource}, w)
 			x := r.mineExternal(pays("x", "", 500), pays("y", "", 1)) // it uses hot/1, and is not a version of the other
-			found := r.judge(x, false)
+			found := r.evaluate(x, false)
 			if !c.taken {
 				verdict := recovery.ExternalTx
 				if !c.capabilities.Lifetime.IsZero() {
@@ -171,12 +171,12 @@ func TestTheWaitingWithdrawalIsMatchedFirst(t *testing.T) {
 			}
 			waits := r.order(ann, "x", "COIN", 500)
 			x := r.mineExternal(pays("x", "", 500))
-			r.paid(r.judge(x, false), x, waits)
+			r.paid(r.evaluate(x, false), x, waits)
 			if r.now(sent).OutgoingID != p.ID {
 				t.Errorf("the withdrawal of the sent transaction was matched, want %v", p.ID)
 			}
 			second := r.mineExternal(pays("x", "", 500))
-			if found := r.judge(second, false); height > 0 && found.Verdict != recovery.ExternalTx || height == 0 &&
+			if found := r.evaluate(second, false); height > 0 && found.Verdict != recovery.ExternalTx || height == 0 &&
 				found.Verdict != recovery.Unclear {
 				t.Errorf("a second one is %+v", found)
 			}
@@ -190,12 +190,12 @@ func TestADepositAddressPaysNoWithdrawal(t *testing.T) {
 	w := r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("x", "", 500))
 	x.Base = "deposit"
-	if found := r.judge(x, false); found.Verdict != recovery.ExternalTx {
+	if found := r.evaluate(x, false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("it is %+v, want %v", found, recovery.ExternalTx)
 	}
 	x = r.mineExternal(pays("x", "", 500))
 	x.Base = "deposit"
-	if found := r.judge(x, true); found.Verdict != recovery.Unclear {
+	if found := r.evaluate(x, true); found.Verdict != recovery.Unclear {
 		t.Errorf("it is %+v, want %v", found, recovery.Unclear)
 	}
 	r.untouched(w)
@@ -204,7 +204,7 @@ func TestADepositAddressPaysNoWithdrawal(t *testing.T) {
 	w = utxos.order(ann, "x", "COIN", 500)
 	x = utxos.mineExternal(pays("x", "", 500))
 	x.Base = "deposit" // the first of its inputs
-	utxos.paid(utxos.judge(x, false), x, w)
+	utxos.paid(utxos.evaluate(x, false), x, w)
 }
 
 // A failed transaction paid nobody.
@@ -213,7 +213,7 @@ func TestAFailedTransactionPaysNobody(t *testing.T) {
 	w := r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("x", "", 500))
 	x.Failed = true
-	if found := r.judge(x, false); found.Verdict != recovery.ExternalTx {
+	if found := r.evaluate(x, false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("it is %+v, want %v", found, recovery.ExternalTx)
 	}
 	r.untouched(w)

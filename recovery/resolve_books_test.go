@@ -21,7 +21,7 @@ func TestTheRestIsBookedAsTheOperatorDeclared(t *testing.T) {
 			w := r.order(ann, "x", "COIN", 500)
 			x := r.mineExternal(pays("x", "", 500), pays("y", "", 40), pays("z", "", 2), pays("z", "token", 9),
 				pays("z", "unknown", 1))
-			found := r.judge(x, true)
+			found := r.evaluate(x, true)
 			r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: use}))
 			sign := ""
 			if account == ledger.Capital {
@@ -55,12 +55,12 @@ func (r *harness) outgoingIn(tx *store.Tx, id bursar.ID) bursar.OutgoingTx {
 func TestNothingElseIsBooked(t *testing.T) {
 	r := newHarness(t, numbered)
 	w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 500)
-	adopted := r.judge(r.mineExternal(pays("x", "", 500)), true).OutgoingID
+	adopted := r.evaluate(r.mineExternal(pays("x", "", 500)), true).OutgoingID
 	own := r.takenUp(bursar.OutgoingSent, []string{"hot/90"}, other).ID
 	x := r.mineExternal(pays("z", "", 5))
 	x.Failed = true
-	failed := r.judge(x, true).OutgoingID
-	unclear := r.judge(r.mineExternal(pays("z", "", 70)), true).OutgoingID // nobody has explained it
+	failed := r.evaluate(x, true).OutgoingID
+	unclear := r.evaluate(r.mineExternal(pays("z", "", 70)), true).OutgoingID // nobody has explained it
 	_ = w
 	for _, id := range []bursar.ID{adopted, own, failed, unclear} {
 		r.Do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, id)) })
@@ -85,7 +85,7 @@ func TestAnExternalSpendIsSettledByAnOperator(t *testing.T) {
 	r := newHarness(t, numbered)
 	x := r.mineExternal(pays("thief", "", 90))
 	x.Reservations = []string{"hot/4"}
-	r.judge(x, false)
+	r.evaluate(x, false)
 	if _, err := r.take(6, store.UsedUpAsLoss); !errors.Is(err, recovery.ErrNotFinal) ||
 		r.external(x.TxID).Status != store.ExternalHalted {
 		t.Errorf("before it is final: %v, want %v and %v", err, recovery.ErrNotFinal, store.ExternalHalted)
@@ -127,7 +127,7 @@ func TestAnExternalSpendTakesTheValueOfOurUTXOs(t *testing.T) {
 	})
 	x := r.mineExternal(pays("thief", "", 500), pays("hot", "", 20))
 	x.Reservations = []string{"u:0", "u:1", "foreign:9"}
-	r.judge(x, false)
+	r.evaluate(x, false)
 	_, err := r.take(7, store.UsedForOperator)
 	r.Must(err)
 	p := r.Outgoing(r.external(x.TxID).OutgoingID)
@@ -153,7 +153,7 @@ func TestAStolenBalanceIsNotSwept(t *testing.T) {
 	})
 	x := r.mineExternal(pays("thief", "", 60), pays("thief", "token", 70))
 	x.Base, x.Reservations = "deposit", []string{"deposit/0"}
-	r.judge(x, false)
+	r.evaluate(x, false)
 	_, err := r.take(7, store.UsedUpAsLoss)
 	r.Must(err)
 	r.Do(func(tx *store.Tx) error {
@@ -181,7 +181,7 @@ func TestReplacedTransactionsAreShown(t *testing.T) {
 	lost := r.takenUp(bursar.OutgoingSent, []string{"u:0", "u:1"}, w)
 	x := r.mineExternal(pays("thief", "", 90))
 	x.Reservations = []string{"u:0", "u:1", "u:2"}
-	r.judge(x, false)
+	r.evaluate(x, false)
 	r.Do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
 		if len(shown.Conflicting) != 1 || shown.Conflicting[0].ID != lost.ID || len(shown.Resources) != 3 ||
@@ -215,7 +215,7 @@ func TestAnExplanationTakesNothingFromATransactionThatMayStillPay(t *testing.T) 
 	w := r.order(ann, "x", "COIN", 500)
 	mine := r.takenUp(bursar.OutgoingSent, []string{"hot/80"}, w)
 	x := r.mineExternal(pays("x", "", 500))
-	found := r.judge(x, true)
+	found := r.evaluate(x, true)
 	if found.Verdict != recovery.Unclear {
 		t.Fatalf("it is %+v, want %v", found, recovery.Unclear)
 	}

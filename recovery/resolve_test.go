@@ -26,7 +26,7 @@ func TestAnExplanationCoversEveryPayment(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("x", "", 500), pays("thief", "token", 9))
-	found := r.judge(x, true)
+	found := r.evaluate(x, true)
 	named := recovery.Answer{Withdrawals: []bursar.ID{w.ID}}
 	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) ||
 		!strings.Contains(err.Error(), "0.000009 TOKEN to thief") {
@@ -66,7 +66,7 @@ func TestAnExplanationMatchesThePayments(t *testing.T) {
 	unsigned := r.order(ann, "x", "COIN", 500)
 	q := r.takenUp(bursar.OutgoingReserved, []string{"hot/81"}, unsigned)
 	x := r.mineExternal(pays("x", "", 500), pays("thief", "", 9))
-	found := r.judge(x, true)
+	found := r.evaluate(x, true)
 	for name, w := range map[string]bursar.Withdrawal{"ended": ended, "paid by another": included, "elsewhere": elsewhere,
 		"another amount": more,
 		"another asset":  token} {
@@ -89,7 +89,7 @@ func TestAnExplanationMatchesThePayments(t *testing.T) {
 			r.now(unsigned).OutgoingID, r.Outgoing(q.ID).Status, found.OutgoingID, bursar.OutgoingAbandoned)
 	}
 	y := r.mineExternal(pays("x", "", 500), pays("thief", "", 9))
-	r.judge(y, true)
+	r.evaluate(y, true)
 	r.Must(r.answer(y, recovery.Answer{Withdrawals: []bursar.ID{elsewhere.ID}, Rest: store.UsedForOperator,
 		Note: "the customer moved"}))
 	if r.now(elsewhere).TxID != y.TxID {
@@ -103,7 +103,7 @@ func TestAnExplanationMayNameAWithdrawalThatIsKnown(t *testing.T) {
 	r := newHarness(t, numbered)
 	known, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 70)
 	x := r.mineExternal(pays("x", "", 500), pays("z", "", 70))
-	found := r.judge(x, true)
+	found := r.evaluate(x, true)
 	r.Do(func(tx *store.Tx) error { return r.Payouts.Adopted(ctx, tx, known.ID, r.Outgoing(found.OutgoingID)) })
 	r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{known.ID, other.ID}, Note: "the customer moved"}))
 	for _, w := range []bursar.Withdrawal{known, other} {

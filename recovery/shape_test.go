@@ -77,12 +77,12 @@ func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 			})
 			x := r.mineExternal(c.paid...)
 			x.Base, x.Failed = c.base, c.failed
-			if found := r.judge(x, false); found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() {
+			if found := r.evaluate(x, false); found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() {
 				t.Errorf("a database that has lost nothing assesses it as %+v", found)
 			}
 			y := r.mineExternal(c.paid...)
 			y.Base, y.Failed = c.base, c.failed
-			found := r.judge(y, true)
+			found := r.evaluate(y, true)
 			request := r.orderOf(found)
 			if found.Verdict != c.verdict || request.Kind != c.kind || r.Outgoing(found.OutgoingID).Failed != c.failed {
 				t.Fatalf("it is %+v, its request %+v, want %v and %v and %v", found, request, c.verdict, c.kind, c.failed)
@@ -120,7 +120,7 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	r.order(ann, "x", "COIN", 500)
 	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/41", "other/90", "no nonce", "hot/x"}
-	r.judge(x, false)
+	r.evaluate(x, false)
 	r.Do(func(tx *store.Tx) error {
 		next, known, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot")
 		if err != nil || !known || next != 42 {
@@ -154,7 +154,7 @@ func TestTheNonceOfAnAbandonedTransactionIsFree(t *testing.T) {
 			r.takenUp(bursar.OutgoingReserved, c.resources, w)
 			x := r.mineExternal(pays("x", "", 500), pays("y", "", 7))
 			x.Reservations = []string{"hot/9"}
-			r.paid(r.judge(x, false), x, w, other)
+			r.paid(r.evaluate(x, false), x, w, other)
 			r.Do(func(tx *store.Tx) error {
 				if next, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "hot"); next != c.next || known != c.known ||
 					err != nil {
@@ -185,7 +185,7 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, numbered)
 			r.order(ann, "x", "TOKEN", 500)
-			if p := r.Outgoing(r.judge(r.mineExternal(c.payments...), true).OutgoingID); p.Currency != c.want {
+			if p := r.Outgoing(r.evaluate(r.mineExternal(c.payments...), true).OutgoingID); p.Currency != c.want {
 				t.Errorf("the outgoing transaction is of %s, want %v", p.Currency, c.want)
 			}
 		})
@@ -200,7 +200,7 @@ func TestAReplacedUnsignedTransactionIsGivenUp(t *testing.T) {
 	p := r.takenUp(bursar.OutgoingReserved, []string{"hot/1", "hot/2"}, wanted)
 	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/1"}
-	r.paid(r.judge(x, false), x, paid)
+	r.paid(r.evaluate(x, false), x, paid)
 	r.untouched(wanted)
 	if got := r.Outgoing(p.ID).Status; got != bursar.OutgoingAbandoned {
 		t.Errorf("the outgoing transaction is %s, want %s", got, bursar.OutgoingAbandoned)
@@ -240,7 +240,7 @@ func TestAVersionIsRecognised(t *testing.T) {
 			p := r.takenUp(c.status, []string{"hot/1"}, one, two)
 			x := r.mineExternal(c.paid...)
 			x.Reservations, x.Failed = []string{"hot/1"}, c.failed
-			found := r.judge(x, false)
+			found := r.evaluate(x, false)
 			if (found.OutgoingID == p.ID) != c.is {
 				t.Fatalf("it is %+v, want %v", found, c.is)
 			}
@@ -258,7 +258,7 @@ func TestNothingIsAVersionOfTwo(t *testing.T) {
 	p, q := r.takenUp(bursar.OutgoingSent, []string{"u:0"}, one), r.takenUp(bursar.OutgoingSent, []string{"u:1"}, two)
 	x := r.mineExternal(pays("b", "", 100))
 	x.Reservations = []string{"u:0", "u:1"}
-	if found := r.judge(x, false); found.OutgoingID == p.ID || found.OutgoingID == q.ID {
+	if found := r.evaluate(x, false); found.OutgoingID == p.ID || found.OutgoingID == q.ID {
 		t.Errorf("it is %+v", found)
 	}
 }
@@ -282,7 +282,7 @@ func TestAVersionOfASweepMovesWhatThereIs(t *testing.T) {
 				Payments: []chain.Payment{pays("hot", "", 500)}}, []string{"deposit/1"})
 			x := r.mineExternal(c.paid...)
 			x.Base, x.Reservations = "deposit", []string{"deposit/1"}
-			found := r.judge(x, true)
+			found := r.evaluate(x, true)
 			if (found.OutgoingID == p.ID) != c.is {
 				t.Fatalf("it is %+v, want %v", found, c.is)
 			}

@@ -3,7 +3,7 @@
 // It owns the states of refills and the order of what happens to one: it is recorded before its bundle is given out,
 // and its signed bytes before they are broadcast. It holds no key. Its invariants: a refill pays the hot wallet and
 // nobody else; a cold wallet has one open refill at most; a signed bundle is broadcast only if it is the one that was
-// given out, judged again by the rules that the offline machine has; what was sent may be sent again, and is always
+// given out, evaluated again by the rules that the offline machine has; what was sent may be sent again, and is always
 // the same transaction. What arrives is booked from the chain, by packages deposit and outgoing.
 package refill
 
@@ -89,7 +89,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (ceremony.Bundle, error)
 	if b.Height, err = s.heightFor(ctx, b); err != nil {
 		return ceremony.Bundle{}, err
 	}
-	built, err := s.Own.Judge(b, at)
+	built, err := s.Own.Evaluate(b, at)
 	if ends := built.Ends.Truncate(time.Second); err == nil && !ends.IsZero() && ends.Before(b.Expires) {
 		b.Expires = ends
 	}
@@ -178,8 +178,8 @@ func (s *Service) read(r store.Refill) (b ceremony.Bundle, tx chain.ColdTx, err 
 	return b, tx, err
 }
 
-// Broadcast judges a signed bundle, records its transaction and sends it. It may be repeated: what was sent is sent
-// again. The errors are ErrOther, ErrAbandoned, chain.ErrColdIncomplete, those of Own.Judge, and those of
+// Broadcast evaluates a signed bundle, records its transaction and sends it. It may be repeated: what was sent is sent
+// again. The errors are ErrOther, ErrAbandoned, chain.ErrColdIncomplete, those of Own.Evaluate, and those of
 // Transactions.Broadcast, after which the outcome is unknown.
 func (s *Service) Broadcast(ctx context.Context, b ceremony.Bundle) (chain.SignedTx, error) {
 	known, err := s.given(ctx, b)
@@ -188,11 +188,11 @@ func (s *Service) Broadcast(ctx context.Context, b ceremony.Bundle) (chain.Signe
 	}
 	own, at := s.Own, s.DB.Now()
 	if known.Status == store.RefillSent {
-		// A node may have the transaction already, so its time and fee are not judged again. It is the bundle that was given
-		// out.
+		// A node may have the transaction already, so its time and fee are not evaluated again. It is the bundle that was
+		// given out.
 		at, own.MaxFee, own.MaxRate = b.Created, b.MaxFee, bursar.Amount{}
 	}
-	if _, err := own.Judge(b, at); err != nil {
+	if _, err := own.Evaluate(b, at); err != nil {
 		return chain.SignedTx{}, err
 	}
 	signed, err := s.Chain.FinishCold(b.Wallet, b.Bytes)

@@ -157,7 +157,7 @@ func TestARefillIsRecordedBeforeItIsSent(t *testing.T) {
 }
 
 // A refill that a node may have is sent again, whatever is configured of fees meanwhile.
-func TestASentRefillIsNotJudgedByOtherFees(t *testing.T) {
+func TestASentRefillIsNotEvaluatedByOtherFees(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s, f := newService(db)
@@ -278,18 +278,18 @@ func TestABundleSaysAtWhichBlockItWasMade(t *testing.T) {
 		if err != nil || read.Height != 1000 {
 			t.Errorf("got the height %d, %v, want 1000", read.Height, err)
 		}
-		tx, err := s.Own.Judge(b, db.Now())
+		tx, err := s.Own.Evaluate(b, db.Now())
 		if text := s.Own.Describe(b, tx); err != nil || !strings.Contains(text, "1600, which is 600 after block 1000") {
 			t.Errorf("got %s, %v, want how far the last block is", text, err)
 		}
 		for height, want := range map[uint64]error{0: ceremony.ErrLasting, 1600: ceremony.ErrExpired, 1599: nil} {
 			b.Height = height
-			if _, err := s.Own.Judge(b, db.Now()); !errors.Is(err, want) {
+			if _, err := s.Own.Evaluate(b, db.Now()); !errors.Is(err, want) {
 				t.Errorf("made at %d: got %v, want %v", height, err, want)
 			}
 		}
 		f.last, b.Height = 1_000_000, 1000
-		if _, err := s.Own.Judge(b, db.Now()); !errors.Is(err, ceremony.ErrLasting) {
+		if _, err := s.Own.Evaluate(b, db.Now()); !errors.Is(err, ceremony.ErrLasting) {
 			t.Errorf("a last block of another week: got %v, want %v", err, ceremony.ErrLasting)
 		}
 	})

@@ -37,11 +37,11 @@ func TestARefillEndsByItself(t *testing.T) {
 		if _, err := s.Revoke(t.Context(), b.ID, refill.Request{Wallet: vault}); !errors.Is(err, refill.ErrEnded) {
 			t.Errorf("revoked after its end: got %v, want ErrEnded", err)
 		}
-		if _, err := s.Own.Judge(b, db.Now()); !errors.Is(err, ceremony.ErrExpired) {
-			t.Errorf("judged after its end: got %v, want ErrExpired", err)
+		if _, err := s.Own.Evaluate(b, db.Now()); !errors.Is(err, ceremony.ErrExpired) {
+			t.Errorf("evaluated after its end: got %v, want ErrExpired", err)
 		}
 		f.ends = db.Now().Add(9 * 24 * time.Hour)
-		if _, err := s.Own.Judge(b, db.Now()); !errors.Is(err, ceremony.ErrLasting) {
+		if _, err := s.Own.Evaluate(b, db.Now()); !errors.Is(err, ceremony.ErrLasting) {
 			t.Errorf("a transaction that outlasts bundles: got %v, want ErrLasting", err)
 		}
 		// What the chain says its time is counts: our clock is years beyond the end in each case.

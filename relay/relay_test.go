@@ -218,7 +218,7 @@ func TestWhoeverOrderedItDoesNotApproveIt(t *testing.T) {
 			t.Errorf("got %v, want %v", err, relay.ErrRefused)
 		}
 		r.Must(d.approve(t, 2, text, approval.Yes))
-		// The signer judges itself, whatever the service keeps.
+		// The signer evaluates itself, whatever the service keeps.
 		o, err := approval.ParseOrder(text)
 		r.Must(err)
 		now := time.Now().UTC().Truncate(time.Second)

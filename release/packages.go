@@ -41,7 +41,7 @@ var packages = []packaged{
 	{
 		name:    "bursar-signer",
 		summary: "signer of Bursar as a process of its own",
-		about: "Holds the seed, judges every payment by the policy that persons signed, remembers what it signed, and " +
+		about: "Holds the seed, evaluates every payment by the policy that persons signed, remembers what it signed, and " +
 			"signs.",
 		service: true,
 		docs:    []string{"signer.example.yaml"},

@@ -15,7 +15,7 @@ func TestLintianFindsNothing(t *testing.T) {
 	need(t, "dpkg-deb", "lintian")
 	b, out := built(t)
 	source := filepath.Join(t.TempDir(), "main.go")
-	// A program in the place of all: lintian judges that it is static and stripped, and its manual page.
+	// A program in the place of all: lintian checks that it is static and stripped, and its manual page.
 	const text = "package main\n\nimport \"os\"\n\n" +
 		"func main() { os.Stdout.WriteString(\".TH X 1\\n.SH NAME\\nx \\\\- y\\n\") }\n"
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {

@@ -185,7 +185,7 @@ func TestARuleSaysWhichKeysCount(t *testing.T) {
 		p.Rules[1].Keys, p.Rules[1].Hold = test.keys, 0
 		q := bitcoins(10_000_000)
 		q.Signed, q.With = map[string][]string{RoleApprover: {"ann", "bob"}}, test.with
-		if a := p.Judge(q); a.Allowed != test.want || !a.Allowed && a.Lacks != Approved {
+		if a := p.Evaluate(q); a.Allowed != test.want || !a.Allowed && a.Lacks != Approved {
 			t.Errorf("keys %v, signed with %v: got %+v, want allowed %v", test.keys, test.with, a, test.want)
 		}
 	}

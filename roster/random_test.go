@@ -107,7 +107,7 @@ func drawQuestion(t *rapid.T) Question {
 
 // neverMore fails if a policy allows what another does not.
 func neverMore(t *rapid.T, old, next Policy, q Question, what string) {
-	if a := next.Judge(q); a.Allowed && !old.Judge(q).Allowed {
+	if a := next.Evaluate(q); a.Allowed && !old.Evaluate(q).Allowed {
 		t.Fatalf("%s allows more: %+v by\n%s\nwhat was refused by\n%s", what, a, next.Text(), old.Text())
 	}
 }

@@ -15,7 +15,7 @@ type Spelling interface {
 // Chains returns how a chain writes addresses; false for a chain that this signer does not have.
 type Chains func(id bursar.ChainID) (Spelling, bool)
 
-// Spell reads the address of every deny as its chains write it, so that Judge and Diff take another spelling of an
+// Spell reads the address of every deny as its chains write it, so that Evaluate and Diff take another spelling of an
 // address for the same one. A deny of named assets must have an address of each of their chains, one of all assets an
 // address of at least one chain; a contract must be in its canonical spelling, since assets are found by it. Chains
 // that the signer does not have are passed over: nothing is paid on them. The error is ErrUnsound, and whatever could

@@ -62,7 +62,7 @@ func TestADenyIsOfEverySpelling(t *testing.T) {
 		if err := p.Spell(twoChains); err != nil {
 			t.Fatal(err)
 		}
-		if a := p.Judge(test.q); (a.Rule == "never") != test.denied {
+		if a := p.Evaluate(test.q); (a.Rule == "never") != test.denied {
 			t.Errorf("deny of %s, payment to %s: got %+v, want denied %t", test.to, test.q.To, a, test.denied)
 		}
 	}

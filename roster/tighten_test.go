@@ -38,10 +38,10 @@ func TestWhatALaterVersionTakesAwayIsGoneAtOnce(t *testing.T) {
 	}
 	worse := bitcoins(1)
 	worse.To.Base = "bc1qworse"
-	if a := held.Judge(worse); a.Allowed || a.Rule != "never" {
+	if a := held.Evaluate(worse); a.Allowed || a.Rule != "never" {
 		t.Errorf("got %+v, want what the later version denies denied at once", a)
 	}
-	if a := held.Judge(bitcoins(1_000_000)); a.Allowed { // worth 1200
+	if a := held.Evaluate(bitcoins(1_000_000)); a.Allowed { // worth 1200
 		t.Errorf("got %+v, want what loosens to wait", a)
 	}
 	want := []string{"the next version, or a thaw, needs 2 of role author, and there are 1",

@@ -89,12 +89,12 @@ func Follows(
 	if next.Network != network {
 		return next, nil, nil, fmt.Errorf("%w: the network %s, want %s", ErrReplayed, next.Network, network)
 	}
-	judge := next
+	evaluate := next
 	if before != nil {
-		judge, changes = *before, Diff(*before, next)
+		evaluate, changes = *before, Diff(*before, next)
 		changes = append(changes, takenBack(*before, pending, next)...)
 	}
-	names, err = judge.Quorum(RoleAuthor, judge.Authors, approval.NamespacePolicy, text, signatures, now)
+	names, err = evaluate.Quorum(RoleAuthor, evaluate.Authors, approval.NamespacePolicy, text, signatures, now)
 	if err == nil && network == "mainnet" && Loosens(changes) && next.NotBefore.Before(now.Add(LooseningWait)) {
 		err = fmt.Errorf("%w: the policy loosens what is allowed and begins at %s: on mainnet that waits for %s; `policy "+
 			"diff` says what", ErrUnsound, approval.Moment(next.NotBefore), span(LooseningWait))

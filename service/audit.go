@@ -76,7 +76,7 @@ func (s *Service) logVerdict(ctx context.Context) error {
 // Verdict returns the solvency verdict of the database's current state.
 func (s *Service) Verdict(ctx context.Context) (v reconcile.Verdict, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		v, err = reconcile.Judge(ctx, tx, s.Registry)
+		v, err = reconcile.Evaluate(ctx, tx, s.Registry)
 		return err
 	})
 	return v, err

@@ -27,16 +27,16 @@ func (s *Service) People() (*operator.Service, error) {
 	return people, nil
 }
 
-// judgeProposals has proposals carried out where no console is served: approved ones must not wait for a replica that
-// serves one. Without a configured URL this replica does not know to what the passkeys are bound, and leaves them
+// evaluateProposals has proposals carried out where no console is served: approved ones must not wait for a replica
+// that serves one. Without a configured URL this replica does not know to what the passkeys are bound, and leaves them
 // alone.
-func (s *Service) judgeProposals() error {
+func (s *Service) evaluateProposals() error {
 	if s.parts.AdminListen != "" || s.parts.Console.URL == "" {
 		return nil
 	}
 	people, err := s.People()
 	if err == nil {
-		console.Judge(s.Proposals, people, personKeys(s.parts.Console))
+		console.Evaluate(s.Proposals, people, personKeys(s.parts.Console))
 	}
 	return err
 }

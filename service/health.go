@@ -52,10 +52,10 @@ func (s *Service) checkEndpoints(ctx context.Context, id bursar.ChainID) (all []
 	}
 	prober, err := proberOf(c)
 	if err != nil {
-		return append(all, s.judgeVersions(id, all, nil, now)...)
+		return append(all, s.evaluateVersions(id, all, nil, now)...)
 	}
 	reads := prober.readAll(ctx)
-	all = append(all, s.judgeVersions(id, all, reads, now)...)
+	all = append(all, s.evaluateVersions(id, all, reads, now)...)
 	for _, r := range reads {
 		all = append(all, r.report().Findings...)
 	}
@@ -104,8 +104,8 @@ func (r endpointRead) report() *chain.Report {
 	return report
 }
 
-// judgeVersions compares the nodes' versions with the tables, which cover main networks only.
-func (s *Service) judgeVersions(
+// evaluateVersions compares the nodes' versions with the tables, which cover main networks only.
+func (s *Service) evaluateVersions(
 	id bursar.ChainID, found []chain.Finding, reads []endpointRead, now time.Time,
 ) (all []chain.Finding) {
 	if s.parts.Network != config.Mainnet {
@@ -122,7 +122,7 @@ func (s *Service) judgeVersions(
 			}
 		}
 		report := &chain.Report{Node: f.Node}
-		registry.Of(id).JudgeSoftware(report, f.Detail, now, height)
+		registry.Of(id).CheckSoftware(report, f.Detail, now, height)
 		all = append(all, report.Findings...)
 	}
 	return all

@@ -30,7 +30,7 @@ var (
 
 // solvency exports the solvency verdict.
 func (m metrics) solvency(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
-	v, err := reconcile.Judge(ctx, tx, m.service.Registry)
+	v, err := reconcile.Evaluate(ctx, tx, m.service.Registry)
 	if err != nil {
 		return err
 	}

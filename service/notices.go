@@ -132,7 +132,7 @@ func (s *Service) addNotifier() {
 
 // statement is the solvency verdict as a notice says it. Currencies that nobody has ever had are left out.
 func (s *Service) statement(ctx context.Context, tx *store.Tx) (notice.Statement, error) {
-	v, err := reconcile.Judge(ctx, tx, s.Registry)
+	v, err := reconcile.Evaluate(ctx, tx, s.Registry)
 	said := notice.Statement{Solvent: v.OK()}
 	for _, p := range v.Lines {
 		if !p.Owed.IsZero() || !p.Custody.IsZero() {

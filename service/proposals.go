@@ -172,7 +172,7 @@ func (s *Service) doRefund(ctx context.Context, p store.Proposal, done proposal.
 	return err
 }
 
-// checkTreasury completes a withdrawal of operator funds. Whether they suffice is judged when it is made.
+// checkTreasury completes a withdrawal of operator funds. Whether they suffice is evaluated when it is made.
 // The label of a destination becomes its address: a label that is given to another one later moves nothing there.
 func (s *Service) checkTreasury(ctx context.Context, p store.Proposal) (_ store.Proposal, err error) {
 	p.AccountID = treasury.Account

@@ -18,11 +18,11 @@ func HostProposals(db *store.DB, ids *bursar.IDs, people *operator.Service, c co
 	for verb, needs := range rightsOf {
 		p.Kinds[verb] = proposal.Kind{Propose: needs.propose, Approve: needs.approve}
 	}
-	console.Judge(p, people, personKeys(c))
+	console.Evaluate(p, people, personKeys(c))
 	return p
 }
 
-// personKeys returns the configured SSH keys as those who judge proposals take them.
+// personKeys returns the configured SSH keys as those who evaluate proposals take them.
 func personKeys(c config.Console) (keys []proposal.PersonKey) {
 	for _, k := range c.SSHKeys {
 		keys = append(keys, proposal.PersonKey{Person: k.Person, Key: k.Key})

@@ -63,7 +63,7 @@ func TestAPersonApprovesOnTheHost(t *testing.T) {
 		known := []config.SSHKey{{Person: "Ann", Key: anns.key}, {Person: "Bob", Key: bobs.key}}
 		keys := []proposal.PersonKey{{Person: "Ann", Key: anns.key}, {Person: "Bob", Key: bobs.key}}
 		host := service.HostProposals(db, c.IDs, people, config.Console{SSHKeys: known})
-		console.Judge(c.service.Proposals, people, keys)
+		console.Evaluate(c.service.Proposals, people, keys)
 		w := c.withdraw()
 		p := c.propose(store.Proposal{Verb: "withdrawal.approve", Object: w.ID.String()})
 		text := proposal.SignedText(p, people.URL)
@@ -115,7 +115,7 @@ func (c *approvers) isVoidWithoutTheKey(host *proposal.Service, people *operator
 	_, err := host.Approve(ctx, c.bob, proposal.Approval{Proposal: p.ID, Hash: p.Hash,
 		Evidence: c.signed(bobs, proposal.Namespace, proposal.SignedText(p, people.URL))})
 	c.Must(err)
-	console.Judge(c.service.Proposals, people, nil)
+	console.Evaluate(c.service.Proposals, people, nil)
 	c.Must(c.service.Proposals.CarryOut(ctx))
 	got, err := host.Get(ctx, p.ID)
 	if err != nil || got.Status != store.ProposalVoid || c.statusOf(w.ID) != bursar.WithdrawalPendingApproval {

@@ -51,7 +51,7 @@ func (s *Service) begin(ctx context.Context) error {
 	if err := s.primePool(ctx); err != nil {
 		return err
 	}
-	return errors.Join(s.Listen(), s.judgeProposals())
+	return errors.Join(s.Listen(), s.evaluateProposals())
 }
 
 // work runs every worker until ctx ends or one fails, and then what ends last.

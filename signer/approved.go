@@ -11,10 +11,10 @@ import (
 )
 
 // lacking returns the refusal of a transaction that the policy does not allow, after it noted that a hold begins.
-func (j *judge) lacking(ctx context.Context, c *check, r *people.Refusal) error {
+func (e *evaluator) lacking(ctx context.Context, c *check, r *people.Refusal) error {
 	var state memory.State
 	if r.Remembered() || Reason(r.Rule) == ReasonWindow {
-		err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
+		err := e.keeper.Do(ctx, func(tx memory.Tx) (err error) {
 			state, err = tx.State(ctx)
 			return err
 		})
@@ -27,7 +27,7 @@ func (j *judge) lacking(ctx context.Context, c *check, r *people.Refusal) error 
 		if err != nil {
 			return err
 		}
-		if err := r.Begin(ctx, j.keeper, now); err != nil {
+		if err := r.Begin(ctx, e.keeper, now); err != nil {
 			return fmt.Errorf("note the hold of outgoing transaction %s: %w", c.request.ID, err)
 		}
 	}
@@ -48,4 +48,4 @@ func allowed(g people.Grants) (list []AllowedOrder) {
 
 // RequirePolicy makes the signer sign nothing while no policy that people signed is installed, as after its state was
 // lost. It is called before the first signature.
-func (s *Signer) RequirePolicy() { s.judge.policyRequired = true }
+func (s *Signer) RequirePolicy() { s.evaluator.policyRequired = true }

@@ -37,7 +37,7 @@ type Begun struct {
 // An epoch that the log of an earlier state had, which is lost, is not among them.
 func (s *Signer) Begun(ctx context.Context) (b Begun, err error) {
 	var entries []memory.Entry
-	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
+	err = s.evaluator.keeper.Do(ctx, func(tx memory.Tx) error {
 		state, err := tx.State(ctx)
 		if err != nil {
 			return err

@@ -44,22 +44,22 @@ func (k *Keys) claimPolicy(p memory.KnownPolicy) PolicyClaim {
 // nothing is signed. What this signer never signed changes nothing, and is ErrClaim. Where it signed one version with
 // two texts, two states of one seed were used: the signer freezes, and the error is people.ErrTwo.
 func (s *Signer) KnowPolicy(ctx context.Context, claim PolicyClaim) error {
-	s.judge.logMu.Lock()
-	known := s.judge.policy
-	s.judge.logMu.Unlock()
+	s.evaluator.logMu.Lock()
+	known := s.evaluator.policy
+	s.evaluator.logMu.Unlock()
 	if claim.Version < known.Version || claim.KnownPolicy == known {
 		return nil
 	}
 	if err := VerifyPolicyClaim(s.keys.LogKey(), claim); err != nil {
 		return err
 	}
-	if _, err := people.KnowPolicy(ctx, s.judge.keeper, claim.KnownPolicy, s.now()); err != nil {
+	if _, err := people.KnowPolicy(ctx, s.evaluator.keeper, claim.KnownPolicy, s.now()); err != nil {
 		return fmt.Errorf("note which policy was in force: %w", errors.Join(err, s.freezeForTwo(ctx, err)))
 	}
-	s.judge.logMu.Lock()
-	defer s.judge.logMu.Unlock()
-	if claim.Version > s.judge.policy.Version {
-		s.judge.policy = claim.KnownPolicy
+	s.evaluator.logMu.Lock()
+	defer s.evaluator.logMu.Unlock()
+	if claim.Version > s.evaluator.policy.Version {
+		s.evaluator.policy = claim.KnownPolicy
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ type PolicyText struct {
 
 // Policy returns the policy in force. Where the only one has not started, it returns that.
 func (s *Signer) Policy(ctx context.Context) (p PolicyText, err error) {
-	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
+	err = s.evaluator.keeper.Do(ctx, func(tx memory.Tx) error {
 		state, err := tx.State(ctx)
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func (s *Signer) Policy(ctx context.Context) (p PolicyText, err error) {
 		if p.Orders, err = tx.AnyOrderKey(ctx); err != nil {
 			return err
 		}
-		p.Orders = p.Orders || s.judge.ordersRequired
+		p.Orders = p.Orders || s.evaluator.ordersRequired
 		now := s.now()
 		if now.Before(state.HighWater) {
 			now = state.HighWater

@@ -59,7 +59,7 @@ func TestOneVersionWithTwoTextsFreezes(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)
 	b.stateFile(false)
-	b.must(b.signer.judge.keeper.Do(t.Context(), func(tx memory.Tx) error {
+	b.must(b.signer.evaluator.keeper.Do(t.Context(), func(tx memory.Tx) error {
 		return tx.KnowPolicy(t.Context(), memory.KnownPolicy{Version: 3, Hash: "sha256:aa"})
 	}))
 	claimed := func(version int64, hash string) error {

@@ -75,7 +75,7 @@ func (s *Signer) leavesUnderOrder(id bursar.ChainID, request chain.TxRequest) (d
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), memory.AnswerTime)
 	defer cancel()
-	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
+	err = s.evaluator.keeper.Do(ctx, func(tx memory.Tx) error {
 		o, found, err := people.CompromiseInForce(ctx, tx)
 		is = err == nil && found && moves(o, id, d.hot.Base, request)
 		return err
@@ -83,7 +83,7 @@ func (s *Signer) leavesUnderOrder(id bursar.ChainID, request chain.TxRequest) (d
 	if err != nil || !is {
 		return nil, false, err
 	}
-	done, err = s.judge.keeper.Gate().PassShut()
+	done, err = s.evaluator.keeper.Gate().PassShut()
 	return done, err == nil, err
 }
 

@@ -35,11 +35,11 @@ func frozenBy(f memory.Freeze) string {
 
 // gateIsOpen is notFrozen without the state, which a stalled disk or a busy signer may keep a freeze from. Whether a
 // compromise order allows it, the state alone says.
-func (j *judge) gateIsOpen(c *check) error {
+func (e *evaluator) gateIsOpen(c *check) error {
 	if c.order != nil {
 		return nil
 	}
-	f, frozen, err := j.keeper.Gate().Frozen()
+	f, frozen, err := e.keeper.Gate().Frozen()
 	if frozen {
 		return c.frozen(f)
 	}
@@ -53,7 +53,7 @@ func (s *Signer) Leaving(id bursar.ChainID, request chain.TxRequest) (done func(
 	if err := s.mayLeave(id, request); err != nil {
 		return nil, err
 	}
-	done, f, frozen, err := s.judge.keeper.Gate().Pass()
+	done, f, frozen, err := s.evaluator.keeper.Gate().Pass()
 	if frozen {
 		if done, is, err := s.leavesUnderOrder(id, request); is || err != nil {
 			return done, err
@@ -69,7 +69,7 @@ func (s *Signer) Freeze(ctx context.Context, who, why string) error {
 }
 
 func (s *Signer) freeze(ctx context.Context, f memory.Freeze) error {
-	keeper := s.judge.keeper
+	keeper := s.evaluator.keeper
 	if err := keeper.Gate().Shut(f); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *Signer) freeze(ctx context.Context, f memory.Freeze) error {
 
 // Frozen returns why nothing is signed until a thaw, and when one begins that waits; "" if the signer is not frozen.
 func (s *Signer) Frozen() (string, error) {
-	f, frozen, err := s.judge.keeper.Gate().Frozen()
+	f, frozen, err := s.evaluator.keeper.Gate().Frozen()
 	if !frozen {
 		return "", err
 	}

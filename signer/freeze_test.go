@@ -34,7 +34,7 @@ func TestAFreezeComesFirst(t *testing.T) {
 // onStep runs f once at a step of the state's file.
 func (b *harness) onStep(moment string, f func()) {
 	done := false
-	b.signer.judge.keeper.(*memory.File).OnStep(func(what string) error {
+	b.signer.evaluator.keeper.(*memory.File).OnStep(func(what string) error {
 		if what == moment && !done {
 			done = true
 			f()
@@ -123,7 +123,7 @@ func TestEveryWayToFreeze(t *testing.T) {
 	}
 	b.must(b.thaw(path))
 	b.wantReason(b.numbered(2, 10, 1), "")
-	head, err := memory.Verify(t.Context(), b.signer.judge.keeper)
+	head, err := memory.Verify(t.Context(), b.signer.evaluator.keeper)
 	if err != nil || head.Number != 1+2+2+2 {
 		t.Errorf("the log has %d entries, %v, want %v", head.Number, err, 1+2+2+2)
 	}

@@ -50,9 +50,9 @@ func VerifyCheckpoint(logKey ed25519.PublicKey, c memory.Checkpoint) error {
 
 // Checkpoint returns the newest entry of the log that the signer has read or written, signed. It waits for no disk.
 func (s *Signer) Checkpoint() memory.Checkpoint {
-	s.judge.logMu.Lock()
-	head := s.judge.head
-	s.judge.logMu.Unlock()
+	s.evaluator.logMu.Lock()
+	head := s.evaluator.head
+	s.evaluator.logMu.Unlock()
 	return s.keys.SignCheckpoint(head)
 }
 
@@ -60,15 +60,15 @@ func (s *Signer) Checkpoint() memory.Checkpoint {
 // was seen of another log is passed over. What this signer never signed changes nothing either, and is ErrClaim:
 // anyone who asks could name any entry. It waits for no disk.
 func (s *Signer) Know(seen memory.Checkpoint) error {
-	s.judge.logMu.Lock()
-	defer s.judge.logMu.Unlock()
-	if !seen.After(s.judge.known) {
+	s.evaluator.logMu.Lock()
+	defer s.evaluator.logMu.Unlock()
+	if !seen.After(s.evaluator.known) {
 		return nil
 	}
 	if err := VerifyCheckpoint(s.keys.LogKey(), seen); err != nil {
 		return err
 	}
-	s.judge.known = seen
+	s.evaluator.known = seen
 	return nil
 }
 

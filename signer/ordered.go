@@ -15,7 +15,7 @@ import (
 
 // RequireOrders makes the signer pay nothing that neither a client signed nor persons approved, whichever account it is
 // said to be for. It is called before the first signature.
-func (s *Signer) RequireOrders() { s.judge.ordersRequired = true }
+func (s *Signer) RequireOrders() { s.evaluator.ordersRequired = true }
 
 // agreement is what clients ordered and persons allowed of a transaction.
 type agreement struct {
@@ -24,12 +24,12 @@ type agreement struct {
 }
 
 // agreed asks whether clients ordered a transaction and the policy allows it.
-func (j *judge) agreed(
+func (e *evaluator) agreed(
 	ctx context.Context, tx memory.Tx, c *check, flow int64, state memory.State, now time.Time,
 ) (a agreement, err error) {
 	id := c.policy.Capabilities.ID
-	a.orders, err = orders.Judge(ctx, tx, orders.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
-		Fee: c.contents.Fee, Uses: c.contents.Reservations, State: state, Now: now, Required: j.ordersRequired})
+	a.orders, err = orders.Evaluate(ctx, tx, orders.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
+		Fee: c.contents.Fee, Uses: c.contents.Reservations, State: state, Now: now, Required: e.ordersRequired})
 	var refused *orders.Refusal
 	if errors.As(err, &refused) {
 		err = c.refuse(Reason(refused.Rule), "%s", refused.Detail)
@@ -38,14 +38,14 @@ func (j *judge) agreed(
 		return a, err
 	}
 	q := people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
-		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: j.policyRequired, Ordered: a.accounts(),
+		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: e.policyRequired, Ordered: a.accounts(),
 		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()}
 	if c.movesUnderOrder() {
 		a.grants, err = people.Moved(ctx, tx, q, *c.order)
 		return a, err
 	}
-	a.grants, err = people.Judge(ctx, tx, q)
-	if err = a.onlyLate(c, err); err != nil || !j.ordersRequired {
+	a.grants, err = people.Evaluate(ctx, tx, q)
+	if err = a.onlyLate(c, err); err != nil || !e.ordersRequired {
 		return a, err
 	}
 	return a, a.covered(ctx, tx, c, flow)

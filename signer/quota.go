@@ -85,7 +85,9 @@ func (c *check) counts(at time.Time) ([]memory.Count, error) {
 //
 // The attack: anyone who controls the service asks for any number of withdrawals in small amounts, or burns the money
 // as fees of sweeps, gas top-ups and fee bumps that pay nobody else.
-func (j *judge) quota(c *check, before *memory.Flow, wanted []memory.Count, state memory.State, now time.Time) error {
+func (e *evaluator) quota(
+	c *check, before *memory.Flow, wanted []memory.Count, state memory.State, now time.Time,
+) error {
 	for _, w := range wanted {
 		limits := c.policy.limitsOf(w.Class, w.Asset)
 		if limits.IsZero() {
@@ -107,7 +109,7 @@ func (j *judge) quota(c *check, before *memory.Flow, wanted []memory.Count, stat
 					memory.Minute(until))
 			}
 			key := tallyKey{c.policy.Capabilities.ID, w.Class, w.Asset}
-			if left := limit.SubOrZero(j.tally.sum(key, now.Add(-period.length))); left.Less(more) {
+			if left := limit.SubOrZero(e.tally.sum(key, now.Add(-period.length))); left.Less(more) {
 				w.Units = more
 				return c.refuse(ReasonQuota, "%s", exceeds(w, left, limit, period))
 			}

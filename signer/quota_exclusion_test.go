@@ -79,7 +79,7 @@ func TestNoSetThatCanBeIncludedExceedsALimit(t *testing.T) {
 			}
 			b.clock.Advance(time.Minute)
 			if random.IntN(4) == 0 {
-				b.restart(b.signer.judge.keeper)
+				b.restart(b.signer.evaluator.keeper)
 			}
 		}
 		paid := most(signed, func(d draw) uint64 { return d.pays })

@@ -24,11 +24,11 @@ type Refill struct {
 // ErrNoKey says that nothing of a transaction from a cold wallet can be signed with a seed.
 var ErrNoKey = errors.New("no key of this seed may sign it")
 
-// Judge reads a transaction from a cold wallet and compares it with the refill; home is the address of the hot wallet,
-// which the caller derived itself. The offline machine judges by it before it signs, and the online machine before it
-// broadcasts. What is refused is a *RefusalError: any other payment, another destination than home, a fee above the
-// bounds.
-func (r Refill) Judge(rules chain.OfflineRules, home string, unsigned []byte) (chain.ColdTx, error) {
+// Evaluate reads a transaction from a cold wallet and compares it with the refill; home is the address of the hot
+// wallet, which the caller derived itself. The offline machine evaluates by it before it signs, and the online machine
+// before it broadcasts. What is refused is a *RefusalError: any other payment, another destination than home, a fee
+// above the bounds.
+func (r Refill) Evaluate(rules chain.OfflineRules, home string, unsigned []byte) (chain.ColdTx, error) {
 	if (r.Payment.Address != bursar.Address{Base: home}) || home == "" {
 		return chain.ColdTx{}, r.refuse(ReasonDestination, "it pays %s: a refill pays the hot wallet, %q, and nobody else",
 			r.Payment.Address, home)
@@ -69,13 +69,13 @@ func (r Refill) refuse(reason Reason, format string, args ...any) error {
 // signed by who sends it once its owners' signatures are in it.
 const passes = 2
 
-// SignRefill judges a transaction from a cold wallet and adds the signatures of every key of it that is of this seed.
-// It is deterministic. The error is a *RefusalError, or ErrNoKey if there is nothing to add: the seed is another one,
-// or has signed it.
+// SignRefill evaluates a transaction from a cold wallet and adds the signatures of every key of it that is of this
+// seed. It is deterministic. The error is a *RefusalError, or ErrNoKey if there is nothing to add: the seed is another
+// one, or has signed it.
 func (k *Keys) SignRefill(rules chain.OfflineRules, r Refill, home string, unsigned []byte) ([]byte, error) {
 	signed, added := unsigned, 0
 	for range passes {
-		tx, err := r.Judge(rules, home, signed)
+		tx, err := r.Evaluate(rules, home, signed)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (k *Keys) SignRefill(rules chain.OfflineRules, r Refill, home string, unsig
 	return signed, nil
 }
 
-// signCold signs with every key of a judged transaction that is of this seed and has not signed.
+// signCold signs with every key of an evaluated transaction that is of this seed and has not signed.
 func (k *Keys) signCold(rules chain.OfflineRules, tx chain.ColdTx) (signatures []chain.ColdSignature, err error) {
 	for i, input := range tx.Inputs {
 		for _, key := range input.Keys {

@@ -135,7 +135,7 @@ func (s *Signer) FlushRefusals(ctx context.Context, all bool) error {
 }
 
 func (s *Signer) writeRefusals(ctx context.Context, now time.Time, all bool) error {
-	if _, frozen, err := s.judge.keeper.Gate().Frozen(); frozen || err != nil {
+	if _, frozen, err := s.evaluator.keeper.Gate().Frozen(); frozen || err != nil {
 		return err
 	}
 	list, since := s.refusals.take(now, all)
@@ -146,7 +146,7 @@ func (s *Signer) writeRefusals(ctx context.Context, now time.Time, all bool) err
 	if err != nil {
 		return fmt.Errorf("note what was refused: %w", err)
 	}
-	if err := s.judge.append(context.WithoutCancel(ctx), now, memory.KindRefused, string(text)); err != nil {
+	if err := s.evaluator.append(context.WithoutCancel(ctx), now, memory.KindRefused, string(text)); err != nil {
 		s.refusals.putBack(list, since)
 		return fmt.Errorf("note what was refused: %w", err)
 	}
@@ -154,11 +154,11 @@ func (s *Signer) writeRefusals(ctx context.Context, now time.Time, all bool) err
 }
 
 // append adds an entry to the log, in a transaction of its own.
-func (j *judge) append(ctx context.Context, now time.Time, kind, text string) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+func (e *evaluator) append(ctx context.Context, now time.Time, kind, text string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var head memory.Checkpoint
-	err := j.keeper.Do(ctx, func(tx memory.Tx) error {
+	err := e.keeper.Do(ctx, func(tx memory.Tx) error {
 		state, err := tx.State(ctx)
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func (j *judge) append(ctx context.Context, now time.Time, kind, text string) er
 		return err
 	})
 	if err == nil {
-		j.setHead(head)
+		e.setHead(head)
 	}
 	return err
 }

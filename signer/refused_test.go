@@ -12,7 +12,7 @@ import (
 // entries returns the details of the log's entries of a kind.
 func (b *harness) entries(kind string) (list []string) {
 	b.t.Helper()
-	b.must(b.signer.judge.keeper.Do(b.t.Context(), func(tx memory.Tx) error {
+	b.must(b.signer.evaluator.keeper.Do(b.t.Context(), func(tx memory.Tx) error {
 		for n := int64(1); ; n++ {
 			e, found, err := tx.Entry(b.t.Context(), n)
 			if err != nil || !found {

@@ -67,7 +67,7 @@ func TestTheNumberOfPaymentsIsBounded(t *testing.T) {
 	b.wantReason(b.numbered(3, 1, 1), "")
 	b.wantReason(b.numbered(5, 1, 1), ReasonQuota, "daily_payments")
 	n := 0
-	b.must(b.signer.judge.keeper.Do(t.Context(), func(tx memory.Tx) error {
+	b.must(b.signer.evaluator.keeper.Do(t.Context(), func(tx memory.Tx) error {
 		list, err := tx.CountsSince(t.Context(), time.Time{})
 		for _, c := range list {
 			if c.Class == memory.Withdrawals {

@@ -88,13 +88,13 @@ func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
 func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)
-	judge := func(r request) error {
+	evaluate := func(r request) error {
 		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, request: r.request, bases: map[chain.KeyRef]string{}}
 		return c.requestHolds()
 	}
 	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep,
 		"top-up": b.topUp} {
-		if err := judge(from()); err != nil {
+		if err := evaluate(from()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 		r := test.from()
 		test.spoil(&r)
 		var refusal *RefusalError
-		if err := judge(r); !errors.As(err, &refusal) || refusal.Reason != test.reason {
+		if err := evaluate(r); !errors.As(err, &refusal) || refusal.Reason != test.reason {
 			t.Errorf("%s: %v, want %s", test.name, err, test.reason)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 // and remembers in its memory what it signed.
 type Signer struct {
 	redacted
-	keys     *Keys
-	policies map[bursar.ChainID]*chainPolicy
-	halts    *halts
-	judge    *judge
+	keys      *Keys
+	policies  map[bursar.ChainID]*chainPolicy
+	halts     *halts
+	evaluator *evaluator
 
 	suspicion *suspicion
 	refusals  *refusals
@@ -37,11 +37,11 @@ func New(keys *Keys, policies map[bursar.ChainID]Policy) (*Signer, error) {
 func NewWithMemory(
 	ctx context.Context, keys *Keys, policies map[bursar.ChainID]Policy, keeper memory.Keeper,
 ) (*Signer, error) {
-	judge, err := newJudge(ctx, keeper)
+	evaluator, err := newEvaluator(ctx, keeper)
 	if err != nil {
 		return nil, err
 	}
-	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}, judge: judge,
+	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}, evaluator: evaluator,
 		suspicion: &suspicion{}, refusals: &refusals{}, thaw: &thaw{}}
 	for id, policy := range policies {
 		d, err := newChainPolicy(keys, id, policy)
@@ -116,7 +116,7 @@ func (s *Signer) sign(ctx context.Context, c *check) (chain.SignedTx, error) {
 	if err := c.run(); err != nil {
 		return chain.SignedTx{}, err
 	}
-	if err := s.judge.remember(ctx, c); err != nil {
+	if err := s.evaluator.remember(ctx, c); err != nil {
 		return chain.SignedTx{}, err
 	}
 	signatures := make([][]byte, len(c.contents.Inputs))

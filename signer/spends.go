@@ -70,7 +70,7 @@ func (s *Signer) spent(ctx context.Context, list []ExternalSpend) error {
 		}
 	}
 	few := s.spends.few(fresh, s.now())
-	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
+	err = s.evaluator.keeper.Do(ctx, func(tx memory.Tx) error {
 		for _, x := range few {
 			if err := tx.AddNonce(ctx, x.nonce(), 0); err != nil {
 				return err
@@ -90,7 +90,7 @@ func (s *Signer) spent(ctx context.Context, list []ExternalSpend) error {
 
 // unheard returns the spends that the memory does not know.
 func (s *Signer) unheard(ctx context.Context, list []ExternalSpend) (fresh []ExternalSpend, err error) {
-	err = s.judge.keeper.Do(ctx, func(tx memory.Tx) error {
+	err = s.evaluator.keeper.Do(ctx, func(tx memory.Tx) error {
 		for _, x := range list {
 			_, known, err := tx.Nonce(ctx, x.nonce())
 			if err != nil {

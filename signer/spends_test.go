@@ -48,7 +48,7 @@ func TestFewExternalSpendsAreRemembered(t *testing.T) {
 	b.signer.FreezeOnSpends()
 	remembered := func() (n int) {
 		t.Helper()
-		b.must(b.signer.judge.keeper.Do(t.Context(), func(tx memory.Tx) error {
+		b.must(b.signer.evaluator.keeper.Do(t.Context(), func(tx memory.Tx) error {
 			for i := range 40 * maxSpends {
 				_, found, err := tx.Nonce(t.Context(), ExternalSpend{Ref: fmt.Sprint(i)}.nonce())
 				if err != nil {

@@ -64,7 +64,7 @@ func (s *Signer) consider(ctx context.Context, c *check, err error) {
 	}
 	// While a thaw waits, each new reason to freeze ends it. The state is not asked, for which a freezing command may
 	// wait.
-	if _, frozen, err := s.judge.keeper.Gate().Frozen(); err != nil || frozen && s.ThawsAt().IsZero() {
+	if _, frozen, err := s.evaluator.keeper.Gate().Frozen(); err != nil || frozen && s.ThawsAt().IsZero() {
 		return
 	}
 	why := ""

@@ -24,7 +24,7 @@ func (b *harness) rotate() {
 		p.Signable = fakeChain{curve: p.Capabilities.Curve, keys: keys}
 		b.policies[id] = p
 	}
-	b.restart(b.signer.judge.keeper)
+	b.restart(b.signer.evaluator.keeper)
 }
 
 func seedOf(t *testing.T, n byte) *Keys {

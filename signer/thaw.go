@@ -41,7 +41,7 @@ func (s *Signer) ThawsAt() time.Time { return s.ThawWaits().At }
 // One that ran before people's thaw was applied measures all of the hour: nothing is gained by a clock that is set back
 // while the thaw is applied, and is right again at the next look.
 func (s *Signer) ThawDue(ctx context.Context, now time.Time) (ended int, err error) {
-	file, is := s.judge.keeper.(*memory.File)
+	file, is := s.evaluator.keeper.(*memory.File)
 	if !is {
 		return 0, nil
 	}
@@ -74,8 +74,8 @@ func (t *thaw) see(w memory.WaitingThaw, now time.Time) {
 	t.looked = true
 }
 
-// monotonicTime returns the time by which the thaw that waits is judged: that of the clock, but never later than what
-// this process has measured since the thaw was applied, or, if it started later, since it first saw the thaw.
+// monotonicTime returns the time by which the thaw that waits is evaluated: that of the clock, but never later than
+// what this process has measured since the thaw was applied, or, if it started later, since it first saw the thaw.
 func (s *Signer) monotonicTime(now time.Time) time.Time {
 	s.thaw.mu.Lock()
 	defer s.thaw.mu.Unlock()
@@ -101,10 +101,10 @@ func atMost(start, now time.Time, measured time.Duration) time.Time {
 // staysFrozen reports whether the signer is frozen and no thaw waits: then it does not have to freeze itself for what
 // it sees. While a thaw waits, each new reason to freeze ends the thaw.
 func (s *Signer) staysFrozen(ctx context.Context) (bool, error) {
-	_, frozen, err := s.judge.keeper.Gate().Frozen()
+	_, frozen, err := s.evaluator.keeper.Gate().Frozen()
 	if !frozen || err != nil {
 		return false, err
 	}
-	_, waits, err := memory.Waiting(ctx, s.judge.keeper)
+	_, waits, err := memory.Waiting(ctx, s.evaluator.keeper)
 	return !waits, err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// entry judges one entry after all of the books were read.
+// entry evaluates one entry after all of the books were read.
 func (c *comparison) entry(db *store.DB, e *entry) error {
 	if !c.within(e.at) {
 		return nil

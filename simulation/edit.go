@@ -119,7 +119,7 @@ func raised(text string, by int64) (string, error) {
 const editRounds = 8
 
 // mendEdit checks that an edit is found and that nothing is paid because of it, and then has the operator undo it.
-// After that the history is judged like any other.
+// After that the history is evaluated like any other.
 func (h *history) mendEdit() {
 	if h.edited == nil {
 		return

@@ -113,7 +113,7 @@ type request struct {
 	restored int    // how many older databases had taken over then
 }
 
-// run runs a plan, lets it come to rest, and judges it.
+// run runs a plan, lets it come to rest, and evaluates it.
 func run(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
 		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
@@ -172,7 +172,7 @@ func (h *history) run(p Plan) {
 		h.rest()
 	}
 	if h.failure == nil {
-		h.fail(h.judge())
+		h.fail(h.evaluate())
 	}
 	if h.failure != nil {
 		h.log("FAILED: %v", h.failure)

@@ -11,7 +11,7 @@
 //	go run ./simulation -record               record the sums of the recorded histories again
 //	go run ./simulation -planted -n 300       plant bugs in the service and print which seed finds each
 //
-// docs/simulation.md explains the actions, the faults and the judgements.
+// docs/simulation.md explains the actions, the faults and the evaluations.
 package main
 
 import (

@@ -14,7 +14,7 @@ import (
 )
 
 // record sums up a history event by event: its log, the calls to nodes and the signer, and every row that changed. A
-// change in how the service does something may satisfy the judges: a record shows it, and in which event.
+// change in how the service does something may satisfy the evaluates: a record shows it, and in which event.
 type record struct {
 	event hash.Hash
 	rows  map[string]string // by table and number, after the last event

@@ -58,8 +58,8 @@ func (k sealKey) sealCheckpoint(before []byte, c Checkpoint) []byte {
 	return f.Sum([]byte(k.id))
 }
 
-// judge notes whether a checkpoint was written by this service, behind another one.
-func (k sealKey) judge(before Checkpoint, c *Checkpoint) {
+// evaluate notes whether a checkpoint was written by this service, behind another one.
+func (k sealKey) evaluate(before Checkpoint, c *Checkpoint) {
 	c.Unsure = k.id == "" && c.writer() != ""
 	follows := c.First == before.Link+1 && c.Link >= c.First
 	c.Altered = !follows || !c.Unsure && !hmac.Equal(c.seal, k.sealCheckpoint(before.seal, *c))
@@ -84,7 +84,7 @@ func (tx Checkpoints) Newest(ctx context.Context) (newest Checkpoint, err error)
 		before = list[1]
 	}
 	newest = list[0]
-	tx.seal.judge(before, &newest)
+	tx.seal.evaluate(before, &newest)
 	return newest, nil
 }
 
@@ -102,7 +102,7 @@ func (tx Checkpoints) After(ctx context.Context, link int64, limit int) ([]Check
 	list, err := checkpointColumns.rows(ctx, tx.Tx, "read checkpoints",
 		`FROM checkpoints WHERE link > $1 ORDER BY link LIMIT $2`, link, limit)
 	for i := range list {
-		tx.seal.judge(before, &list[i])
+		tx.seal.evaluate(before, &list[i])
 		before = list[i]
 	}
 	return list, err

@@ -42,8 +42,8 @@ var limitRuleColumns = columnsOf([]column[bursar.LimitRule]{
 	{"reason", func(r *bursar.LimitRule) any { return &r.Reason }},
 })
 
-// Turn keeps others from changing limits until the transaction ends: who judges whether a change loosens them sees what
-// nobody else changes meanwhile.
+// Turn keeps others from changing limits until the transaction ends: who evaluates whether a change loosens them sees
+// what nobody else changes meanwhile.
 func (tx LimitRules) Turn(ctx context.Context) error {
 	_, err := tx.exec(ctx, "change limits one after the other", `INSERT INTO counters(name, next) VALUES ('limits', 1)
 		ON CONFLICT (name) DO UPDATE SET next = counters.next + 1`)

@@ -10,7 +10,7 @@ import (
 // PasskeyChallenge is a challenge that a passkey has to answer. Any process may take the answer, once.
 type PasskeyChallenge struct {
 	ID         bursar.ID
-	Data       string    // what the answer is judged by, as JSON
+	Data       string    // what the answer is evaluated by, as JSON
 	Person     bursar.ID // whose passkey is made; zero: it was used to sign in
 	Invitation []byte    // the hash of the invitation that makes it; empty: none
 	Session    bursar.ID // in which another passkey is made; zero: none

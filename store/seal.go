@@ -124,7 +124,7 @@ func (k sealKey) sealOrder(o orderFacts) []byte {
 }
 
 // check refuses an order that is not what its code was made for. Without a key, what was sealed with one cannot be
-// judged: such a process cannot sign either.
+// evaluated: such a process cannot sign either.
 func (k sealKey) check(o orderFacts, seal []byte) error {
 	if k.id == "" && len(seal) > sha256.Size {
 		return nil

@@ -27,8 +27,8 @@ func (s clients) Needed(context.Context) bool {
 
 func (s clients) Install(ctx context.Context) error { return s.locked(ctx, "clients", manifest) }
 
-// generators are programs that make clients of the API's description, and that judge it: hey-api and redocly; and PHP
-// 7.4 in WebAssembly. They are apart from the other libraries because they need many of their own.
+// generators are programs that make clients of the API's description, and that evaluate it: hey-api and redocly; and
+// PHP 7.4 in WebAssembly. They are apart from the other libraries because they need many of their own.
 type generators struct{ machine }
 
 // generatorsManifest is the directory with their versions.

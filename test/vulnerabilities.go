@@ -57,7 +57,7 @@ func vulnerabilities(ctx context.Context, m machine) error {
 	if err != nil {
 		return err
 	}
-	bad := judged(m, found, accepted, strings.TrimSpace(string(release)))
+	bad := evaluated(m, found, accepted, strings.TrimSpace(string(release)))
 	if len(bad) > 0 {
 		return fmt.Errorf("%w: %s: raise the library, or say in %s why it does not matter", errVulnerable,
 			strings.Join(bad, "; "), acceptedFile)
@@ -65,8 +65,8 @@ func vulnerabilities(ctx context.Context, m machine) error {
 	return nil
 }
 
-// judged shows what does not matter, and returns what does.
-func judged(m machine, found []vulnerable, accepted map[string]string, release string) (bad []string) {
+// evaluated shows what does not matter, and returns what does.
+func evaluated(m machine, found []vulnerable, accepted map[string]string, release string) (bad []string) {
 	var older []string
 	for _, v := range found {
 		why, known := accepted[v.id]

@@ -48,7 +48,7 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 		d.queues.recorded(result{of: j}, false)
 	case ctx.Err() == nil || a.reason == "":
 		d.counters.made(a.outcome, ended.Sub(began))
-		d.record(d.judge(j, a, at, ended.Sub(began)))
+		d.record(d.evaluate(j, a, at, ended.Sub(began)))
 	default:
 		d.queues.recorded(result{of: j}, false)
 	}
@@ -129,8 +129,8 @@ func (j *job) request(ctx context.Context, at time.Time, secrets [][]byte) *http
 // Headers that are the same in every request.
 var jsonType, userAgent = []string{"application/json"}, []string{"bursar"}
 
-// judge derives the event's new state from an answer.
-func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
+// evaluate derives the event's new state from an answer.
+func (d *Deliverer) evaluate(j *job, a answer, at time.Time, took time.Duration) result {
 	r := result{of: j, Outcome: store.Outcome{
 		Event:   j.Number,
 		Due:     j.NextAt,
@@ -164,7 +164,7 @@ func (d *Deliverer) skip(j *job) {
 		return
 	}
 	d.counters.skipped()
-	r := d.judge(j, answer{reason: "not sent: the receiver did not answer earlier attempts"}, d.now(), 0)
+	r := d.evaluate(j, answer{reason: "not sent: the receiver did not answer earlier attempts"}, d.now(), 0)
 	r.skipped = true
 	d.record(r)
 }

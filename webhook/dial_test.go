@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-func TestTheAddressThatIsDialledIsJudged(t *testing.T) {
+func TestTheAddressThatIsDialledIsEvaluated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		address string

@@ -29,7 +29,7 @@ func (s *Service) checkDestinations(
 	return nil
 }
 
-// checkDestination judges one withdrawal by the current list.
+// checkDestination evaluates one withdrawal by the current list.
 func (s *Service) checkDestination(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, family bursar.Family) error {
 	list, err := tx.DestinationLists().Get(ctx, w.AccountID)
 	if err != nil || !list.Binds(tx.Now()) {
@@ -63,8 +63,8 @@ func (s *Service) expectedAtList(
 	})
 }
 
-// mayGo judges a withdrawal by the list entries of its address: nil, or the refusal with the reason and the time from
-// which it is allowed.
+// mayGo evaluates a withdrawal by the list entries of its address: nil, or the refusal with the reason and the time
+// from which it is allowed.
 func mayGo(listed []bursar.Destination, currency bursar.CurrencyCode, now time.Time) error {
 	var from time.Time
 	for _, d := range listed {

@@ -68,7 +68,7 @@ func TestTheEndOfAWaitingPeriodIsRoundedUp(t *testing.T) {
 	d.refused("held", err, bursar.CodeDestinationRefused, "from 2026-11-01T13:00:01Z on")
 }
 
-// An approval is judged by the list as it is at that time.
+// An approval is evaluated by the list as it is at that time.
 func TestAnApprovalIsHeldToTheList(t *testing.T) {
 	d := newHarness(t)
 	unlisted, listed := d.accept(60_000_000, d.node.Named("unknown")), d.accept(60_000_000, d.node.Named("known"))
@@ -92,8 +92,8 @@ func TestAFrozenAccountGetsTheErrorAboutItsFreeze(t *testing.T) {
 	d.refused("frozen", err, bursar.CodeWithdrawalsFrozen, "")
 }
 
-// A list that takes effect between the first check and the commit counts: the withdrawal is judged at the commit.
-func TestTheListIsJudgedWhereTheMoneyIsHeld(t *testing.T) {
+// A list that takes effect between the first check and the commit counts: the withdrawal is evaluated at the commit.
+func TestTheListIsEvaluatedWhereTheMoneyIsHeld(t *testing.T) {
 	d := newHarness(t)
 	d.change(func(c *withdrawal.Config) {
 		c.Chains = map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: asked{d.node, func() { d.bind(ann, time.Time{}) }}}

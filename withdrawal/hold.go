@@ -44,7 +44,7 @@ func (s *Service) holdAll(
 	}
 	for i := range requests {
 		if results[i].Err == nil && !answered[i] {
-			results[i].Err = judge(&requests[i], found.limits)
+			results[i].Err = evaluate(&requests[i], found.limits)
 		}
 	}
 	price(requests, results, found.rules)
@@ -72,7 +72,7 @@ func (s *Service) holdAll(
 func (s *Service) holdAlone(ctx context.Context, tx *store.Tx, found batchReads, periods *windows, requests []prepared,
 	results []store.Result[bursar.Withdrawal], i int) (err error) {
 	p := requests[i]
-	if results[i].Err, err = periods.judge(ctx, tx, p); err != nil || results[i].Err != nil {
+	if results[i].Err, err = periods.evaluate(ctx, tx, p); err != nil || results[i].Err != nil {
 		return err
 	}
 	if p.fund != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// judge refuses a withdrawal that is larger than operators' limits allow, and says whether it waits for an approval. It
-// judges what is read in the transaction that records the withdrawal, so that a limit binds from its commit on.
-func judge(p *prepared, rules bursar.LimitRules) error {
+// evaluate refuses a withdrawal that is larger than operators' limits allow, and says whether it waits for an approval.
+// It evaluates what is read in the transaction that records the withdrawal, so that a limit binds from its commit on.
+func evaluate(p *prepared, rules bursar.LimitRules) error {
 	w := &p.withdrawal
 	if most := rules.For(w.AccountID, p.currency).WithdrawalMaximum; !most.IsZero() && most.Less(w.Amount) {
 		return errAbove(p.currency, most)

@@ -31,9 +31,9 @@ func (s *windows) bind(w bursar.Withdrawal) bool {
 	return len(s.limits.Windows(w.AccountID, w.Currency)) > 0
 }
 
-// judge refuses a withdrawal that would exceed a limit of a period together with those before it. One that is recorded
-// already exceeds nothing: the answer to its commit was lost. err is that of the database.
-func (s *windows) judge(ctx context.Context, tx *store.Tx, p prepared) (refused, err error) {
+// evaluate refuses a withdrawal that would exceed a limit of a period together with those before it. One that is
+// recorded already exceeds nothing: the answer to its commit was lost. err is that of the database.
+func (s *windows) evaluate(ctx context.Context, tx *store.Tx, p prepared) (refused, err error) {
 	w := p.withdrawal
 	rules := s.limits.Windows(w.AccountID, w.Currency)
 	if len(rules) == 0 {

@@ -102,10 +102,10 @@ func (s *Service) Quote(ctx context.Context, r Request) (Quote, error) {
 		if limits, err = soon.Get(ctx); err != nil {
 			return err
 		}
-		if err := judge(&requests[0], limits); err != nil {
+		if err := evaluate(&requests[0], limits); err != nil {
 			return err
 		}
-		refused, err := windowsOf(limits).judge(ctx, tx, requests[0])
+		refused, err := windowsOf(limits).evaluate(ctx, tx, requests[0])
 		return cmp.Or(err, refused)
 	})
 	if err != nil {

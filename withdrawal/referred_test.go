@@ -85,7 +85,7 @@ func TestAReferenceIsForOnePayment(t *testing.T) {
 	theirs := r
 	theirs.Account = bob
 	_, err = d.orders.Request(ctx, theirs)
-	d.refused("another account's, which is judged by itself", err, bursar.CodeBelowMinimum, "")
+	d.refused("another account's, which is evaluated by itself", err, bursar.CodeBelowMinimum, "")
 	if n := d.count(); n != 1 {
 		t.Errorf("%d withdrawals are there, want 1", n)
 	}

@@ -68,7 +68,7 @@ func TestABatchTakesAConstantNumberOfStatements(t *testing.T) {
 
 // In one batch each request is accepted or refused alone: what one holds is not there for the next, and a refused one
 // to a wallet of the same service credits nobody from money that another one holds.
-func TestRequestsOfOneBatchAreJudgedInOrder(t *testing.T) {
+func TestRequestsOfOneBatchAreEvaluatedInOrder(t *testing.T) {
 	d := newHarness(t)
 	to := d.wallet(bob, "COIN", "bob's", 0)
 	d.currency(func(c *bursar.Currency) { c.ApprovalAbove = bursar.Amount{} })

@@ -159,9 +159,9 @@ func TestPegOutComesBackAfterReorg(t *testing.T) {
 	}
 }
 
-// TestLitecoinNodeJudges sends transactions that a node without replacement must refuse. Only those that can never be
-// valid are rejected.
-func TestLitecoinNodeJudges(t *testing.T) {
+// TestLitecoinNodeEvaluates sends transactions that a node without replacement must refuse. Only those that can never
+// be valid are rejected.
+func TestLitecoinNodeEvaluates(t *testing.T) {
 	b := newLitecoinHarness(t)
 	utxos := b.pay(10_000_000)
 	lied := utxos[0]

@@ -119,9 +119,9 @@ func (b *nodeHarness) pay(amounts ...uint64) []chain.UTXO {
 	return b.utxos()
 }
 
-// TestNodeJudgesBadTransactions sends invalid transactions to a real node, and checks how the adapter interprets the
+// TestNodeEvaluatesBadTransactions sends invalid transactions to a real node, and checks how the adapter interprets the
 // refusals.
-func TestNodeJudgesBadTransactions(t *testing.T) {
+func TestNodeEvaluatesBadTransactions(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(1_000_000)
 	lied := utxos[0]

@@ -149,7 +149,7 @@ func (c *Chain) BuildCold(ctx context.Context, request chain.ColdRequest) (_ []b
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.ReadCold(request.Wallet, data) // what cannot be judged is not given out: a node may have lied
+	_, err = c.ReadCold(request.Wallet, data) // what cannot be evaluated is not given out: a node may have lied
 	return data, err
 }
 

@@ -46,7 +46,7 @@ func vaultOn(t *testing.T, node *bitcoindtest.Node, id bursar.ChainID, family bu
 	return w, all
 }
 
-// refillOn builds a refill on a real node, has two keys sign it, and has the node judge what they made.
+// refillOn builds a refill on a real node, has two keys sign it, and has the node evaluate what they made.
 func refillOn(b *nodeHarness, id bursar.ChainID) {
 	b.t.Helper()
 	w, all := vaultOn(b.t, b.node, id, b.chain.Capabilities().Family)

@@ -87,8 +87,8 @@ var wordings = []struct {
 	{"transaction type not supported", never},
 }
 
-// judge reads a node's answer. "Insufficient funds" is not final: funds may arrive later.
-func judge(err error) verdict {
+// evaluate reads a node's answer. "Insufficient funds" is not final: funds may arrive later.
+func evaluate(err error) verdict {
 	var e *rpc.Error
 	if !errors.As(err, &e) {
 		return unknown
@@ -124,7 +124,7 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 		}
 		return nil
 	}
-	switch judge(err) {
+	switch evaluate(err) {
 	case known:
 		return nil
 	case nonceUsed:

@@ -72,11 +72,11 @@ func TestBroadcastWordings(t *testing.T) {
 		{"a gateway", "internal error", unknown},
 	}
 	for _, test := range cases {
-		if got := judge(&rpc.Error{Code: -32000, Message: test.message}); got != test.want {
+		if got := evaluate(&rpc.Error{Code: -32000, Message: test.message}); got != test.want {
 			t.Errorf("%s, %q: %d, want %d", test.client, test.message, got, test.want)
 		}
 	}
-	if got := judge(rpc.ErrUnavailable); got != unknown {
+	if got := evaluate(rpc.ErrUnavailable); got != unknown {
 		t.Errorf("without an answer: %d, want %v", got, unknown)
 	}
 }

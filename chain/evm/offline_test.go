@@ -120,7 +120,7 @@ func TestAColdAccountSignsARefill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := r.Judge(b.rules, b.home, signed)
+	tx, err := r.Evaluate(b.rules, b.home, signed)
 	if err != nil || tx.Inputs[0].Have() != 1 || tx.Reservations[0] != b.bases[0].String()+"/7" ||
 		tx.Fee != bursar.Units(20*gwei*plainGas) {
 		t.Errorf("got %+v, %v, want it signed, with its nonce and its highest fee", tx, err)

@@ -34,7 +34,7 @@ func TestProgramsThatReportAnotherNameAreDistinguished(t *testing.T) {
 	}
 }
 
-func TestNodesAreJudgedByTheirForks(t *testing.T) {
+func TestNodesAreEvaluatedByTheirForks(t *testing.T) {
 	t.Parallel()
 	november := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
@@ -74,7 +74,7 @@ func TestNodesAreJudgedByTheirForks(t *testing.T) {
 		{bursar.Bitcoin, "/Satoshi:33.0.0/", november, 0, []string{"tested warning newer"}},
 	} {
 		r := &chain.Report{Node: "n"}
-		registry.Of(test.chain).JudgeSoftware(r, test.software, test.now, test.height)
+		registry.Of(test.chain).CheckSoftware(r, test.software, test.now, test.height)
 		if len(r.Findings) != len(test.want) {
 			t.Errorf("%s with %s: got %+v, want %q", test.chain, test.software, r.Findings, test.want)
 			continue

@@ -196,11 +196,11 @@ func (c *Client) attempt(ctx context.Context, at place, q question) error {
 		}
 	}
 	if q.optional {
-		err = c.judge(ctx, at, q, err)
+		err = c.evaluate(ctx, at, q, err)
 	}
 	c.pool.count(at.endpoint, err == nil)
 	switch {
-	case at.checking: // the caller of the check judges it as a whole
+	case at.checking: // the caller of the check evaluates it as a whole
 	case errors.As(err, &ft):
 		c.pool.blame(at.endpoint, at.epoch, ft)
 	case err != nil && !q.optional && errors.Is(ctx.Err(), context.DeadlineExceeded) &&

@@ -102,9 +102,9 @@ func (c *Client) puttingOptional(q question) putter {
 	}
 }
 
-// judge decides whether the outcome of an optional call is about the method or about the endpoint. Only in the second
-// case it stays a fault.
-func (c *Client) judge(ctx context.Context, at place, q question, err error) error {
+// evaluate decides whether the outcome of an optional call is about the method or about the endpoint. Only in the
+// second case it stays a fault.
+func (c *Client) evaluate(ctx context.Context, at place, q question, err error) error {
 	var d *declined
 	var answer *Error
 	var ft *fault

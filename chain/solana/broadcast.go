@@ -52,11 +52,11 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 		c.refusedFormat(in)
 		return err // other nodes may accept it, so it expires only with its blockhash
 	}
-	return c.judge(ctx, s, sig, err)
+	return c.evaluate(ctx, s, sig, err)
 }
 
-// judge reads a node's answer.
-func (c *Chain) judge(ctx context.Context, s *node, sig signature, err error) error {
+// evaluate reads a node's answer.
+func (c *Chain) evaluate(ctx context.Context, s *node, sig signature, err error) error {
 	var answered *rpc.Error
 	if !errors.As(err, &answered) {
 		return err

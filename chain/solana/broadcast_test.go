@@ -115,7 +115,7 @@ func TestARefusalAfterAnUnknownOutcomeIsNotFinal(t *testing.T) {
 	t.Parallel()
 	c := newFake(t).open(t, nil)
 	for _, unsure := range []bool{false, true} {
-		err := c.judge(t.Context(), nil, signature{}, &rpc.Error{Code: codeSignature, Unsure: unsure})
+		err := c.evaluate(t.Context(), nil, signature{}, &rpc.Error{Code: codeSignature, Unsure: unsure})
 		if err == nil || errors.Is(err, chain.ErrRejected) == unsure {
 			t.Fatalf("unsure %v: %v", unsure, err)
 		}

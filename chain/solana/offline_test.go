@@ -79,7 +79,7 @@ func TestAColdAccountSignsARefill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := r.Judge(b.rules, b.home.String(), signed)
+	tx, err := r.Evaluate(b.rules, b.home.String(), signed)
 	if err != nil || tx.Inputs[0].Have() != 1 || tx.Reservations[0] != coldNonce.String()+"/"+(key{9}).String() ||
 		tx.Fee != bursar.Units(5001) || !tx.Ends.IsZero() {
 		t.Errorf("got %+v, %v, want it signed, with its nonce and its fee", tx, err)
@@ -243,7 +243,7 @@ func TestBuildFromANonce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tx, err := r.Judge(b.rules, b.home.String(), data)
+		tx, err := r.Evaluate(b.rules, b.home.String(), data)
 		if err != nil || tx.Reservations[0] != coldNonce.String()+"/"+(key{8}).String() {
 			t.Errorf("%s: got %v, %v, want its nonce", name, tx.Reservations, err)
 		}

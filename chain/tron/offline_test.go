@@ -106,7 +106,7 @@ func TestAColdAccountSignsARefill(t *testing.T) {
 		t.Errorf("unsigned: got %v, want ErrColdIncomplete", err)
 	}
 	signed := b.sign(0, r, data)
-	got, err := r.Judge(b.rules, b.home.String(), signed)
+	got, err := r.Evaluate(b.rules, b.home.String(), signed)
 	final, finished := b.rules.FinishCold(r.Wallet, signed)
 	if err != nil || got.Inputs[0].Have() != 1 || got.Reservations[0] != "tx/"+final.TxID ||
 		!got.Ends.Equal(time.UnixMilli(1_800_000_000_000)) {
@@ -145,7 +145,7 @@ func TestKeysOfAPermissionSignARefill(t *testing.T) {
 		t.Errorf("signed twice: got %v, want ErrNoKey", err)
 	}
 	enough := b.sign(2, r, first)
-	got, err := r.Judge(b.rules, b.home.String(), enough)
+	got, err := r.Evaluate(b.rules, b.home.String(), enough)
 	want := bursar.Units(1000*(size(tx.raw)+2*67) + severalFee)
 	if err != nil || got.Inputs[0].Have() != 2 || got.Inputs[0].Need != 2 || got.Fee != want {
 		t.Errorf("got %+v with a fee of %s, %v, want two signatures of two for %s", got.Inputs, got.Fee, err, want)

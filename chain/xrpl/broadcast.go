@@ -55,11 +55,11 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 	if answer.Tx.Hash != id {
 		return fmt.Errorf("%w: %s", errOtherID, answer.Tx.Hash)
 	}
-	return judge(ctx, s, id, &engineError{answer.Result, answer.Message})
+	return evaluate(ctx, s, id, &engineError{answer.Result, answer.Message})
 }
 
-// judge returns the meaning of a node's result for the outcome.
-func judge(ctx context.Context, s *rpc.Session, id hash, said *engineError) error {
+// evaluate returns the meaning of a node's result for the outcome.
+func evaluate(ctx context.Context, s *rpc.Session, id hash, said *engineError) error {
 	class, _, _ := strings.Cut(said.result, "_")
 	switch said.result {
 	case "tesSUCCESS", "terQUEUED", "tefALREADY":

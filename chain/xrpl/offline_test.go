@@ -101,7 +101,7 @@ func TestAColdAccountSignsARefill(t *testing.T) {
 		t.Errorf("unsigned: got %v, want ErrColdIncomplete", err)
 	}
 	signed := b.sign(0, r, data)
-	tx, err := r.Judge(b.rules, b.home, signed)
+	tx, err := r.Evaluate(b.rules, b.home, signed)
 	if err != nil || tx.Inputs[0].Have() != 1 || tx.Reservations[0] != b.bases[0].String()+"/7" ||
 		tx.Fee != bursar.Units(48) {
 		t.Errorf("got %+v, %v, want it signed, with its sequence and fee", tx, err)
@@ -138,7 +138,7 @@ func TestSignersSignARefill(t *testing.T) {
 		t.Errorf("signed twice: got %v, want ErrNoKey", err)
 	}
 	enough := b.sign(2, r, first)
-	tx, err := r.Judge(b.rules, b.home, enough)
+	tx, err := r.Evaluate(b.rules, b.home, enough)
 	if err != nil || tx.Inputs[0].Have() != 2 || tx.Inputs[0].Need != 2 {
 		t.Errorf("got %+v, %v, want two signatures of two", tx.Inputs, err)
 	}

@@ -29,7 +29,7 @@ func TestTheSignerHoldsWhatAWitnessCosigned(t *testing.T) {
 			t.Fatalf("checkpoint exits with %d: %s, want 0", code, says)
 		}
 		_, witness.LogKey, _ = strings.Cut(strings.TrimSpace(says), "The key is ")
-		next, signed, err := witness.Judge(request, seen, time.Now())
+		next, signed, err := witness.Evaluate(request, seen, time.Now())
 		c.must(err)
 		both, err := witness.Cosign(signed, next)
 		c.must(err)

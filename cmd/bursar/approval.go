@@ -61,7 +61,7 @@ type approvalAddCommand struct {
 
 // Help returns an example.
 func (approvalAddCommand) Help() string {
-	return "The service then shows the approvals to the signer, which judges them.\n\nExample:\n\n" +
+	return "The service then shows the approvals to the signer, which evaluates them.\n\nExample:\n\n" +
 		"    bursar approval add approval-ann.txt approval-bob.txt"
 }
 

@@ -68,7 +68,7 @@ func (cmd *chargeRefundCommand) Run(ctx context.Context, c *call) error {
 // onlyRehearses reports whether nothing is changed: then nobody is asked.
 func (cmd *chargeRefundCommand) onlyRehearses() bool { return cmd.DryRun }
 
-// rehearse has the service judge the withdrawal that a refund would be.
+// rehearse has the service evaluate the withdrawal that a refund would be.
 func (cmd *chargeRefundCommand) rehearse(ctx context.Context, c *call, service *client.Client,
 	paid client.ChargePayment) error {
 	amount := cmd.Amount

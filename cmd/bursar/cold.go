@@ -22,7 +22,7 @@ type coldCommands struct {
 	Refill    coldRefillCommand    `cmd:"" help:"Build the transaction of a refill, and write its bundle for the offline machine."`
 	Show      coldShowCommand      `cmd:"" help:"Show what a bundle does, or show it as QR codes."`
 	Read      command.OfflineRead  `cmd:"" help:"Join frames that a scanner of QR codes read from standard input."`
-	Broadcast coldBroadcastCommand `cmd:"" help:"Judge a signed bundle again and broadcast its transaction."`
+	Broadcast coldBroadcastCommand `cmd:"" help:"Evaluate a signed bundle again and broadcast its transaction."`
 	List      coldListCommand      `cmd:"" help:"List refills, newest first."`
 	Revoke    coldRevokeCommand    `cmd:"" help:"Build a refill that conflicts with an abandoned or stuck one, and write its bundle."`
 	Abandon   coldAbandonCommand   `cmd:"" help:"Abandon an open refill, and print how it is revoked on its chain."`
@@ -102,7 +102,7 @@ func (c *call) given(s *refill.Service, b ceremony.Bundle, err error, out comman
 	if err != nil {
 		return err
 	}
-	tx, err := s.Own.Judge(b, b.Created)
+	tx, err := s.Own.Evaluate(b, b.Created)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (cmd *coldShowCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	tx, err := own.Judge(b, time.Now())
+	tx, err := own.Evaluate(b, time.Now())
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ type configCheckCommand struct {
 	JSON bool `name:"json" help:"Print one JSON object."`
 }
 
-// Help returns what is judged, and an example.
+// Help returns what is evaluated, and an example.
 func (configCheckCommand) Help() string {
 	return "Reads the file and the environment as the service does and asks nobody: `bursar doctor` asks the database, " +
 		"the nodes and the signer as well. Mistakes are listed all at once, each with its line or variable. A value that " +
@@ -46,7 +46,7 @@ type checkedSetting struct {
 	Source string  `json:"source"`
 }
 
-// Run judges the configuration.
+// Run evaluates the configuration.
 func (cmd *configCheckCommand) Run(c *call) error {
 	cfg, err := c.Load()
 	if err != nil {

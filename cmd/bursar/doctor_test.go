@@ -153,9 +153,9 @@ func TestDoctorChecksTheMachine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
-		judge  func(*healthCheck)
-		result string
-		detail string
+		evaluate func(*healthCheck)
+		result   string
+		detail   string
 	}{
 		"a database here":     {func(e *healthCheck) { e.clock(time.Time{}, now) }, resultOK, "on this machine"},
 		"a clock that agrees": {func(e *healthCheck) { e.clock(now.Add(2*time.Second), now) }, resultOK, "2s off"},
@@ -176,7 +176,7 @@ func TestDoctorChecksTheMachine(t *testing.T) {
 		}, resultWarning, "cannot be read on this system"},
 	} {
 		e := &healthCheck{}
-		c.judge(e)
+		c.evaluate(e)
 		if f := e.findings[0]; len(e.findings) != 1 || f.Result != c.result || !strings.Contains(f.Detail, c.detail) ||
 			(f.Advice == "") != (f.Result == resultOK) {
 			t.Errorf("%s: %+v", name, f)

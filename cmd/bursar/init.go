@@ -52,7 +52,7 @@ type setup struct {
 	passphrase string // file of it; empty: the environment has it, or there is no seed
 }
 
-// Run asks, judges, and makes everything. Nothing is written before the whole configuration was judged.
+// Run asks, evaluates, and makes everything. Nothing is written before the whole configuration was evaluated.
 func (cmd *initCommand) Run(ctx context.Context, c *call) error {
 	s := &setup{cmd: cmd, call: c, file: c.Config, nodes: map[string][]string{}}
 	if s.file == "" {
@@ -98,7 +98,7 @@ func (s *setup) free() error {
 func (s *setup) visible() error {
 	u, err := url.Parse(s.cmd.Database)
 	if err != nil {
-		return nil // the whole configuration is judged later
+		return nil // the whole configuration is evaluated later
 	}
 	if _, has := u.User.Password(); has || u.Query().Has("password") {
 		return wrong("--database has a password, which every user of this machine can read there: leave the flag out, and " +

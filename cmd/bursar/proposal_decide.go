@@ -123,7 +123,7 @@ func (cmd *proposalRejectCommand) Run(ctx context.Context, c *call) error {
 	return c.Done(actFacts{"proposalID": p.ID, "status": p.Status}, "proposal %s is %s", p.ID, p.Status)
 }
 
-// proposals opens proposals with the people who judge them. The caller closes the database.
+// proposals opens proposals with the people who evaluate them. The caller closes the database.
 func (c *call) proposals(ctx context.Context) (*proposal.Service, *operator.Service, config.Config, error) {
 	db, cfg, err := c.database(ctx)
 	if err != nil {

@@ -95,7 +95,7 @@ func (cmd *witnessCosignCommand) Run(c *call) error {
 	return err
 }
 
-// cosign judges a request against what was seen, notes it and signs it, alone: from reading what was seen to noting
+// cosign evaluates a request against what was seen, notes it and signs it, alone: from reading what was seen to noting
 // what is cosigned the lock is held, which the end of the process gives back, also where it is killed.
 //
 // The attack: two histories of one log are brought at once, so that each is compared with what was seen before both.
@@ -116,7 +116,7 @@ func (cmd *witnessCosignCommand) cosign(w proof.Witness, request string) (
 			return "", next, seen, err
 		}
 	}
-	next, signed, err := w.Judge(request, seen, time.Now())
+	next, signed, err := w.Evaluate(request, seen, time.Now())
 	if err != nil {
 		return "", next, seen, err
 	}

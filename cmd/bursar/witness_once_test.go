@@ -87,7 +87,7 @@ func TestAWitnessThatWasKilledCosignsTheSameAgain(t *testing.T) {
 	cmd := witnessCosignCommand{Seen: filepath.Join(t.TempDir(), "seen")}
 	request, key := fork(t, 1)
 	w := proof.Witness{Name: "w", Private: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), LogKey: key}
-	next, _, err := w.Judge(request, proof.Seen{}, time.Now())
+	next, _, err := w.Evaluate(request, proof.Seen{}, time.Now())
 	if err == nil {
 		err = errors.Join(noteSeen(cmd.Seen, next), os.WriteFile(cmd.Seen+".123", []byte(`{"lo`), 0o600),
 			os.WriteFile(cmd.Seen+".lock", nil, 0o600))

@@ -137,7 +137,7 @@ func (v *coldFixture) refill(w bursar.ColdWallet, contract string, amount uint64
 		data, err = v.keys[n].SignRefill(v.chain, r, v.bases[0], data)
 		v.must(err)
 	}
-	tx, err := r.Judge(v.chain, v.bases[0], data)
+	tx, err := r.Evaluate(v.chain, v.bases[0], data)
 	v.must(err)
 	signed, err := v.chain.FinishCold(w, data)
 	v.must(err)

@@ -206,7 +206,7 @@ func (m *machine) lamports(base string) uint64 {
 // arrives sends a signed refill, and compares what reached the hot wallet and what it cost.
 func (m *machine) arrives(r signer.Refill, data []byte) {
 	m.Helper()
-	tx, err := r.Judge(m.chain, m.bases[0], data)
+	tx, err := r.Evaluate(m.chain, m.bases[0], data)
 	m.must(err)
 	signed, err := m.chain.FinishCold(r.Wallet, data)
 	m.must(err)

@@ -99,7 +99,7 @@ func (v *tronHarness) build(r signer.Refill, signers ...int) []byte {
 // arrives sends a signed refill and compares what reached the hot wallet, and that it cost no more than was shown.
 func (v *tronHarness) arrives(r signer.Refill, data []byte) {
 	v.Helper()
-	tx, err := r.Judge(v.chain, v.bases[0], data)
+	tx, err := r.Evaluate(v.chain, v.bases[0], data)
 	v.must(err)
 	signed, err := v.chain.FinishCold(r.Wallet, data)
 	v.must(err)

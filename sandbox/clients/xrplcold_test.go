@@ -105,7 +105,7 @@ func (l *ledger) build(r signer.Refill, old []byte) []byte {
 // arrives sends a signed refill and compares what reached the hot wallet.
 func (l *ledger) arrives(r signer.Refill, data []byte) chain.SignedTx {
 	l.Helper()
-	if _, err := r.Judge(l.chain, l.bases[0], data); err != nil {
+	if _, err := r.Evaluate(l.chain, l.bases[0], data); err != nil {
 		l.Fatal(err)
 	}
 	signed, err := l.chain.FinishCold(r.Wallet, data)
@@ -220,9 +220,9 @@ func TestAnXRPLRefillIsRevoked(t *testing.T) {
 	second := l.refill(cold(bursar.ColdAddress, l.bases[1]), 6_000_000)
 	old := l.build(first, nil)
 	next := l.build(second, old)
-	one, err := first.Judge(l.chain, l.bases[0], old)
+	one, err := first.Evaluate(l.chain, l.bases[0], old)
 	l.must(err)
-	two, err := second.Judge(l.chain, l.bases[0], next)
+	two, err := second.Evaluate(l.chain, l.bases[0], next)
 	l.must(err)
 	if one.Reservations[0] != two.Reservations[0] || two.Fee != bursar.Units(16) {
 		t.Errorf("got %v with a fee of %s after one of %s, want the same sequence above 125%%", two.Reservations, two.Fee,

@@ -121,7 +121,7 @@ func (f hotFile) own(ctx context.Context, cfg config.Config, b ceremony.Bundle) 
 	return own, err
 }
 
-// read reads a bundle, and the configuration and keys by which it is judged.
+// read reads a bundle, and the configuration and keys by which it is evaluated.
 func (f hotFile) read(
 	ctx context.Context, c *Call, path string,
 ) (cfg config.Config, b ceremony.Bundle, own ceremony.Own, err error) {
@@ -207,7 +207,7 @@ func (cmd *offlineSignCommand) Run(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	tx, err := own.Judge(b, now())
+	tx, err := own.Evaluate(b, now())
 	if err != nil {
 		return err
 	}

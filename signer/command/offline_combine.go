@@ -39,7 +39,7 @@ func (cmd *offlineCombineCommand) Run(ctx context.Context, c *Call) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	tx, err := own.Judge(b, now())
+	tx, err := own.Evaluate(b, now())
 	if err != nil {
 		return err
 	}

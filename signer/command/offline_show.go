@@ -102,7 +102,7 @@ func (cmd *offlineShowCommand) Run(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	tx, err := own.Judge(b, now())
+	tx, err := own.Evaluate(b, now())
 	if err != nil {
 		return err
 	}

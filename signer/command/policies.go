@@ -215,7 +215,7 @@ func (cmd *signerPolicyTestCommand) Run(ctx context.Context, c *Call) error {
 	if cmd.Held {
 		q.Since = func(string) time.Time { return time.Unix(0, 0) }
 	}
-	a := p.Judge(q)
+	a := p.Evaluate(q)
 	if a.Allowed {
 		return c.Say("allowed by rule %s", a.Rule)
 	}

@@ -21,9 +21,9 @@ type HotKeys interface {
 	Epoch() chain.Epoch
 }
 
-// Ceremony returns what this machine knows by itself of a chain and an asset whose refills it judges, with the chain's
-// adapter. It asks no node. The error is one of a chain or an asset that is not configured, or that has no cold wallets
-// with transactions that are signed offline.
+// Ceremony returns what this machine knows by itself of a chain and an asset whose refills it evaluates, with the
+// chain's adapter. It asks no node. The error is one of a chain or an asset that is not configured, or that has no cold
+// wallets with transactions that are signed offline.
 func Ceremony(
 	ctx context.Context, cfg config.Config, hot HotKeys, id bursar.ChainID, contract string,
 ) (own ceremony.Own, adapter chain.Chain, err error) {

@@ -49,7 +49,7 @@ func TestADenyHoldsInEverySpellingOfItsChain(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		a := p.Judge(roster.Question{Kind: roster.KindWithdrawal, Chain: test.chain, To: test.pay, Units: bursar.Units(1),
+		a := p.Evaluate(roster.Question{Kind: roster.KindWithdrawal, Chain: test.chain, To: test.pay, Units: bursar.Units(1),
 			Now: time.Now()})
 		if got := a.Rule == "never"; got != test.denied {
 			t.Errorf("%s: got denied %t, want %t", test.name, got, test.denied)

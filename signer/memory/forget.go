@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Forget implements Tx. Without its digest the same transaction is judged again: it replaces itself where it uses up
+// Forget implements Tx. Without its digest the same transaction is evaluated again: it replaces itself where it uses up
 // something, and otherwise counts once more. So nothing counts less for it.
 func (tx *sqlTx) Forget(ctx context.Context, before time.Time, most int) (int, error) {
 	type one struct {

@@ -1,7 +1,7 @@
 // Package memory keeps what a signer remembers of what it signed: durably, and before a signature leaves.
 //
 // It owns the tables, their versions, the lock that keeps a second signer away, and a log in which each entry has a
-// number and the hash of the one before. It decides nothing: which transaction may be signed is judged by package
+// number and the hash of the one before. It decides nothing: which transaction may be signed is evaluated by package
 // signer, within one transaction of this package. Its invariants: what a transaction wrote is on the disk when Do
 // returns nil; a log entry is never changed, and its number is never used twice; nothing that was remembered is
 // forgotten by a restart. It holds no secret: anyone who reads it learns which payments were signed.

@@ -50,7 +50,7 @@ func NewRAM() *RAM {
 	return m
 }
 
-// Do implements Keeper. An error of f does not undo what f wrote before it: a signer writes only once it has judged.
+// Do implements Keeper. An error of f does not undo what f wrote before it: a signer writes only once it has evaluated.
 func (m *RAM) Do(ctx context.Context, f func(tx Tx) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -97,11 +97,11 @@ func (h *harness) question(list ...chain.Order) orders.Question {
 	return q
 }
 
-// judge judges a transaction; where it is allowed, it is remembered as one of a flow.
-func (h *harness) judge(q orders.Question, flow int64) (a orders.Answer, err error) {
+// evaluate evaluates a transaction; where it is allowed, it is remembered as one of a flow.
+func (h *harness) evaluate(q orders.Question, flow int64) (a orders.Answer, err error) {
 	h.Helper()
 	err = h.keeper.Do(h.Context(), func(tx memory.Tx) (err error) {
-		if a, err = orders.Judge(h.Context(), tx, q); err != nil {
+		if a, err = orders.Evaluate(h.Context(), tx, q); err != nil {
 			return err
 		}
 		return a.Write(h.Context(), tx, flow)

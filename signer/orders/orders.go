@@ -75,11 +75,11 @@ type Signed struct {
 	Again   bool          // a transaction for it was signed before, which the chain may include
 }
 
-// Judge returns which orders of a transaction clients signed, or a *Refusal. While no account ever had a key it demands
-// nothing, unless orders are required.
+// Evaluate returns which orders of a transaction clients signed, or a *Refusal. While no account ever had a key it
+// demands nothing, unless orders are required.
 //
 // The attack: anyone who controls the service or its database orders payments in the name of a client.
-func Judge(ctx context.Context, tx memory.Tx, q Question) (a Answer, err error) {
+func Evaluate(ctx context.Context, tx memory.Tx, q Question) (a Answer, err error) {
 	if q.Request.Kind != chain.KindWithdrawal {
 		return a, nil
 	}
@@ -96,7 +96,7 @@ func Judge(ctx context.Context, tx memory.Tx, q Question) (a Answer, err error) 
 		return a, err
 	}
 	for i, o := range list {
-		if err := q.judge(ctx, tx, &a, o, q.Orders[i]); err != nil {
+		if err := q.evaluate(ctx, tx, &a, o, q.Orders[i]); err != nil {
 			return a, err
 		}
 	}
@@ -134,8 +134,8 @@ func (q Question) read() (list []approval.Order, err error) {
 	return list, nil
 }
 
-// judge judges one order.
-func (q Question) judge(
+// evaluate evaluates one order.
+func (q Question) evaluate(
 	ctx context.Context, tx memory.Tx, a *Answer, o approval.Order, evidence chain.Order,
 ) error {
 	text := memory.Digest(approval.HashOf(evidence.Text))

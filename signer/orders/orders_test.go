@@ -87,7 +87,7 @@ func TestOnlyWhatTheClientSignedIsPaid(t *testing.T) {
 			test.change(&q)
 		}
 		h.do(func(ctx context.Context, tx memory.Tx) error {
-			_, err := orders.Judge(ctx, tx, q)
+			_, err := orders.Evaluate(ctx, tx, q)
 			h.want(name, err, test.rule, test.says)
 			return nil
 		})
@@ -100,10 +100,10 @@ func TestWithoutKeysNothingIsDemanded(t *testing.T) {
 	h := &harness{T: t, keeper: memory.NewRAM()}
 	q := orders.Question{Chain: "chain", Now: noon, Request: chain.TxRequest{Kind: chain.KindWithdrawal,
 		Payments: []chain.Payment{{Amount: bursar.Units(1)}}}}
-	_, err := h.judge(q, 1)
+	_, err := h.evaluate(q, 1)
 	h.want("nothing", err, "", "")
 	q.Required = true
-	_, err = h.judge(q, 1)
+	_, err = h.evaluate(q, 1)
 	h.want("required", err, orders.RuleSigned, "0 orders for 1 payments")
 }
 
@@ -113,26 +113,26 @@ func TestABatchPaysEachOrder(t *testing.T) {
 	h := newHarness(t)
 	first, second := h.order(), h.order()
 	second.Account = other // with the same ID: it is unique within its account
-	a, err := h.judge(h.question(h.signed(first, 1), h.signed(second, 4)), 1)
+	a, err := h.evaluate(h.question(h.signed(first, 1), h.signed(second, 4)), 1)
 	h.want("both signed", err, "", "")
 	if len(a.Signed) != 2 || a.Signed[0].Key != h.id(1) || a.Signed[1].Account != other {
 		t.Errorf("got %+v, want both orders with their keys", a.Signed)
 	}
 	third := h.order()
 	third.ID = bursar.ID{10}
-	_, err = h.judge(h.question(h.signed(third, 1), chain.Order{Text: second.Text()}), 1)
+	_, err = h.evaluate(h.question(h.signed(third, 1), chain.Order{Text: second.Text()}), 1)
 	h.want("one unsigned", err, orders.RuleSigned, "is not signed")
-	_, err = h.judge(h.question(h.signed(third, 1), h.signed(third, 1)), 1)
+	_, err = h.evaluate(h.question(h.signed(third, 1), h.signed(third, 1)), 1)
 	h.want("one twice", err, orders.RulePaysOrder, "is there twice")
 
 	split := h.question(h.signed(third, 1))
 	half := split.Request.Payments[0]
 	half.Amount = bursar.Units(50)
 	split.Request.Payments = []chain.Payment{half, half}
-	_, err = h.judge(split, 1)
+	_, err = h.evaluate(split, 1)
 	h.want("split in one transaction", err, orders.RuleSigned, "1 orders for 2 payments")
 	split.Request.Payments = []chain.Payment{half}
-	_, err = h.judge(split, 1)
+	_, err = h.evaluate(split, 1)
 	h.want("split in two transactions", err, orders.RulePaysOrder, "not among the payments")
 }
 
@@ -153,7 +153,7 @@ func TestAnOrderIsPaidOnce(t *testing.T) {
 	ask := func(o chain.Order, flow int64, now time.Time, uses ...string) error {
 		q := h.question(o)
 		q.Uses, q.Now = uses, now
-		_, err := h.judge(q, flow)
+		_, err := h.evaluate(q, flow)
 		return err
 	}
 	first := h.flow("hot/1")
@@ -180,7 +180,7 @@ func TestAReplacementExcludesAllBefore(t *testing.T) {
 	ask := func(flow int64, uses ...string) error {
 		q := h.question(one)
 		q.Uses = uses
-		_, err := h.judge(q, flow)
+		_, err := h.evaluate(q, flow)
 		return err
 	}
 	a, b := h.flow("a:0", "a:1"), h.flow("b:0")
@@ -198,9 +198,9 @@ func TestWhatOnlyExpiresIsSignedOnce(t *testing.T) {
 	h := newHarness(t)
 	q := h.question(h.signed(h.order(), 1))
 	q.Uses = nil
-	_, err := h.judge(q, h.flow())
+	_, err := h.evaluate(q, h.flow())
 	h.want("the first", err, "", "")
-	_, err = h.judge(q, h.flow())
+	_, err = h.evaluate(q, h.flow())
 	h.want("after it expired", err, orders.RuleOnce, "a new payment needs a new order")
 }
 
@@ -219,11 +219,11 @@ func TestALostKeyBindsItsAccountAndSignsNothing(t *testing.T) {
 	o := h.order()
 	unsigned := h.question(chain.Order{Text: o.Text()})
 	signed := h.question(h.signed(o, 1))
-	_, err := h.judge(unsigned, 1)
+	_, err := h.evaluate(unsigned, 1)
 	h.want("unsigned", err, orders.RuleSigned, "is not signed")
-	_, err = h.judge(signed, 1)
+	_, err = h.evaluate(signed, 1)
 	h.want("signed with the lost key", err, orders.RuleSigned, "lost with the signer's state")
 	h.do(func(ctx context.Context, tx memory.Tx) error { return tx.AddOrderKey(ctx, h.added(shop, 1, noon)) })
-	_, err = h.judge(signed, 1)
+	_, err = h.evaluate(signed, 1)
 	h.want("once it is added again", err, "", "")
 }

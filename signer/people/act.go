@@ -24,7 +24,7 @@ func Direct(
 		return act, err
 	}
 	err = keeper.Do(ctx, func(tx memory.Tx) error {
-		policy, now, err := judgeOf(ctx, tx, d.Instance, d.Created, d.Expires, here.Clock)
+		policy, now, err := policyFor(ctx, tx, d.Instance, d.Created, d.Expires, here.Clock)
 		if err != nil {
 			return err
 		}
@@ -94,8 +94,8 @@ func notRemoved(ctx context.Context, tx memory.Tx, d approval.Destination) error
 	return err
 }
 
-// judgeOf returns the policy that judges a text, and the time.
-func judgeOf(
+// policyFor returns the policy that evaluates a text, and the time.
+func policyFor(
 	ctx context.Context, tx memory.Tx, instance string, created, expires, clock time.Time,
 ) (p roster.Policy, now time.Time, err error) {
 	state, err := tx.State(ctx)

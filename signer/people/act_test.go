@@ -301,7 +301,7 @@ func TestRemovingAnAssetLoosensItsSweeps(t *testing.T) {
 	next := p
 	next.Version, next.Previous, next.Assets = 2, p.Hash(), nil
 	q := roster.Question{Kind: roster.KindSweep, Chain: "ethereum", Units: bursar.Units(1000), Now: noon}
-	before, after := p.Judge(q), next.Judge(q)
+	before, after := p.Evaluate(q), next.Evaluate(q)
 	if !before.Allowed && after.Allowed && !roster.Loosens(roster.Diff(p, next)) {
 		t.Errorf("got %q before and allowed by %q after what counts as a tightening", before.Detail, after.Rule)
 	}

@@ -21,7 +21,7 @@ type approvers struct {
 }
 
 // rule returns an allow by its ID.
-func (j *judging) rule(id string) roster.Rule {
+func (j *evaluating) rule(id string) roster.Rule {
 	for _, r := range j.policy.Rules {
 		if r.ID == id && !r.Deny {
 			return r
@@ -31,7 +31,7 @@ func (j *judging) rule(id string) roster.Rule {
 }
 
 // refused returns the refusal of an order, with the reasons why approvals of it do not count.
-func (j *judging) refused(
+func (j *evaluating) refused(
 	o approval.Order, a roster.Answer, digest memory.Digest, payment int64, by approvers, problems []error,
 ) error {
 	r := &Refusal{Rule: Rule(a.Lacks), Detail: fmt.Sprintf("order %s: %s", o.ID, a.Detail)}
@@ -52,12 +52,12 @@ func (j *judging) refused(
 
 // heldAs names a rule of this version as it is tightened, and a payment: another version may demand other people, those
 // whose approvals began the hold may be gone, and each payment of an order has a hold of its own.
-func (j *judging) heldAs(rule string, payment int64) string {
+func (j *evaluating) heldAs(rule string, payment int64) string {
 	return fmt.Sprintf("%s/%s/%d", j.policy.By(), rule, payment)
 }
 
 // listed reports whether an order pays a destination that was signed and whose waiting period is over.
-func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
+func (j *evaluating) listed(ctx context.Context, o approval.Order) (bool, error) {
 	list, err := j.tx.Destinations(ctx, o.Chain, o.To.Base)
 	if err != nil {
 		return false, err
@@ -75,7 +75,7 @@ func (j *judging) listed(ctx context.Context, o approval.Order) (bool, error) {
 }
 
 // own evaluates a transfer between our own addresses.
-func (j *judging) own(ctx context.Context, g *Grants) error {
+func (j *evaluating) own(ctx context.Context, g *Grants) error {
 	p, digest := j.Request.Payments[0], j.ownDigest()
 	if again, err := j.again(ctx, digest); err != nil || again {
 		return err
@@ -113,7 +113,7 @@ func Moved(ctx context.Context, tx memory.Tx, q Question, o CompromiseOrder) (g 
 
 // ask evaluates the policy with what the state remembers, and counts what it allows. account is whose order it is,
 // where a client said so.
-func (j *judging) ask(
+func (j *evaluating) ask(
 	ctx context.Context, digest memory.Digest, payment int64, account bursar.ID, q roster.Question,
 ) (a roster.Answer, err error) {
 	q.Now, q.Fee, q.Ordered = j.Now, j.fee, !account.IsZero()
@@ -127,7 +127,7 @@ func (j *judging) ask(
 		err = errors.Join(err, failed)
 		return used
 	}
-	if a = j.policy.Judge(q); a.Allowed && err == nil {
+	if a = j.policy.Evaluate(q); a.Allowed && err == nil {
 		j.add(ofRule{a.Rule, account}, sums{a.Worth, 1, j.cost})
 	}
 	return a, err

@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/signer/memory"
 )
 
-// The attack: a move to one cold wallet was allowed, and its replacement pays another address. It is judged as another
-// move, because what was allowed names where it went.
-func TestAMoveToAnotherColdAddressIsJudgedAgain(t *testing.T) {
+// The attack: a move to one cold wallet was allowed, and its replacement pays another address. It is evaluated as
+// another move, because what was allowed names where it went.
+func TestAMoveToAnotherColdAddressIsEvaluatedAgain(t *testing.T) {
 	t.Parallel()
 	file, instance := newFile(t)
 	p := policyOf(t, instance)
@@ -31,7 +31,7 @@ func TestAMoveToAnotherColdAddressIsJudgedAgain(t *testing.T) {
 	granted := func(address string) (count int) {
 		t.Helper()
 		err := file.Do(t.Context(), func(tx memory.Tx) error {
-			g, err := Judge(t.Context(), tx, Question{Chain: "bitcoin", Flow: flow, Now: noon,
+			g, err := Evaluate(t.Context(), tx, Question{Chain: "bitcoin", Flow: flow, Now: noon,
 				Request: chain.TxRequest{Kind: chain.KindToCold, Payments: []chain.Payment{
 					{Address: bursar.Address{Base: address}, Amount: bursar.Units(1000)}}}})
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 // approvals returns every rejection of the order and every unused approval of this payment, and the latest decision of
 // each person among these. It prevents an attack in which a compromised service presents a different part of the
 // approvals for each transaction.
-func (j *judging) approvals(
+func (j *evaluating) approvals(
 	ctx context.Context, o approval.Order, evidence chain.Order, payment int64,
 ) (verified, approvals []roster.VerifiedApproval, problems []error, err error) {
 	if len(evidence.Approvals) > MaxApprovals {
@@ -54,7 +54,7 @@ func (j *judging) approvals(
 }
 
 // usable refuses a yes to another payment of the order, or one that allowed another flow.
-func (j *judging) usable(ctx context.Context, v roster.VerifiedApproval, payment int64) error {
+func (j *evaluating) usable(ctx context.Context, v roster.VerifiedApproval, payment int64) error {
 	flow, found, err := j.tx.Nonce(ctx, v.Nonce.String())
 	switch {
 	case err != nil:
@@ -72,7 +72,7 @@ func (j *judging) usable(ctx context.Context, v roster.VerifiedApproval, payment
 //
 // It prevents two attacks: a compromised service withholds a rejection, or shows it only until it has expired; or it
 // has a passkey sign an approval whose owner was shown something else.
-func (j *judging) denied(
+func (j *evaluating) denied(
 	ctx context.Context, o approval.Order, digest memory.Digest, verified []roster.VerifiedApproval,
 ) error {
 	before, err := j.tx.Denials(ctx, digest)
@@ -124,7 +124,7 @@ func kindOf(d memory.Denial, one roster.Person) roster.KeyKind {
 }
 
 // share refuses payments of tokens that cost too much, by the policy's own prices.
-func (j *judging) share(orders []approval.Order) error {
+func (j *evaluating) share(orders []approval.Order) error {
 	if j.FeePercent == 0 || !j.SmallFee.Less(j.Fee) {
 		return nil
 	}

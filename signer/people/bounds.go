@@ -20,7 +20,7 @@ type ofRule struct {
 	account bursar.ID
 }
 
-// sums is what the transaction that is judged counts, without what earlier ones of its flow did.
+// sums is what the transaction that is evaluated counts, without what earlier ones of its flow did.
 type sums struct {
 	worth    bursar.Amount // of the orders that are allowed now
 	payments uint64        // how many these are
@@ -37,7 +37,7 @@ func shareOf(fee bursar.Amount, payments int) bursar.Amount {
 }
 
 // begin reads what the flow counts so far, and says what each payment costs.
-func (j *judging) begin(ctx context.Context) (err error) {
+func (j *evaluating) begin(ctx context.Context) (err error) {
 	j.fee = shareOf(j.Fee, len(j.Request.Payments))
 	j.cost, _ = j.policy.Worth(j.Chain, "", j.fee)
 	if j.Flow != 0 {
@@ -47,7 +47,7 @@ func (j *judging) begin(ctx context.Context) (err error) {
 }
 
 // again counts the share of an order that was allowed in this flow, and reports whether it was.
-func (j *judging) again(ctx context.Context, digest memory.Digest) (bool, error) {
+func (j *evaluating) again(ctx context.Context, digest memory.Digest) (bool, error) {
 	if j.Flow == 0 {
 		return false, nil
 	}
@@ -63,7 +63,7 @@ func (j *judging) again(ctx context.Context, digest memory.Digest) (bool, error)
 	return true, nil
 }
 
-func (j *judging) add(of ofRule, more sums) {
+func (j *evaluating) add(of ofRule, more sums) {
 	now := j.sums[of]
 	j.sums[of] = sums{now.worth.AddCapped(more.worth), now.payments + more.payments, now.cost.AddCapped(more.cost)}
 }
@@ -72,7 +72,7 @@ func (j *judging) add(of ofRule, more sums) {
 // room for that.
 //
 // The attack: anyone who controls the service has one payment replaced again and again, each time at a higher fee.
-func (j *judging) replacements(ctx context.Context) (err error) {
+func (j *evaluating) replacements(ctx context.Context) (err error) {
 	for _, of := range j.replaced {
 		more := j.sums[of].cost.SubOrZero(j.counted(of).Worth)
 		q := roster.Question{Chain: j.Chain, Fee: j.fee, Now: j.Now}
@@ -96,7 +96,7 @@ func (j *judging) replacements(ctx context.Context) (err error) {
 }
 
 // counted returns what earlier transactions of the flow can cost, as far as it is of a rule and an account.
-func (j *judging) counted(of ofRule) memory.RuleFee {
+func (j *evaluating) counted(of ofRule) memory.RuleFee {
 	for _, f := range j.before {
 		if f.Rule == of.rule && f.Account == of.account {
 			return f
@@ -107,7 +107,7 @@ func (j *judging) counted(of ofRule) memory.RuleFee {
 
 // costs returns what is to be remembered of what the transaction can cost. Of a flow the most counts, from when it was
 // signed on.
-func (j *judging) costs() (list []memory.RuleFee) {
+func (j *evaluating) costs() (list []memory.RuleFee) {
 	for of, s := range j.sums {
 		if j.counted(of).Worth.Less(s.cost) {
 			list = append(list, memory.RuleFee{Rule: of.rule, Account: of.account, Worth: s.cost})
@@ -120,10 +120,10 @@ func (j *judging) costs() (list []memory.RuleFee) {
 }
 
 // used returns how much of a measure counts by a rule from a time on: what is remembered, and what this transaction
-// counts so far. more is the share of the order that is judged: a replacement counts the higher of the flow's cost
+// counts so far. more is the share of the order that is evaluated: a replacement counts the higher of the flow's cost
 // before and with it, so used returns that less more, and the caller adds more. After a cold start a window counts as
 // full until its length has passed.
-func (j *judging) used(
+func (j *evaluating) used(
 	ctx context.Context, measure roster.Measure, of ofRule, from time.Time, more bursar.Amount,
 ) (total bursar.Amount, err error) {
 	if from.Before(j.State.ColdSince) {
@@ -155,7 +155,7 @@ func (j *judging) used(
 }
 
 // fees returns the part of used that is what transactions can cost; its parameters are those of used.
-func (j *judging) fees(
+func (j *evaluating) fees(
 	ctx context.Context, by memory.RuleUse, of ofRule, from time.Time, more bursar.Amount,
 ) (total bursar.Amount, err error) {
 	if total, err = j.stored(ctx, roster.MeasureFees, by, from); err != nil || total == bursar.LargestAmount() {
@@ -199,7 +199,7 @@ type look struct {
 
 // stored returns what the memory has of a measure from a time on. Of MeasureWorth and MeasureAccount that is what was
 // paid, without fees.
-func (j *judging) stored(
+func (j *evaluating) stored(
 	ctx context.Context, measure roster.Measure, by memory.RuleUse, from time.Time,
 ) (total bursar.Amount, err error) {
 	if measure == roster.MeasureAccount {

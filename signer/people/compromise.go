@@ -43,7 +43,7 @@ func Use(
 func use(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, cold ColdWallets, clock time.Time,
 ) (c approval.Compromise, by []string, err error) {
-	c, by, now, err := judgeCompromise(ctx, tx, text, signatures, cold, clock)
+	c, by, now, err := evaluateCompromise(ctx, tx, text, signatures, cold, clock)
 	if err != nil {
 		return c, nil, err
 	}
@@ -62,7 +62,7 @@ func use(
 func Drill(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, cold ColdWallets, clock time.Time,
 ) (c approval.Compromise, by []string, err error) {
-	c, by, now, err := judgeCompromise(ctx, tx, text, signatures, cold, clock)
+	c, by, now, err := evaluateCompromise(ctx, tx, text, signatures, cold, clock)
 	if err != nil {
 		return c, nil, err
 	}
@@ -81,14 +81,14 @@ func compromiseDetail(c approval.Compromise, text string, by []string) string {
 		"policy": c.Version, "cold": c.Cold})
 }
 
-// judgeCompromise verifies that an order could be used now.
-func judgeCompromise(
+// evaluateCompromise verifies that an order could be used now.
+func evaluateCompromise(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, cold ColdWallets, clock time.Time,
 ) (c approval.Compromise, by []string, now time.Time, err error) {
 	if c, err = approval.ParseCompromise(text); err != nil {
 		return c, nil, now, err
 	}
-	policy, now, err := judgeOf(ctx, tx, c.Instance, c.Created, c.Expires, clock)
+	policy, now, err := policyFor(ctx, tx, c.Instance, c.Created, c.Expires, clock)
 	if err != nil {
 		return c, nil, now, err
 	}

@@ -45,7 +45,7 @@ func Install(
 		if err != nil {
 			return err
 		}
-		next, act2, err := judgeNext(ctx, tx, state, text, signatures, here, now)
+		next, act2, err := evaluateNext(ctx, tx, state, text, signatures, here, now)
 		if err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func Install(
 	return act, err
 }
 
-// judgeNext parses the policy in a text and verifies that it may follow the one in force.
-func judgeNext(
+// evaluateNext parses the policy in a text and verifies that it may follow the one in force.
+func evaluateNext(
 	ctx context.Context, tx memory.Tx, state memory.State, text string, signatures []string, here Here, now time.Time,
 ) (next roster.Policy, act Act, err error) {
 	known, err := restored(ctx, tx, text)

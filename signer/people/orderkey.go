@@ -28,7 +28,7 @@ func OrderKey(
 		return act, err
 	}
 	err = keeper.Do(ctx, func(tx memory.Tx) error {
-		policy, now, err := judgeOf(ctx, tx, k.Instance, k.Created, k.Expires, clock)
+		policy, now, err := policyFor(ctx, tx, k.Instance, k.Created, k.Expires, clock)
 		if err != nil {
 			return err
 		}

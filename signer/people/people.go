@@ -1,4 +1,4 @@
-// Package people judges payments by the policy that people signed, within a transaction of the signer's memory.
+// Package people evaluates payments by the policy that people signed, within a transaction of the signer's memory.
 //
 // It owns which version of the policy is in force, the list of destinations, and what counts as the order and the
 // approvals of a payment. Its invariants: where a policy was installed, nothing is allowed that none of its rules

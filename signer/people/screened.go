@@ -13,7 +13,7 @@ import (
 //
 // The attack: anyone who controls the service pays an address that the screening service rejects or wants reviewed,
 // shows its pass of another payment, or one from before it was listed.
-func (j *judging) passed(o approval.Order, s chain.Screening) (time.Time, error) {
+func (j *evaluating) passed(o approval.Order, s chain.Screening) (time.Time, error) {
 	if s.Text == "" {
 		return time.Time{}, errors.New("there is no answer")
 	}

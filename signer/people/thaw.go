@@ -22,7 +22,7 @@ const ThawWait = time.Hour
 func Freezing(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, clock time.Time,
 ) (f approval.Freeze, by []string, err error) {
-	f, by, _, _, err = judgeFreeze(ctx, tx, text, signatures, clock)
+	f, by, _, _, err = evaluateFreeze(ctx, tx, text, signatures, clock)
 	return f, by, err
 }
 
@@ -34,7 +34,7 @@ func Freezing(
 func Thawing(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, clock time.Time,
 ) (t memory.Thawing, by []string, err error) {
-	f, by, policy, now, err := judgeFreeze(ctx, tx, text, signatures, clock)
+	f, by, policy, now, err := evaluateFreeze(ctx, tx, text, signatures, clock)
 	if err != nil {
 		return t, nil, err
 	}
@@ -45,7 +45,7 @@ func Thawing(
 	return t, by, nil
 }
 
-func judgeFreeze(
+func evaluateFreeze(
 	ctx context.Context, tx memory.Tx, text string, signatures []string, clock time.Time,
 ) (f approval.Freeze, by []string, policy roster.Policy, now time.Time, err error) {
 	if f, err = approval.ParseFreeze(text); err != nil {
@@ -64,7 +64,7 @@ func judgeFreeze(
 			clock = state.HighWater
 		}
 	}
-	policy, now, err = judgeOf(ctx, tx, f.Instance, made, f.Expires, clock)
+	policy, now, err = policyFor(ctx, tx, f.Instance, made, f.Expires, clock)
 	if err != nil && (f.Thaw || !errors.Is(err, ErrLost)) { // whatever is lost, people who are known freeze
 		return f, nil, policy, now, err
 	}

@@ -55,7 +55,7 @@ func touches(v roster.VerifiedApproval) bool {
 // left out before the last of each person is taken: what a copy says is not its owner's last word.
 //
 // The attack: the secret of a passkey was copied, and signs beside it.
-func (j *judging) genuine(
+func (j *evaluating) genuine(
 	ctx context.Context, o approval.Order, evidence chain.Order,
 ) (list []roster.Signed, copied []error, err error) {
 	for _, s := range evidence.Approvals {
@@ -73,7 +73,7 @@ func (j *judging) genuine(
 }
 
 // uncopied refuses an approval by a passkey that contradicts one that counted before, for this or another transaction.
-func (j *judging) uncopied(ctx context.Context, o approval.Order, one roster.Signed) error {
+func (j *evaluating) uncopied(ctx context.Context, o approval.Order, one roster.Signed) error {
 	if !passkey.Is(one.Signature) {
 		return nil
 	}

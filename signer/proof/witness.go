@@ -35,10 +35,10 @@ type Witness struct {
 	LogKey  string // with which the checkpoints of the log are verified
 }
 
-// Judge checks a request as Tree.Request writes it against what was seen last. The new Seen must be durable before
+// Evaluate checks a request as Tree.Request writes it against what was seen last. The new Seen must be durable before
 // Cosign is called with it: a witness that forgets cosigns two histories. The error is ErrForked, ErrOther, ErrSigner
 // or ErrMalformed.
-func (w Witness) Judge(request string, seen Seen, at time.Time) (next Seen, signed string, err error) {
+func (w Witness) Evaluate(request string, seen Seen, at time.Time) (next Seen, signed string, err error) {
 	head, signed, found := strings.Cut(request, "\n\n")
 	if !found {
 		return next, "", fmt.Errorf("%w: the request has no checkpoint", ErrMalformed)
@@ -99,7 +99,7 @@ func follows(c checkpoint, seen Seen, proof tlog.TreeProof) error {
 	return nil
 }
 
-// Cosign returns a checkpoint that Judge found good with the witness's signature added.
+// Cosign returns a checkpoint that Evaluate found good with the witness's signature added.
 func (w Witness) Cosign(signed string, seen Seen) (string, error) {
 	if _, err := open(signed, w.LogKey); err != nil {
 		return "", err

@@ -27,7 +27,7 @@ func asked(t *testing.T, w Witness, tree *Tree, seen Seen, at time.Time) (Seen, 
 	if err != nil {
 		return seen, "", err
 	}
-	next, signed, err := w.Judge(request, seen, at)
+	next, signed, err := w.Evaluate(request, seen, at)
 	if err != nil {
 		return seen, "", err
 	}
@@ -81,17 +81,17 @@ func TestAWitnessCosignsOneHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.Judge(request, seen, noon); !errors.Is(err, ErrForked) {
+	if _, _, err := w.Evaluate(request, seen, noon); !errors.Is(err, ErrForked) {
 		t.Errorf("another history that is longer: %v, want %v", err, ErrForked)
 	}
 	if _, _, err := asked(t, w, older, seen, noon); !errors.Is(err, ErrMissing) {
 		t.Errorf("a shorter log: %v, want %v", err, ErrMissing)
 	}
 	signed, _ = sealed(t, older)
-	if _, _, err := w.Judge("old 8\n\n"+signed, seen, noon); !errors.Is(err, ErrForked) {
+	if _, _, err := w.Evaluate("old 8\n\n"+signed, seen, noon); !errors.Is(err, ErrForked) {
 		t.Errorf("a shorter log without a proof: %v, want %v", err, ErrForked)
 	}
-	if _, _, err := w.Judge("old 0\n\n"+signed, seen, noon); !errors.Is(err, ErrOther) {
+	if _, _, err := w.Evaluate("old 0\n\n"+signed, seen, noon); !errors.Is(err, ErrOther) {
 		t.Errorf("as if nothing was seen: %v, want %v", err, ErrOther)
 	}
 	otherKey, sign := keyOf(t, 2, Name("seed"))
@@ -99,11 +99,11 @@ func TestAWitnessCosignsOneHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.Judge("old 8\n\n"+signed, seen, noon); !errors.Is(err, ErrSigner) {
+	if _, _, err := w.Evaluate("old 8\n\n"+signed, seen, noon); !errors.Is(err, ErrSigner) {
 		t.Errorf("signed by another signer: %v, want %v", err, ErrSigner)
 	}
 	for _, text := range []string{"", "old 8", "new 8\n\n", "old 08\n\n", "old -1\n\n", "old 8\nx\n\n"} {
-		if _, _, err := w.Judge(text+signed, seen, noon); !errors.Is(err, ErrMalformed) {
+		if _, _, err := w.Evaluate(text+signed, seen, noon); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%q: %v, want %v", text, err, ErrMalformed)
 		}
 	}

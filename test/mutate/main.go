@@ -4,17 +4,17 @@
 // never changes a source file.
 //
 // All mutants are compiled into each test binary at once and selected by the environment, so that one costs the run
-// of a few tests and no compilation. Without arguments it judges every mutant of every such package and prints one
+// of a few tests and no compilation. Without arguments it evaluates every mutant of every such package and prints one
 // table: how many were killed, how many survived that test/mutate/survivors.txt lists with a reason, and which others
 // survived. It exits with 1 if there are others, if less than 90 % of a package's mutants that are not equivalent to
 // the code are killed, or if the list names mutants that no longer exist.
 //
-// Mutants that all other tests of a package have let pass are judged by whole histories (package simulation, the
+// Mutants that all other tests of a package have let pass are evaluated by whole histories (package simulation, the
 // chaos tests of package outgoing), which are the same every time. Code that only writes log lines has no mutants.
-// Listed survivors are not judged again, because each costs all tests that reach it; -again judges them. -run judges
-// with some tests alone, which is quick if it is known which should notice. On two cores, 500 mutants of packages
-// with quick tests of their own take two minutes; all 7,100 mutants with all tests take hours. While tests of a
-// package are written, judge that package alone, and then its survivors:
+// Listed survivors are not evaluated again, because each costs all tests that reach it; -again evaluates them. -run
+// evaluates with some tests alone, which is quick if it is known which should notice. On two cores, 500 mutants of
+// packages with quick tests of their own take two minutes; all 7,100 mutants with all tests take hours. While tests of
+// a package are written, evaluate that package alone, and then its survivors:
 //
 //	go run ./test/mutate -packages sweep -tests sweep > alive.txt
 //	go run ./test/mutate -packages sweep -tests sweep,outgoing -named alive.txt
@@ -68,16 +68,16 @@ type options struct {
 func readOptions() (o options, err error) {
 	packages := flag.String("packages", strings.Join(money, ","), "comma-separated packages to change")
 	tests := flag.String("tests", strings.Join(provers, ","), "comma-separated packages whose tests run")
-	flag.IntVar(&o.sample, "sample", 0, "judge so many mutants, selected by -seed; 0: all")
+	flag.IntVar(&o.sample, "sample", 0, "evaluate so many mutants, selected by -seed; 0: all")
 	flag.Uint64Var(&o.seed, "seed", 1, "selects the sample")
 	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "number of test processes that run in parallel")
-	flag.StringVar(&o.only, "only", "", "judge only mutants whose name contains this")
+	flag.StringVar(&o.only, "only", "", "evaluate only mutants whose name contains this")
 	flag.StringVar(&o.named, "named", "",
-		"judge only the mutants whose names, or whose files' names, begin the lines of this file, such as the report "+
+		"evaluate only the mutants whose names, or whose files' names, begin the lines of this file, such as the report "+
 			"of an earlier run")
-	onlyTests := flag.String("run", "", "judge only with the tests whose names match this expression")
+	onlyTests := flag.String("run", "", "evaluate only with the tests whose names match this expression")
 	flag.BoolVar(&o.again, "again", false,
-		"judge the listed survivors too, and report those that a test notices by now")
+		"evaluate the listed survivors too, and report those that a test notices by now")
 	flag.DurationVar(&o.budget, "budget", 40*time.Second,
 		"limit of processor time for the tests of one mutant; the slowest are left out")
 	flag.Parse()
@@ -114,7 +114,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j := &judge{built: b, tests: watched, budget: o.budget, killers: map[string][]string{}}
+	j := &evaluator{built: b, tests: watched, budget: o.budget, killers: map[string][]string{}}
 	if !o.again {
 		j.listed = listed
 	}
@@ -139,7 +139,7 @@ func top() (string, error) {
 	return root, nil
 }
 
-// choose returns the sites that are judged.
+// choose returns the sites that are evaluated.
 func (o options) choose(sites []site) ([]site, error) {
 	chosen, err := choose(sites, o.only, o.named)
 	return sampleOf(chosen, o.sample, o.seed), err
@@ -202,7 +202,7 @@ func choose(sites []site, only, file string) ([]site, error) {
 	}), nil
 }
 
-// sampleOf returns some of the sites in random order, so that an interrupted run has judged a sample as well; all in
+// sampleOf returns some of the sites in random order, so that an interrupted run has evaluated a sample as well; all in
 // their own order if sample is 0.
 func sampleOf(chosen []site, sample int, seed uint64) []site {
 	if sample == 0 || sample >= len(chosen) {
@@ -213,12 +213,12 @@ func sampleOf(chosen []site, sample int, seed uint64) []site {
 	return chosen[:sample]
 }
 
-// all judges mutants, and returns the outcomes so far when ctx ends.
-func (j *judge) all(ctx context.Context, chosen []site, workers int) ([]outcome, error) {
+// all evaluates mutants, and returns the outcomes so far when ctx ends.
+func (e *evaluator) all(ctx context.Context, chosen []site, workers int) ([]outcome, error) {
 	outcomes := make([]outcome, len(chosen))
 	var done, alive atomic.Int64
 	err := parallel(workers, len(chosen), func(i int) error {
-		o := j.of(ctx, chosen[i])
+		o := e.of(ctx, chosen[i])
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -227,7 +227,7 @@ func (j *judge) all(ctx context.Context, chosen []site, workers int) ([]outcome,
 			say("survives: %s:%d %s %q", o.site.file, o.site.line, o.site.kind, oneLine(o.site.text))
 		}
 		if n := done.Add(1); n%50 == 0 {
-			say("%d of %d judged, %d alive", n, len(chosen), alive.Load())
+			say("%d of %d evaluated, %d alive", n, len(chosen), alive.Load())
 		}
 		return nil
 	})

@@ -206,7 +206,7 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	if err != nil || len(tests) != 2 {
 		t.Fatalf("%d tests are watched (%v), want 2 of them", len(tests), err)
 	}
-	j := &judge{built: b, tests: tests, budget: time.Minute, killers: map[string][]string{}}
+	j := &evaluator{built: b, tests: tests, budget: time.Minute, killers: map[string][]string{}}
 	outcomes, err := j.all(t.Context(), b.sites, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	if gone := stale(listed, b.sites, []string{"money"}); len(gone) > 0 {
 		t.Errorf("%q is reported as missing", gone)
 	}
-	listed["money/money.go:Pay:skip:00000000"], listed["other/x.go:F:skip:00000000"] = "was changed", "is not judged"
+	listed["money/money.go:Pay:skip:00000000"], listed["other/x.go:F:skip:00000000"] = "was changed", "is not evaluated"
 	if gone := stale(listed, b.sites,
 		[]string{"money"}); !slices.Equal(gone, []string{"money/money.go:Pay:skip:00000000"}) {
 		t.Errorf("%q is reported as missing", gone)
@@ -256,7 +256,7 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	if o := j.of(t.Context(), b.sites[slices.IndexFunc(b.sites, func(s site) bool {
 		return listed[s.name()] != ""
 	})]); !o.skipped {
-		t.Errorf("a listed survivor is judged again: %+v", o)
+		t.Errorf("a listed survivor is evaluated again: %+v", o)
 	}
 }
 

@@ -25,7 +25,7 @@ type test struct {
 }
 
 // histories are tests that run whole histories of the service. Each is the same every time, reaches nearly
-// everything, and takes seconds: they judge the mutants that all others have let pass.
+// everything, and takes seconds: they evaluate the mutants that all others have let pass.
 var histories = regexp.MustCompile(`^Test(Random|Chaos|Histories)`)
 
 // watch runs every test with a wanted name once by itself and records which sites it reaches. A test that fails

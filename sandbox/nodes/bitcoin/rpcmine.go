@@ -12,15 +12,15 @@ import (
 )
 
 func (n *Node) invalidateBlock(_ context.Context, p params) (any, error) {
-	return nil, n.rejudge(p, stepInvalidate)
+	return nil, n.changeValidity(p, stepInvalidate)
 }
 
 func (n *Node) reconsiderBlock(_ context.Context, p params) (any, error) {
-	return nil, n.rejudge(p, stepReconsider)
+	return nil, n.changeValidity(p, stepReconsider)
 }
 
-// rejudge invalidates or reconsiders the block of parameter 0.
-func (n *Node) rejudge(p params, kind stepKind) error {
+// changeValidity invalidates or reconsiders the block of parameter 0.
+func (n *Node) changeValidity(p params, kind stepKind) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	b, err := n.blockParam(p)
@@ -29,7 +29,7 @@ func (n *Node) rejudge(p params, kind stepKind) error {
 	}
 	s := step{kind, b.hash[:]}
 	if err := n.apply(s); err != nil {
-		return fmt.Errorf("rejudge block: %w", err)
+		return fmt.Errorf("change a block: %w", err)
 	}
 	return n.record(s)
 }

@@ -40,10 +40,10 @@ const Lifetime = 7 * 24 * time.Hour
 // clocks is how much the clocks of two machines may differ.
 const clocks = time.Hour
 
-// Judge reads what a bundle's bytes do, and refuses a bundle that is not for this instance and network, that has
+// Evaluate reads what a bundle's bytes do, and refuses a bundle that is not for this instance and network, that has
 // expired, that lasts longer than Lifetime, or that does anything else than pay the hot wallet what it says within the
 // bounds of fees: its own, and this machine's.
-func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
+func (o Own) Evaluate(b Bundle, now time.Time) (chain.ColdTx, error) {
 	switch {
 	case b.Instance != o.Instance:
 		return chain.ColdTx{}, fmt.Errorf("%w: its instance is %.40q, want %q", ErrOtherService, b.Instance, o.Instance)
@@ -61,7 +61,7 @@ func (o Own) Judge(b Bundle, now time.Time) (chain.ColdTx, error) {
 	if err := o.Rules.CheckCold(b.Wallet); err != nil {
 		return chain.ColdTx{}, err
 	}
-	tx, err := o.refill(b).Judge(o.Rules, o.Home, b.Bytes)
+	tx, err := o.refill(b).Evaluate(o.Rules, o.Home, b.Bytes)
 	if err != nil && b.Payment.Address.Base != o.Home {
 		err = fmt.Errorf("%w; this machine knows that of epoch %d: if another has begun, give it the public keys again "+
 			"(`bursar seed export-public`)", err, o.Epoch)
@@ -108,9 +108,9 @@ func (o Own) refill(b Bundle) signer.Refill {
 	return signer.Refill{ID: b.ID, Wallet: b.Wallet, Payment: b.Payment, MaxFee: limit, MaxRate: o.MaxRate}
 }
 
-// Sign judges a bundle and returns it with the signatures of a seed's keys.
+// Sign evaluates a bundle and returns it with the signatures of a seed's keys.
 func (o Own) Sign(b Bundle, keys *signer.Keys, now time.Time) (Bundle, error) {
-	if _, err := o.Judge(b, now); err != nil {
+	if _, err := o.Evaluate(b, now); err != nil {
 		return Bundle{}, err
 	}
 	signed, err := keys.SignRefill(o.Rules, o.refill(b), o.Home, b.Bytes)
@@ -123,7 +123,7 @@ func (o Own) Sign(b Bundle, keys *signer.Keys, now time.Time) (Bundle, error) {
 
 // Combine adds the signatures of another copy of a bundle's transaction, as another signer or a device returns it.
 func (o Own) Combine(b Bundle, other []byte, now time.Time) (Bundle, error) {
-	if _, err := o.Judge(b, now); err != nil {
+	if _, err := o.Evaluate(b, now); err != nil {
 		return Bundle{}, err
 	}
 	joined, err := o.Rules.CombineCold(b.Wallet, b.Bytes, other)
@@ -131,12 +131,12 @@ func (o Own) Combine(b Bundle, other []byte, now time.Time) (Bundle, error) {
 		return Bundle{}, err
 	}
 	b.Bytes = joined
-	_, err = o.Judge(b, now)
+	_, err = o.Evaluate(b, now)
 	return b, err
 }
 
-// Describe says what a judged transaction does, for the person who signs. Every amount and address is one that was read
-// from the bytes.
+// Describe says what an evaluated transaction does, for the person who signs. Every amount and address is one that was
+// read from the bytes.
 func (o Own) Describe(b Bundle, tx chain.ColdTx) string {
 	var text strings.Builder
 	line := func(name, format string, args ...any) {

@@ -46,7 +46,7 @@ func TestSignaturesOfFinalInputsAreKept(t *testing.T) {
 	}
 	got := given
 	got.Bytes = combined
-	if _, err := b.own.Judge(got, now); err != nil {
+	if _, err := b.own.Evaluate(got, now); err != nil {
 		t.Errorf("the combined bundle is refused: %v, want it accepted", err)
 	}
 	if _, err := b.rules.FinishCold(given.Wallet, combined); err != nil {

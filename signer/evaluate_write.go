@@ -57,10 +57,10 @@ func write(
 //
 // The attack: anyone who restores an older copy of the state file, in good faith too, makes the signer forget what it
 // signed since, and with that what its windows hold and what UTXOs are worth.
-func (j *judge) notSetBack(ctx context.Context, tx memory.Tx, c *check) error {
-	j.logMu.Lock()
-	known := j.known
-	j.logMu.Unlock()
+func (e *evaluator) notSetBack(ctx context.Context, tx memory.Tx, c *check) error {
+	e.logMu.Lock()
+	known := e.known
+	e.logMu.Unlock()
 	if known.Number == 0 {
 		return nil
 	}

@@ -8,21 +8,21 @@ func TestMovesToColdNeedARule(t *testing.T) {
 	q := bitcoins(100_000)
 	q.Kind = KindToCold
 	p := policy()
-	if a := p.Judge(q); a.Allowed || a.Lacks != Matches {
+	if a := p.Evaluate(q); a.Allowed || a.Lacks != Matches {
 		t.Errorf("without a rule: got %+v, want it refused", a)
 	}
 	p.Rules = append(p.Rules, Rule{ID: "chill", For: []string{KindToCold}, To: ToOwn, Each: value("1000")})
 	if err := p.soundRule(p.Rules[len(p.Rules)-1]); err != nil {
 		t.Fatal(err)
 	}
-	if a := p.Judge(q); !a.Allowed || a.Rule != "chill" {
+	if a := p.Evaluate(q); !a.Allowed || a.Rule != "chill" {
 		t.Errorf("with a rule: got %+v, want it allowed by chill", a)
 	}
-	if q.Units = bitcoins(10_000_000).Units; p.Judge(q).Allowed {
+	if q.Units = bitcoins(10_000_000).Units; p.Evaluate(q).Allowed {
 		t.Error("more than the rule allows is allowed")
 	}
 	q.Contract = "a token without a price"
-	if a := p.Judge(q); a.Allowed || a.Lacks != Matches {
+	if a := p.Evaluate(q); a.Allowed || a.Lacks != Matches {
 		t.Errorf("without a price: got %+v, want it refused", a)
 	}
 }

@@ -34,7 +34,7 @@ func (b *harness) reopen(path string) *memory.File {
 	return file
 }
 
-func (b *harness) close() { b.must(b.signer.judge.keeper.Close()) }
+func (b *harness) close() { b.must(b.signer.evaluator.keeper.Close()) }
 
 func (b *harness) must(err error) {
 	b.t.Helper()

@@ -14,9 +14,9 @@ import (
 	"github.com/bursar/bursar/signer/people"
 )
 
-// judge checks a transaction against what was signed before, and remembers it, durably and before anything is signed.
-// It takes one transaction at a time.
-type judge struct {
+// evaluator checks a transaction against what was signed before, and remembers it, durably and before anything is
+// signed. It takes one transaction at a time.
+type evaluator struct {
 	keeper memory.Keeper
 
 	policyRequired bool // see RequirePolicy
@@ -33,15 +33,15 @@ type judge struct {
 	policy memory.KnownPolicy // the newest version that a service has named; its Version is 0 before
 }
 
-func (j *judge) setHead(head memory.Checkpoint) {
-	j.logMu.Lock()
-	defer j.logMu.Unlock()
-	j.head = head
+func (e *evaluator) setHead(head memory.Checkpoint) {
+	e.logMu.Lock()
+	defer e.logMu.Unlock()
+	e.head = head
 }
 
-// newJudge reads which memory it is.
-func newJudge(ctx context.Context, keeper memory.Keeper) (*judge, error) {
-	j := &judge{keeper: keeper}
+// newEvaluator reads which memory it is.
+func newEvaluator(ctx context.Context, keeper memory.Keeper) (*evaluator, error) {
+	j := &evaluator{keeper: keeper}
 	err := keeper.Do(ctx, func(tx memory.Tx) error {
 		state, err := tx.State(ctx)
 		if err != nil {
@@ -60,49 +60,49 @@ var errKnown = errors.New("the transaction was counted before")
 
 // remember is the last check. When it returns nil, what the transaction uses and counts is durable, and the same bytes
 // are signed from then on without being counted again. An error that is no *RefusalError is one of the memory.
-func (j *judge) remember(ctx context.Context, c *check) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+func (e *evaluator) remember(ctx context.Context, c *check) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var flow memory.Flow
 	var head memory.Checkpoint
 	var now time.Time
-	if err := j.gateIsOpen(c); err != nil && !c.mayMove() {
+	if err := e.gateIsOpen(c); err != nil && !c.mayMove() {
 		return err // before the state is used: a freezing command gets at it
 	}
-	err := j.keeper.Do(ctx, func(tx memory.Tx) (err error) {
-		if flow, head, now, err = j.transact(ctx, tx, c); err == nil {
-			err = j.gateIsOpen(c) // right before the commit
+	err := e.keeper.Do(ctx, func(tx memory.Tx) (err error) {
+		if flow, head, now, err = e.transact(ctx, tx, c); err == nil {
+			err = e.gateIsOpen(c) // right before the commit
 		}
 		return err
 	})
 	var refused *RefusalError
 	var lacking *people.Refusal
 	if errors.As(err, &lacking) {
-		return j.lacking(ctx, c, lacking)
+		return e.lacking(ctx, c, lacking)
 	}
 	switch {
 	case errors.Is(err, errKnown):
-		j.setHead(head)
+		e.setHead(head)
 		return nil
 	case errors.As(err, &refused):
 		return err
 	case errors.Is(err, memory.ErrSetBack):
-		j.tally = nil
+		e.tally = nil
 		return c.refuse(ReasonSetBack, "%v; see docs/operations/signer.md", err)
 	case err != nil:
-		j.tally = nil // it may have been written
+		e.tally = nil // it may have been written
 		return fmt.Errorf("remember outgoing transaction %s: %w", c.request.ID, err)
 	}
-	j.setHead(head)
-	j.since = now.Add(-longest) // from now on no transaction counts earlier
+	e.setHead(head)
+	e.since = now.Add(-longest) // from now on no transaction counts earlier
 	for _, count := range flow.Counts {
-		j.tally.move(memory.FlowCount{Flow: flow.ID, Chain: flow.Chain, Count: count}, now)
+		e.tally.move(memory.FlowCount{Flow: flow.ID, Chain: flow.Chain, Count: count}, now)
 	}
 	return nil
 }
 
 // transact is remember within a transaction of the memory.
-func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
+func (e *evaluator) transact(ctx context.Context, tx memory.Tx, c *check) (
 	f memory.Flow, head memory.Checkpoint, now time.Time, err error,
 ) {
 	state, err := tx.State(ctx)
@@ -113,9 +113,9 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 		return f, head, now, err
 	}
 	for _, rule := range []func() error{
-		func() error { return j.notSetBack(ctx, tx, c) },
+		func() error { return e.notSetBack(ctx, tx, c) },
 		func() error { return notFrozen(ctx, tx, c) },
-		func() error { return j.load(ctx, tx, now) },
+		func() error { return e.load(ctx, tx, now) },
 	} {
 		if err := rule(); err != nil {
 			return f, head, now, err
@@ -136,10 +136,10 @@ func (j *judge) transact(ctx context.Context, tx memory.Tx, c *check) (
 	if err != nil {
 		return f, head, now, err
 	}
-	if f, err = j.count(ctx, tx, c, state, now); err != nil {
+	if f, err = e.count(ctx, tx, c, state, now); err != nil {
 		return f, head, now, err
 	}
-	agreed, err := j.agreed(ctx, tx, c, f.ID, state, now)
+	agreed, err := e.agreed(ctx, tx, c, f.ID, state, now)
 	if err != nil {
 		return f, head, now, err
 	}
@@ -165,24 +165,24 @@ func (c *check) timeOf(state memory.State) (time.Time, error) {
 
 // load reads what counts, where it is not known: at first, after a write of unknown outcome, and when the clock has
 // gone back since, so that the windows reach further back than what was read.
-func (j *judge) load(ctx context.Context, tx memory.Tx, now time.Time) error {
+func (e *evaluator) load(ctx context.Context, tx memory.Tx, now time.Time) error {
 	since := now.Add(-longest)
-	if j.tally != nil && !since.Before(j.since) {
+	if e.tally != nil && !since.Before(e.since) {
 		return nil
 	}
 	list, err := tx.CountsSince(ctx, since)
 	if err != nil {
 		return err
 	}
-	j.tally, j.since = tally{}, since
+	e.tally, e.since = tally{}, since
 	for _, c := range list {
-		j.tally.add(c)
+		e.tally.add(c)
 	}
 	return nil
 }
 
 // count returns the flow that a transaction belongs to from now on, if the quotas allow it.
-func (j *judge) count(
+func (e *evaluator) count(
 	ctx context.Context, tx memory.Tx, c *check, state memory.State, now time.Time,
 ) (f memory.Flow, err error) {
 	sharing, err := tx.Sharing(ctx, c.policy.Capabilities.ID, c.contents.Reservations)
@@ -200,7 +200,7 @@ func (j *judge) count(
 	if err != nil {
 		return f, err
 	}
-	if err := j.quota(c, before, wanted, state, now); err != nil {
+	if err := e.quota(c, before, wanted, state, now); err != nil {
 		return f, err
 	}
 	return c.flow(before, wanted, now), nil

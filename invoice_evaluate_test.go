@@ -199,7 +199,7 @@ func TestTheLabelsOfEveryFact(t *testing.T) {
 		if c.change != nil {
 			c.change(&v)
 		}
-		s := v.Judge(c.payments, invoiceEnd)
+		s := v.Evaluate(c.payments, invoiceEnd)
 		got := []string{string(s.Status)}
 		for _, l := range s.Labels {
 			got = append(got, string(l))

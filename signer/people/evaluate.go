@@ -77,11 +77,11 @@ type Granted struct {
 	touches []memory.Touch
 }
 
-// Judge returns what the policy allows of a transaction, or a *Refusal. Without a policy it allows everything, unless
-// one is required.
+// Evaluate returns what the policy allows of a transaction, or a *Refusal. Without a policy it allows everything,
+// unless one is required.
 //
 // The attack: anyone who controls the service or its database orders payments that no person would approve.
-func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) {
+func Evaluate(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) {
 	policy, found, err := Effective(ctx, tx, q.Now)
 	if errors.Is(err, ErrLost) {
 		return g, refuse(RuleLost, "%v", err)
@@ -97,7 +97,7 @@ func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) 
 	}
 	g.Policy = policy.Version
 	_ = policy.Spell(q.chains) // an address of another chain is no payment's here
-	j := &judging{Question: q, policy: policy, tx: tx, sums: map[ofRule]sums{}, looked: map[look]bursar.Amount{}}
+	j := &evaluating{Question: q, policy: policy, tx: tx, sums: map[ofRule]sums{}, looked: map[look]bursar.Amount{}}
 	if err := j.begin(ctx); err != nil {
 		return g, err
 	}
@@ -113,9 +113,9 @@ func Judge(ctx context.Context, tx memory.Tx, q Question) (g Grants, err error) 
 	return g, err
 }
 
-// orders judges the orders of a transaction. One that was allowed in this flow is allowed again, also after its time:
-// of the flow's transactions the chain includes at most one, and what waits behind it must not wait for ever.
-func (j *judging) orders(ctx context.Context, g *Grants) error {
+// orders evaluates the orders of a transaction. One that was allowed in this flow is allowed again, also after its
+// time: of the flow's transactions the chain includes at most one, and what waits behind it must not wait for ever.
+func (j *evaluating) orders(ctx context.Context, g *Grants) error {
 	list, err := j.ordersOf()
 	if err == nil {
 		err = j.share(list)
@@ -145,8 +145,8 @@ func (q Question) chains(id bursar.ChainID) (roster.Spelling, bool) {
 	return q.Spelling, id == q.Chain && q.Spelling != nil
 }
 
-// judging is one transaction that is judged.
-type judging struct {
+// evaluating is one transaction that is evaluated.
+type evaluating struct {
 	Question
 	policy  roster.Policy
 	tx      memory.Tx
@@ -202,8 +202,8 @@ func (q Question) fits(o approval.Order) error {
 	return nil
 }
 
-// order judges one order that was not allowed in this flow before.
-func (j *judging) order(ctx context.Context, g *Grants, o approval.Order, evidence chain.Order) error {
+// order evaluates one order that was not allowed in this flow before.
+func (j *evaluating) order(ctx context.Context, g *Grants, o approval.Order, evidence chain.Order) error {
 	digest := memory.Digest(approval.HashOf(evidence.Text))
 	if err := lasts(o.Created, o.Expires, j.Now); err != nil {
 		return refuse(RuleOrderFresh, "order %s: %v", o.ID, err)

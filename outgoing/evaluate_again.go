@@ -8,11 +8,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// judgeAgain runs on a chain that is recovering and has unclear external spends. It ends the outgoing transactions that
-// have expired, and then has the external spends judged again: one of them may have paid what another transaction of
-// ours was to pay, and the two can be distinguished once the other one can no longer be included. Nothing is paid
-// between the two steps, because the chain is not ready while any external spend is unclear.
-func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.ChainState) error {
+// evaluateAgain runs on a chain that is recovering and has unclear external spends. It ends the outgoing transactions
+// that have expired, and then has the external spends evaluated again: one of them may have paid what another
+// transaction of ours was to pay, and the two can be distinguished once the other one can no longer be included.
+// Nothing is paid between the two steps, because the chain is not ready while any external spend is unclear.
+func (s *Sender) evaluateAgain(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	if s.Chain.Capabilities().Lifetime.IsZero() {
 		return nil
 	}

@@ -61,10 +61,10 @@ type Answer struct {
 	Holds []string
 }
 
-// Judge evaluates a payment. A deny wins; otherwise the payment is allowed if it meets all conditions of one allow, and
-// it counts for the strictest of those that it meets: the one with the most approvals, then with the longest hold.
+// Evaluate evaluates a payment. A deny wins; otherwise the payment is allowed if it meets all conditions of one allow,
+// and it counts for the strictest of those that it meets: the one with the most approvals, then with the longest hold.
 // Adding a deny or removing an allow never allows more.
-func (p Policy) Judge(q Question) Answer {
+func (p Policy) Evaluate(q Question) Answer {
 	asset, priced := p.asset(q.Chain, q.Contract)
 	if a, denied := p.denied(q, asset); denied {
 		return a
@@ -80,7 +80,7 @@ func (p Policy) Judge(q Question) Answer {
 		if r.Deny || !r.isAbout(q, asset) {
 			continue
 		}
-		a := r.judge(q, p, asset.worth(q.Units))
+		a := r.evaluate(q, p, asset.worth(q.Units))
 		if a.Lacks == Held && r.since(q).IsZero() {
 			holds = append(holds, r.ID)
 		}
@@ -127,8 +127,8 @@ func (r Rule) since(q Question) time.Time {
 	return q.Since(r.ID)
 }
 
-// judge evaluates a payment by one allow.
-func (r Rule) judge(q Question, p Policy, worth Value) Answer {
+// evaluate evaluates a payment by one allow.
+func (r Rule) evaluate(q Question, p Policy, worth Value) Answer {
 	lacks := func(c Condition, format string, args ...any) Answer {
 		return Answer{Rule: r.ID, Worth: worth, Lacks: c, Detail: "rule " + r.ID + ": " + fmt.Sprintf(format, args...)}
 	}

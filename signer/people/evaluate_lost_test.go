@@ -16,8 +16,8 @@ import (
 
 func at(clock time.Time) Here { return Here{Network: "mainnet", Clock: clock} }
 
-// judge returns the rule that refuses an unordered withdrawal; "" is none.
-func judge(t *testing.T, file *memory.File, now time.Time) Rule {
+// evaluate returns the rule that refuses an unordered withdrawal; "" is none.
+func evaluate(t *testing.T, file *memory.File, now time.Time) Rule {
 	t.Helper()
 	var refused *Refusal
 	err := file.Do(t.Context(), func(tx memory.Tx) error {
@@ -25,7 +25,7 @@ func judge(t *testing.T, file *memory.File, now time.Time) Rule {
 		if err != nil {
 			return err
 		}
-		_, err = Judge(t.Context(), tx, Question{Chain: "bitcoin", State: state, Now: now,
+		_, err = Evaluate(t.Context(), tx, Question{Chain: "bitcoin", State: state, Now: now,
 			Request: chain.TxRequest{Kind: chain.KindWithdrawal}})
 		return err
 	})
@@ -51,7 +51,7 @@ func TestALostPolicyStopsTheSigner(t *testing.T) {
 		}
 	}
 	file, other := newFile(t)
-	if got := judge(t, file, noon); got != "" {
+	if got := evaluate(t, file, noon); got != "" {
 		t.Errorf("without a policy: got %q, want no refusal", got)
 	}
 	known := memory.KnownPolicy{Version: 2, Hash: second.Hash().String()}
@@ -60,7 +60,7 @@ func TestALostPolicyStopsTheSigner(t *testing.T) {
 			t.Fatalf("got lost %t, %v, want it", lost, err)
 		}
 	}
-	if got := judge(t, file, noon); got != RuleLost {
+	if got := evaluate(t, file, noon); got != RuleLost {
 		t.Errorf("with a lost policy: got %q, want %q", got, RuleLost)
 	}
 	own := policyOf(t, other) // version 1 again, by a person who has the machine
@@ -76,8 +76,8 @@ func TestALostPolicyStopsTheSigner(t *testing.T) {
 	if got := versionAt(t, file, noon); got != 2 {
 		t.Errorf("got version %d, want 2 again", got)
 	}
-	if got := judge(t, file, noon); got == RuleLost {
-		t.Errorf("got %q, want the policy judged by", got)
+	if got := evaluate(t, file, noon); got == RuleLost {
+		t.Errorf("got %q, want the policy evaluated by", got)
 	}
 	third := second
 	third.Instance, third.Version, third.Previous, third.Hold = other, 3, second.Hash(), 100*time.Hour

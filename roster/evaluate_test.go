@@ -86,7 +86,7 @@ func TestWhatIsAllowed(t *testing.T) {
 		list   map[string]Question
 	}{{policy(), cases()}, {bounded(), boundedCases()}} {
 		for _, name := range slices.Sorted(maps.Keys(table.list)) {
-			a := table.policy.Judge(table.list[name])
+			a := table.policy.Evaluate(table.list[name])
 			if a.Allowed {
 				fmt.Fprintf(&text, "%s: allowed by %s, worth %s\n", name, a.Rule, valueText(a.Worth))
 			} else {
@@ -112,7 +112,7 @@ func TestAHoldBeginsWithTheLastApproval(t *testing.T) {
 	list := cases()
 	for name, want := range map[string]string{"11 large, just approved": "large", "12 large, in its hold": "",
 		"10 large with one": "", "01 a small one": ""} {
-		if got := strings.Join(policy().Judge(list[name]).Holds, " "); got != want {
+		if got := strings.Join(policy().Evaluate(list[name]).Holds, " "); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestNothingIsAllowedWithoutARule(t *testing.T) {
 	p := policy()
 	p.Rules = nil
 	for name, q := range cases() {
-		if a := p.Judge(q); a.Allowed || a.Lacks != Matches {
+		if a := p.Evaluate(q); a.Allowed || a.Lacks != Matches {
 			t.Errorf("%s: got %+v, want it refused", name, a)
 		}
 	}

@@ -17,14 +17,14 @@ type outcome struct {
 	site    site
 	killer  string // the test that killed it; empty: it survived
 	reached bool
-	skipped bool // it is in the list of survivors and was not judged again
+	skipped bool // it is in the list of survivors and was not evaluated again
 }
 
-// judge judges mutants. It is safe for concurrent use.
-type judge struct {
+// evaluator evaluates mutants. It is safe for concurrent use.
+type evaluator struct {
 	*built
 	tests  []test
-	listed map[string]string // survivors that are not judged again
+	listed map[string]string // survivors that are not evaluated again
 	budget time.Duration     // processor time, for the tests of one mutant
 
 	mu      sync.Mutex
@@ -33,22 +33,22 @@ type judge struct {
 
 // of activates one mutant and runs the tests that reach it until one fails: first those that killed another mutant of
 // the same function, then the quick ones.
-func (j *judge) of(ctx context.Context, s site) outcome {
+func (e *evaluator) of(ctx context.Context, s site) outcome {
 	o := outcome{site: s}
 	var reaching []test
-	for _, t := range j.tests {
+	for _, t := range e.tests {
 		if t.sites[s.id] {
 			reaching = append(reaching, t)
 		}
 	}
 	o.reached = len(reaching) > 0
-	if j.listed[s.name()] != "" {
+	if e.listed[s.name()] != "" {
 		o.skipped = true
 		return o
 	}
-	for _, group := range j.groups(s, reaching) {
-		if o.killer = j.kill(ctx, s, group); o.killer != "" {
-			j.remember(s, o.killer)
+	for _, group := range e.groups(s, reaching) {
+		if o.killer = e.kill(ctx, s, group); o.killer != "" {
+			e.remember(s, o.killer)
 			return o
 		}
 	}
@@ -60,8 +60,8 @@ const firstKillers = 4
 
 // groups orders the tests for a mutant and groups those that one process runs. If the budget is used up the slowest
 // are left out, but not the histories, which come last.
-func (j *judge) groups(s site, tests []test) [][]test {
-	known := j.known(s)
+func (e *evaluator) groups(s site, tests []test) [][]test {
+	known := e.known(s)
 	own := s.pkg()
 	rank := func(t test) int {
 		if histories.MatchString(t.name) {
@@ -84,7 +84,7 @@ func (j *judge) groups(s site, tests []test) [][]test {
 		group, inGroup = nil, 0
 	}
 	for i, t := range tests {
-		if spent += t.cost; spent > j.budget && i > 0 && rank(t) < 2 {
+		if spent += t.cost; spent > e.budget && i > 0 && rank(t) < 2 {
 			continue
 		}
 		if n := len(group); n > 0 && (inGroup > limits[0] || rank(group[n-1]) != rank(t)) {
@@ -118,34 +118,34 @@ func byPackage(tests []test) (groups [][]test) {
 	return groups
 }
 
-func (j *judge) known(s site) []string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.Clone(j.killers[s.file+":"+s.fn])
+func (e *evaluator) known(s site) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.killers[s.file+":"+s.fn])
 }
 
 // remember moves a test to the front of those that killed mutants of a function.
-func (j *judge) remember(s site, killer string) {
+func (e *evaluator) remember(s site, killer string) {
 	killer, _, _ = strings.Cut(killer, "/")
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	key := s.file + ":" + s.fn
-	list := slices.DeleteFunc(j.killers[key], func(k string) bool { return k == killer })
-	j.killers[key] = append([]string{killer}, list...)
+	list := slices.DeleteFunc(e.killers[key], func(k string) bool { return k == killer })
+	e.killers[key] = append([]string{killer}, list...)
 }
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
 // kill runs some tests of a package and returns the one that failed; "" if all passed. Tests run in the source's
 // order; a mutant that hangs is killed.
-func (j *judge) kill(ctx context.Context, s site, tests []test) string {
+func (e *evaluator) kill(ctx context.Context, s site, tests []test) string {
 	var names []string
 	var took time.Duration
 	for _, t := range tests {
 		names, took = append(names, t.name), took+t.took
 	}
 	pkg, limit := tests[0].pkg, 4*took+10*time.Second
-	out, err := j.run(ctx, pkg, []string{"MUTANT=" + strconv.Itoa(s.id)},
+	out, err := e.run(ctx, pkg, []string{"MUTANT=" + strconv.Itoa(s.id)},
 		"-test.run", "^("+strings.Join(names, "|")+")$", "-test.short", "-test.failfast", "-test.timeout", limit.String())
 	if err == nil || ctx.Err() != nil {
 		return ""

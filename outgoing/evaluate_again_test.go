@@ -39,18 +39,18 @@ func (r *harness) paidTwicePerhaps(old bool) (w bursar.Withdrawal, external stri
 	return w, external
 }
 
-// An external spend that may have made a payment is judged again as soon as our transaction for that payment has
+// An external spend that may have made a payment is evaluated again as soon as our transaction for that payment has
 // expired: it is paid once.
-func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
-	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) { r.judgedAgain(false) })
+func TestAnUnclearSpendIsEvaluatedAgainOnceOursHasExpired(t *testing.T) {
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) { r.evaluatedAgain(false) })
 }
 
 // The same of a hot wallet that is old since.
-func TestAnUnclearSpendOfAnOldHotWalletIsJudgedAgain(t *testing.T) {
-	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) { r.judgedAgain(true) })
+func TestAnUnclearSpendOfAnOldHotWalletIsEvaluatedAgain(t *testing.T) {
+	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) { r.evaluatedAgain(true) })
 }
 
-func (r *harness) judgedAgain(old bool) {
+func (r *harness) evaluatedAgain(old bool) {
 	r.T.Helper()
 	w, external := r.paidTwicePerhaps(old)
 	ours := r.Now(w).OutgoingID
@@ -73,9 +73,9 @@ func (r *harness) judgedAgain(old bool) {
 	r.holdsOnce(w)
 }
 
-// If a node does not know whether our transaction has expired, nothing is judged: the step returns an error, and the
-// next one asks again. A process that lost the lease judges nothing.
-func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
+// If a node does not know whether our transaction has expired, nothing is evaluated: the step returns an error, and the
+// next one asks again. A process that lost the lease evaluates nothing.
+func TestNothingIsEvaluatedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
 		w, external := r.paidTwicePerhaps(false)
 		ours := r.Now(w).OutgoingID
@@ -101,9 +101,9 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 	})
 }
 
-// A process that lost the lease while it asked whether our transaction has expired judges nothing, also if it has not
-// expired.
-func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
+// A process that lost the lease while it asked whether our transaction has expired evaluates nothing, also if it has
+// not expired.
+func TestNothingIsEvaluatedAgainWithoutTheLease(t *testing.T) {
 	each(t, bursartest.Unnumbered, func(t *testing.T, r *harness) {
 		r.paidTwicePerhaps(false)
 		r.Sender.Chain = resolvedBeside{r.Chain, r.overthrown()}

@@ -15,15 +15,15 @@ func (v Invoice) End() time.Time {
 	return v.Expires
 }
 
-// Judge returns what an invoice's facts amount to: its terms, its payments and the clock. It is a pure function, and
+// Evaluate returns what an invoice's facts amount to: its terms, its payments and the clock. It is a pure function, and
 // the order of the payments means nothing: the same facts have the same state, however they came about.
-func (v Invoice) Judge(payments []Payment, now time.Time) InvoiceState {
+func (v Invoice) Evaluate(payments []Payment, now time.Time) InvoiceState {
 	var s InvoiceState
 	accepted, awaited := false, false
 	var received, all tally
 	for _, p := range sorted(payments) {
 		why := v.why(p)
-		s.Payments = append(s.Payments, JudgedPayment{Payment: p, Counted: why == "", Why: why})
+		s.Payments = append(s.Payments, EvaluatedPayment{Payment: p, Counted: why == "", Why: why})
 		credited := p.Deposit.Status == DepositConfirmed
 		if p.Resolved() == ResolveAccept && !p.Void {
 			accepted, awaited = accepted || credited, awaited || p.Deposit.Status == DepositPending
@@ -182,7 +182,7 @@ func (v Invoice) question(s *InvoiceState) {
 			p.Open = !p.Void && (!p.Counted || limit.Less(sum) || ended)
 		}
 	}
-	s.Attention = slices.ContainsFunc(s.Payments, func(p JudgedPayment) bool { return p.Open })
+	s.Attention = slices.ContainsFunc(s.Payments, func(p EvaluatedPayment) bool { return p.Open })
 }
 
 func (v Invoice) label(s *InvoiceState, accepted bool) {

@@ -53,7 +53,7 @@ func TestAMachineSaysWhichEpochItKnows(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, oneKey)
 	bundle := b.bundle(b.packet())
-	tx, err := b.own.Judge(bundle, now)
+	tx, err := b.own.Evaluate(bundle, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestAMachineSaysWhichEpochItKnows(t *testing.T) {
 	}
 	stale := b.own
 	stale.Home, stale.Epoch = "the hot wallet of an epoch before", 3
-	if _, err := stale.Judge(bundle, now); err == nil ||
+	if _, err := stale.Evaluate(bundle, now); err == nil ||
 		!strings.Contains(err.Error(), "this machine knows that of epoch 3: if another has begun") {
 		t.Errorf("a refill to another hot wallet is refused with %v, want the epoch that is known", err)
 	}

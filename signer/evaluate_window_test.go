@@ -41,7 +41,7 @@ func TestAThousandRequestsAgainstOneWindow(t *testing.T) {
 	b.wantReason(costing(b.withNonce(), 2000, 1), ReasonQuota, "which is 6 more")
 }
 
-// A request that is given up while others are judged is neither counted nor signed.
+// A request that is given up while others are evaluated is neither counted nor signed.
 func TestARequestThatIsGivenUp(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)

@@ -18,8 +18,8 @@ import (
 	"github.com/bursar/bursar/treasury"
 )
 
-// judge checks a history that came to rest against everything that must be true of it.
-func (h *history) judge() error {
+// evaluate checks a history that came to rest against everything that must be true of it.
+func (h *history) evaluate() error {
 	h.observe(0)
 	h.decided = h.unattributed(true)
 	m, err := h.expected()
