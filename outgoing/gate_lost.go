@@ -39,23 +39,23 @@ func (s *Sender) noNonceLost(ctx context.Context, tx *store.Tx, p passage) error
 	}
 	filling, err := s.filling(ctx, tx, waitsFor) // another process may have found what this step did not
 	for _, by := range filling {
-		return &WaitError{Reason: waitsForFilling(by)}
+		return &WaitError{Reason: waitsForFilling(by[0])}
 	}
 	return err
 }
 
-// filling returns, by address, a transaction that uses up a lost nonce of a hot wallet and is not final.
+// filling returns, by address, the transactions that use up lost nonces of hot wallets and are not final.
 func (s *Sender) filling(
 	ctx context.Context, tx *store.Tx, hots []chain.Source,
-) (map[string]bursar.OutgoingTx, error) {
+) (map[string][]bursar.OutgoingTx, error) {
 	bases := make([]string, len(hots))
 	for i, from := range hots {
 		bases[i] = from.Base
 	}
 	open, err := tx.Outgoing().OpenFilling(ctx, s.Chain.Capabilities().ID, bases...)
-	by := map[string]bursar.OutgoingTx{}
+	by := map[string][]bursar.OutgoingTx{}
 	for _, p := range open {
-		by[p.Base] = p
+		by[p.Base] = append(by[p.Base], p)
 	}
 	return by, err
 }

@@ -54,13 +54,13 @@ func (s *Sender) fillLostNonces(ctx context.Context, lease store.Lease, state st
 		return nil
 	}
 	hots := s.hots()
-	known, filling := make([]knownNonces, len(hots)), map[string]bursar.OutgoingTx{}
+	known, filling := make([]knownNonces, len(hots)), map[string][]bursar.OutgoingTx{}
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if filling, err = s.filling(ctx, tx, hots); err != nil {
 			return err
 		}
 		for i, from := range hots {
-			if known[i], err = s.knownNonces(ctx, tx, from.Base, state.Final); err != nil {
+			if known[i], err = s.knownNonces(ctx, tx, from.Base, state.Final, filling[from.Base]); err != nil {
 				return err
 			}
 		}
@@ -75,7 +75,7 @@ func (s *Sender) fillLostNonces(ctx context.Context, lease store.Lease, state st
 			return err
 		}
 		if by, fills := filling[from.Base]; fills {
-			s.memory.lostNonces[from.Base] = waitsForFilling(by)
+			s.memory.lostNonces[from.Base] = waitsForFilling(by[0])
 		} else if !lost {
 			s.memory.lostNonces[from.Base] = ""
 		}
@@ -94,9 +94,19 @@ type knownNonces struct {
 	final   store.Block // the recorded block that is final; read if any are unknown
 }
 
-func (s *Sender) knownNonces(ctx context.Context, tx *store.Tx, base string, final uint64) (k knownNonces, err error) {
-	id := s.Chain.Capabilities().ID
-	if k.unknown, err = tx.Nonces().Unknown(ctx, id, base); err != nil || len(k.unknown) == 0 {
+// knownNonces reads that. While transactions that use up lost nonces are in no block, the nonces below theirs that were
+// given back are not known either: no payment takes them before those are final, and they wait for them.
+func (s *Sender) knownNonces(
+	ctx context.Context, tx *store.Tx, base string, final uint64, filling []bursar.OutgoingTx,
+) (k knownNonces, err error) {
+	id, highest := s.Chain.Capabilities().ID, uint64(0)
+	for _, p := range filling {
+		resource, _ := recovery.Fills(p)
+		if nonce, is := nonceOf(base, resource); is && p.Height == 0 {
+			highest = max(highest, nonce)
+		}
+	}
+	if k.unknown, err = tx.Nonces().Unknown(ctx, id, base, highest); err != nil || len(k.unknown) == 0 {
 		return k, err
 	}
 	if k.final, err = tx.Blocks().At(ctx, id, final); err != nil {
@@ -117,8 +127,12 @@ func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.C
 		return err
 	}
 	var known knownNonces
-	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		known, err = s.knownNonces(ctx, tx, request.From.Base, state.Final)
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		filling, err := tx.Outgoing().OpenFilling(ctx, state.Chain, request.From.Base)
+		if err != nil {
+			return err
+		}
+		known, err = s.knownNonces(ctx, tx, request.From.Base, state.Final, filling)
 		return err
 	})
 	if err == nil {
@@ -162,15 +176,15 @@ func (s *Sender) fill(
 		if err != nil || waits || state.Halted != "" {
 			return err
 		}
-		now, err := s.knownNonces(ctx, tx, from.Base, final.Height)
+		filling, err := tx.Outgoing().OpenFilling(ctx, state.Chain, from.Base)
+		if err != nil {
+			return err
+		}
+		now, err := s.knownNonces(ctx, tx, from.Base, final.Height, filling)
 		if err != nil || now.final != final || len(now.unknown) == 0 {
 			return err
 		}
 		lost, err := lostNonces(ctx, tx, state.Chain, from.Base, used, slices.Max(now.unknown))
-		if err != nil {
-			return err
-		}
-		filling, err := tx.Outgoing().OpenFilling(ctx, state.Chain, from.Base)
 		if err != nil {
 			return err
 		}
