@@ -74,6 +74,18 @@ func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, reservatio
 	return tx.insertRows(ctx, in)
 }
 
+// Seize makes reservations that a final transaction has used its own, whoever has them.
+func (tx Reservations) Seize(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
+	for _, reservation := range reservations {
+		if _, err := tx.exec(ctx, "seize a reservation",
+			`UPDATE reservations SET outgoing_id = $3 WHERE chain = $1 AND resource = $2`, string(p.Chain), reservation,
+			p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Owners returns the outgoing transactions that hold some of the reservations, by reservation.
 func (tx Reservations) Owners(ctx context.Context, chain bursar.ChainID,
 	reservations []string) (map[string]bursar.ID, error) {
