@@ -38,7 +38,7 @@ func (s *Sender) build(
 	if err != nil {
 		return p, err
 	}
-	unsigned, err := s.buildFilling(ctx, p, request)
+	unsigned, err := s.buildVoiding(ctx, p, request)
 	if err != nil {
 		return s.cannotBuild(ctx, lease, p, request, err)
 	}

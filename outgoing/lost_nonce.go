@@ -267,17 +267,3 @@ func completeFilling(p bursar.OutgoingTx, request *chain.TxRequest) error {
 	request.Nonce = &nonce
 	return nil
 }
-
-// buildFilling builds a transaction, and one that uses up a lost nonce once more if its address holds nothing beside
-// what others take: they wait for it. A sweep takes what they would take then, and they are left hanging.
-func (s *Sender) buildFilling(
-	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest,
-) (chain.UnsignedTx, error) {
-	unsigned, err := s.Chain.Build(ctx, request)
-	var funds *chain.NeedsFundsError
-	if !isFilling(p) || !errors.As(err, &funds) || len(request.Reserved) == 0 {
-		return unsigned, err
-	}
-	request.Reserved = nil
-	return s.Chain.Build(ctx, request)
-}
