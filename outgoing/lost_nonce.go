@@ -159,6 +159,10 @@ func (s *Sender) fillUnknown(
 	if highest < used {
 		return false, nil // used before the database was
 	}
+	if s.DB.Now().Before(s.memory.contradicted[from.Base]) {
+		return true, fmt.Errorf("a node says that the final block has not used nonce %d of %s, and another said that it had",
+			used, from.Base)
+	}
 	return true, s.fill(ctx, lease, from, used, known.final)
 }
 

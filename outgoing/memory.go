@@ -40,7 +40,9 @@ type memory struct {
 	// lostNonces has, by address of a hot wallet, why nothing new is signed from there in this step; "" if none of its
 	// nonces is lost. An address that this step has not looked at is not in it, and waits.
 	lostNonces map[string]string
-	lostAlarms map[string]string // by address, what an alarm says about nonces that cannot be used up; "": none is open
+	// contradicted has, by address, until when no nonce is used up, because nodes contradict each other about it.
+	contradicted map[string]time.Time
+	lostAlarms   map[string]string // by address, what an alarm says about nonces that cannot be used up; "": none is open
 
 	emptyTries map[bursar.CurrencyCode]emptyTry // what could not be moved under a compromise order
 }
@@ -54,6 +56,7 @@ func newMemory() memory {
 		askPreviousFrom:    map[string]uint64{},
 		coldMoveRestsUntil: map[bursar.CurrencyCode]time.Time{},
 		coldAlarmClosed:    map[bursar.CurrencyCode]bool{},
+		contradicted:       map[string]time.Time{},
 		lostAlarms:         map[string]string{},
 		emptyTries:         map[bursar.CurrencyCode]emptyTry{},
 	}

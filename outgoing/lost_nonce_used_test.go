@@ -1,0 +1,66 @@
+package outgoing_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+// understating is a chain whose node says a number of times that an address has used no nonce.
+type understating struct {
+	*sim.Chain
+	times int
+}
+
+func (c *understating) NonceAt(ctx context.Context, base string, at chain.BlockRef) (uint64, error) {
+	if c.times > 0 {
+		c.times--
+		return 0, nil
+	}
+	return c.Chain.NonceAt(ctx, base, at)
+}
+
+// A node has understated the nonces that a hot wallet used before there was a database, and what was to use them up is
+// requested: it ends once the final block shows that they are used, and payments go on. While a node understates them
+// again, nothing is paid and nothing is requested.
+func TestWhatUsesUpANonceThatWasUsedEnds(t *testing.T) {
+	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
+		for range 2 {
+			r.Pay(bursar.Address{Base: r.Hot.Base}, 100_000_000)
+			r.Chain.Mine(1)
+			r.Chain.ExternalSpend(r.Hot.Base)
+			r.Chain.Mine(1)
+		}
+		r.Chain.Mine(5)
+		r.Prepare()
+		r.Settle()
+		w := r.Order(100_000_000, r.Chain.Named("receiver"))
+		r.Step()
+		node := &understating{Chain: r.Chain, times: 1}
+		r.Sender.Chain = node
+		r.Trouble = true
+		r.Step()
+		if node.times > 0 {
+			t.Fatal("the node was not asked")
+		}
+		next := r.Order(100_000_000, r.Chain.Named("next"))
+		r.Step()
+		node.times = 1
+		last := r.Order(100_000_000, r.Chain.Named("last"))
+		r.Step()
+		if got := r.filling(r.Hot.Base); len(got) > 0 || r.Now(last).TxID != "" {
+			t.Errorf("%d transactions use up nonces that are used, and the last payment is made by %q", len(got),
+				r.Now(last).TxID)
+		}
+		r.Trouble = false
+		r.Settle()
+		r.holdsOnce(w, next, last)
+		r.NothingOpen()
+		r.wantNone("nonce_lost")
+		r.Must(r.Chain.Check())
+	})
+}
