@@ -6,7 +6,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -63,51 +62,4 @@ func (s *Sender) filling(
 func waitsForFilling(by bursar.OutgoingTx) string {
 	return fmt.Sprintf("it waits until outgoing transaction %s, which uses up a nonce of %s that is lost, is final", by.ID,
 		by.Base)
-}
-
-// tooManyLost is why the nonces of an address are not used up.
-func tooManyLost(base string, n uint64) error {
-	return &WaitError{Reason: fmt.Sprintf("nothing is known of %d nonces of %s, more than a reorg loses: somebody may "+
-		"have changed the database", n, base)}
-}
-
-// sayNotFilled raises an alarm if a nonce of a hot wallet may be lost and cannot be used up, and closes it once there
-// is no trouble.
-func (s *Sender) sayNotFilled(ctx context.Context, lease store.Lease, base string, trouble error) error {
-	message := ""
-	if trouble != nil {
-		message = fmt.Sprintf("nothing is paid from a hot wallet, because a nonce of %s may be lost: %s", base,
-			s.describe(trouble))
-	}
-	said, known := s.memory.lostAlarms[base]
-	if known && said == message {
-		return nil
-	}
-	open := trouble != nil
-	if !open {
-		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-			open, err = tx.Alarms().IsOpen(ctx, recovery.AlarmNonceLost, base)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if open {
-		err := s.DB.Do(ctx, func(tx *store.Tx) error {
-			if _, err := tx.Leases().Fence(ctx, lease); err != nil {
-				return err
-			}
-			if trouble == nil {
-				return tx.Alarms().Resolve(ctx, recovery.AlarmNonceLost, base)
-			}
-			return tx.Alarms().Raise(ctx, store.Alarm{Chain: s.Chain.Capabilities().ID, Kind: recovery.AlarmNonceLost,
-				Ref: base, Message: message})
-		})
-		if err != nil {
-			return err
-		}
-	}
-	s.memory.lostAlarms[base] = message
-	return nil
 }

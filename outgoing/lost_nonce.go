@@ -53,39 +53,52 @@ func (s *Sender) fillLostNonces(ctx context.Context, lease store.Lease, state st
 	if _, can := s.nonceReader(); !can {
 		return nil
 	}
-	hots := s.hots()
-	known, filling := make([]knownNonces, len(hots)), map[string][]bursar.OutgoingTx{}
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if filling, err = s.filling(ctx, tx, hots); err != nil {
-			return err
+	known, filling, unread := s.nonces(ctx, state.Final)
+	for _, from := range s.hots() {
+		lost, trouble := true, unread
+		if unread == nil {
+			lost, trouble = s.fillUnknown(ctx, lease, from, known[from.Base])
 		}
-		for i, from := range hots {
-			if known[i], err = s.knownNonces(ctx, tx, from.Base, state.Final, filling[from.Base]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, from := range hots {
-		lost, err := s.fillUnknown(ctx, lease, from, known[i])
-		if err != nil && stops(ctx, err) {
-			return err
+		if trouble != nil && stops(ctx, trouble) {
+			return trouble
 		}
 		if by, fills := filling[from.Base]; fills {
 			s.memory.lostNonces[from.Base] = waitsForFilling(by[0])
 		} else if !lost {
 			s.memory.lostNonces[from.Base] = ""
 		}
-		said := s.sayNotFilled(ctx, lease, from.Base, err)
-		if held := (*WaitError)(nil); errors.As(err, &held) {
-			err = nil // the alarm says it
+		for _, p := range filling[from.Base] {
+			failed = errors.Join(failed, s.sayFillingLong(ctx, lease, p))
 		}
-		failed = errors.Join(failed, err, said)
+		said := s.sayHotNotFilled(ctx, lease, from.Base, trouble)
+		if held := (*WaitError)(nil); errors.As(trouble, &held) {
+			trouble = nil // the alarm says it
+		}
+		failed = errors.Join(failed, trouble, said)
 	}
 	return failed
+}
+
+// nonces reads, by address, what the database says of the nonces of the hot wallets, and what uses up lost ones.
+func (s *Sender) nonces(
+	ctx context.Context, final uint64,
+) (known map[string]knownNonces, filling map[string][]bursar.OutgoingTx, err error) {
+	hots := s.hots()
+	known = map[string]knownNonces{}
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if filling, err = s.filling(ctx, tx, hots); err != nil {
+			return err
+		}
+		for _, from := range hots {
+			k, err := s.knownNonces(ctx, tx, from.Base, final, filling[from.Base])
+			if err != nil {
+				return err
+			}
+			known[from.Base] = k
+		}
+		return nil
+	})
+	return known, filling, err
 }
 
 // knownNonces is what the database says of the nonces of an address.
@@ -116,7 +129,7 @@ func (s *Sender) knownNonces(
 }
 
 // fillBelow requests a transaction for each lost nonce of a deposit address below that of a sweep which waits for
-// long.
+// long. An alarm says what keeps it from that.
 func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	_, can := s.nonceReader()
 	if _, hot := s.hotAt(p.Base); hot || !can || state.Halted != "" {
@@ -137,6 +150,9 @@ func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.C
 	})
 	if err == nil {
 		_, err = s.fillUnknown(ctx, lease, request.From, known)
+	}
+	if err != nil && s.memory.lostBelow == nil {
+		s.memory.lostBelow = err
 	}
 	return err
 }
