@@ -64,11 +64,9 @@ func (s *Sender) fillLostNonces(ctx context.Context, lease store.Lease, state st
 		}
 		if by, fills := filling[from.Base]; fills {
 			s.memory.lostNonces[from.Base] = waitsForFilling(by[0])
+			failed = errors.Join(failed, s.sayFillingLong(ctx, lease, by[0]))
 		} else if !lost {
 			s.memory.lostNonces[from.Base] = ""
-		}
-		for _, p := range filling[from.Base] {
-			failed = errors.Join(failed, s.sayFillingLong(ctx, lease, p))
 		}
 		said := s.sayHotNotFilled(ctx, lease, from.Base, trouble)
 		if held := (*WaitError)(nil); errors.As(trouble, &held) {
@@ -183,7 +181,7 @@ func (s *Sender) fillUnknown(
 }
 
 // fill requests a transaction for each nonce of an address that the final block has not used, and of which nothing is
-// known. It does nothing while a transaction waits to be put back: it may be the one.
+// known, unless there are too many.
 func (s *Sender) fill(
 	ctx context.Context, lease store.Lease, from chain.Source, used uint64, final store.Block,
 ) error {
@@ -192,24 +190,12 @@ func (s *Sender) fill(
 		if err != nil {
 			return err
 		}
-		waits, err := tx.ForgottenPayments().Any(ctx, state.Chain)
-		if err != nil || waits || state.Halted != "" {
-			return err
-		}
-		filling, err := tx.Outgoing().OpenFilling(ctx, state.Chain, from.Base)
+		lost, filling, err := s.lostNow(ctx, tx, state, from.Base, used, final)
 		if err != nil {
 			return err
 		}
-		now, err := s.knownNonces(ctx, tx, from.Base, final.Height, filling)
-		if err != nil || now.final != final || len(now.unknown) == 0 {
-			return err
-		}
-		lost, err := lostNonces(ctx, tx, state.Chain, from.Base, used, slices.Max(now.unknown))
-		if err != nil {
-			return err
-		}
-		if n := len(lost) + len(filling); n > mostFilled {
-			return tooManyLost(from.Base, uint64(n))
+		if n := len(lost) + filling; n > mostFilled {
+			return tooManyLost(state.Chain, from.Base, len(lost))
 		}
 		for _, nonce := range lost[:min(len(lost), fillAtOnce)] {
 			if err := s.fillNonceOf(ctx, tx, from, nonce); err != nil {
@@ -220,70 +206,40 @@ func (s *Sender) fill(
 	})
 }
 
+// lostNow returns the nonces of an address that are lost, and how many are being used up. It returns none while a
+// transaction waits to be put back, because it may be the one, while the chain is halted, and if the block by which
+// used was asked for is not the recorded one any more.
+func (s *Sender) lostNow(
+	ctx context.Context, tx *store.Tx, state store.ChainState, base string, used uint64, final store.Block,
+) (lost []uint64, filling int, err error) {
+	waits, err := tx.ForgottenPayments().Any(ctx, state.Chain)
+	if err != nil || waits || state.Halted != "" {
+		return nil, 0, err
+	}
+	open, err := tx.Outgoing().OpenFilling(ctx, state.Chain, base)
+	if err != nil {
+		return nil, 0, err
+	}
+	now, err := s.knownNonces(ctx, tx, base, final.Height, open)
+	if err != nil || now.final != final || len(now.unknown) == 0 {
+		return nil, 0, err
+	}
+	lost, err = lostNonces(ctx, tx, state.Chain, base, used, slices.Max(now.unknown))
+	return lost, len(open), err
+}
+
 // lostNonces returns the nonces of an address from one up to another that nothing has. One that was given back is
 // among them: what is signed after it would wait for it, and it for what is lost.
 func lostNonces(
 	ctx context.Context, tx *store.Tx, id bursar.ChainID, base string, from, to uint64,
 ) ([]uint64, error) {
 	if to >= from+mostLost {
-		return nil, tooManyLost(base, to-from)
+		return nil, &WaitError{Reason: fmt.Sprintf("nothing is known of more than %d nonces of %s: somebody may have "+
+			"changed the database", mostLost, base)}
 	}
 	var all []uint64
 	for nonce := from; nonce <= to; nonce++ {
 		all = append(all, nonce)
 	}
 	return tx.Nonces().Unused(ctx, id, base, all)
-}
-
-// fillNonceOf requests the transaction that uses up a lost nonce, and raises an alarm about it.
-func (s *Sender) fillNonceOf(ctx context.Context, tx *store.Tx, from chain.Source, nonce uint64) error {
-	id, resource := s.Chain.Capabilities().ID, fmt.Sprintf("%s/%d", from.Base, nonce)
-	alarm := store.Alarm{Chain: id, Kind: recovery.AlarmNonceLost, Ref: resource}
-	p := bursar.OutgoingTx{Chain: id, Share: bursar.ShareTopUp}
-	request, why, err := s.fillerFrom(ctx, tx, from)
-	if _, hot := s.hotAt(from.Base); !hot {
-		p.Share, why, err = bursar.ShareSweep, "", nil
-		request = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindSweep, From: from, MaxFee: s.MaxFee,
-			Payments: []chain.Payment{{Address: bursar.Address{Base: s.Hot.Base}}}}
-	}
-	if err != nil {
-		return err
-	}
-	if why != "" {
-		return &WaitError{Reason: fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any "+
-			"more; what was signed after it waits. The nonce cannot be used up: %s", nonce, from.Base, why)}
-	}
-	native, err := s.Registry.Native(id)
-	if err != nil {
-		return err
-	}
-	p.Currency, p.Once = native.Code, recovery.OnceFill+resource+"/"+request.ID.String()
-	if _, err := insert(ctx, tx, p, request); err != nil {
-		return err
-	}
-	if p, err = tx.Outgoing().Get(ctx, request.ID); err != nil {
-		return err
-	}
-	if err := tx.Reservations().Reserve(ctx, p, []string{resource}); err != nil {
-		return err
-	}
-	if err := tx.Nonces().Use(ctx, id, from.Base, nonce); err != nil {
-		return err
-	}
-	s.log(tx, "a lost nonce is being used up", p, "nonce", nonce, "address", from.Base)
-	alarm.Message = fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any more; outgoing "+
-		"transaction %s uses the nonce up; until it is final, nothing is paid from a hot wallet there",
-		nonce, from.Base, p.ID)
-	return tx.Alarms().Raise(ctx, alarm)
-}
-
-// completeFilling gives a transaction the lost nonce that it uses up.
-func completeFilling(p bursar.OutgoingTx, request *chain.TxRequest) error {
-	resource, _ := recovery.Fills(p)
-	nonce, is := nonceOf(p.Base, resource)
-	if !is {
-		return fmt.Errorf("outgoing transaction %s uses up %q, which is no nonce of %s", p.ID, resource, p.Base)
-	}
-	request.Nonce = &nonce
-	return nil
 }

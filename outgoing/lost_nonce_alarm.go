@@ -32,10 +32,11 @@ func (s *Sender) nonceTroubleOf(ref string) *nonceTrouble {
 	return s.memory.nonceTroubles[ref]
 }
 
-// tooManyLost is why the nonces of an address are not used up.
-func tooManyLost(base string, n uint64) error {
+// tooManyLost is why the nonces of an address are not used up, and what uses them up all the same.
+func tooManyLost(id bursar.ChainID, base string, n int) error {
 	return &WaitError{Reason: fmt.Sprintf("nothing is known of %d nonces of %s, more than a reorg loses: somebody may "+
-		"have changed the database", n, base)}
+		"have changed the database. If they are lost, `bursar recovery use-up %s %s --nonces %d` uses them up", n, base, id,
+		base, n)}
 }
 
 // sayNotFilled raises an alarm if nonces are lost and cannot be used up, or if it fails for long to find out whether
