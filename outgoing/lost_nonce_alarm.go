@@ -64,19 +64,34 @@ func (s *Sender) sayNotFilled(ctx context.Context, lease store.Lease, ref, what 
 		return nil
 	}
 	alarm := store.Alarm{Chain: s.Chain.Capabilities().ID, Kind: recovery.AlarmNonceLost, Ref: ref, Message: message}
-	err := s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
-			return err
-		}
-		if message == "" {
-			return tx.Alarms().Resolve(ctx, alarm.Kind, alarm.Ref)
-		}
-		return tx.Alarms().Raise(ctx, alarm)
-	})
+	err := s.setAlarm(ctx, lease, alarm)
 	if err == nil {
 		t.said = &message
 	}
 	return err
+}
+
+// setAlarm raises an alarm, or closes it if it has no message.
+func (s *Sender) setAlarm(ctx context.Context, lease store.Lease, a store.Alarm) error {
+	open := a.Message != ""
+	if !open {
+		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			open, err = tx.Alarms().IsOpen(ctx, a.Kind, a.Ref)
+			return err
+		})
+		if err != nil || !open {
+			return err
+		}
+	}
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+			return err
+		}
+		if a.Message == "" {
+			return tx.Alarms().Resolve(ctx, a.Kind, a.Ref)
+		}
+		return tx.Alarms().Raise(ctx, a)
+	})
 }
 
 // sayHotNotFilled is sayNotFilled for a hot wallet.

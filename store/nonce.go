@@ -66,10 +66,13 @@ func (tx Nonces) Unknown(
 	if err != nil {
 		return nil, err
 	}
-	below, err := rows(ctx, tx.Tx, "list free nonces", scanOne[uint64],
-		`SELECT nonce FROM free_nonces WHERE chain = $1 AND base = $2 AND nonce < $3`, string(chain), base, int64(waiting))
-	if err != nil {
-		return nil, err
+	var below []uint64
+	if waiting > 0 {
+		below, err = rows(ctx, tx.Tx, "list free nonces", scanOne[uint64],
+			`SELECT nonce FROM free_nonces WHERE chain = $1 AND base = $2 AND nonce < $3`, string(chain), base, int64(waiting))
+		if err != nil {
+			return nil, err
+		}
 	}
 	for _, edge := range edges {
 		text, _ := strings.CutPrefix(edge, base+"/")
