@@ -92,8 +92,8 @@ func (s *Sender) abandonUsed(ctx context.Context, p bursar.OutgoingTx) error {
 		return err
 	}
 	if !used {
-		return fmt.Errorf("%w: it uses up a nonce that the final block has not used; the service sends it and bumps its "+
-			"fee until it is included", ErrCannotBeVoid)
+		return fmt.Errorf("%w: outgoing transaction %s uses up a nonce that the final block has not used; the service "+
+			"sends it and bumps its fee until it is included", ErrCannotBeVoid, p.ID)
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Chains().Lock(ctx, p.Chain); err != nil {
