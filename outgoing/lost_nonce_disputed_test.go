@@ -131,8 +131,8 @@ func (r *harness) paidInstead(d dispute) bursar.OutgoingTx {
 	return r.spendNow(r.Now(d.kept).OutgoingID)
 }
 
-// Two replicas have paid different withdrawals with one UTXO or nonce. One of the two is included, and the other withdrawal is
-// paid by another transaction.
+// Two replicas have paid different withdrawals with one UTXO or nonce. One of the two is included, and the other
+// withdrawal is paid by another transaction.
 func TestOfTwoPaymentsWithOneReservationTheOtherIsMadeAgain(t *testing.T) {
 	for name, included := range map[string]func(r *harness, d dispute) chain.SignedTx{
 		"the newer one is included": func(r *harness, d dispute) chain.SignedTx { return r.version(d.by.TxID) },

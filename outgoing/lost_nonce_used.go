@@ -16,9 +16,9 @@ import (
 const contradictionRest = 10 * time.Minute
 
 // endIfUsed ends a transaction that was to use up a nonce which was not lost: a node had said that the final block has
-// not used it, and now one says that it has. That is not noted in the database: if the second one is wrong, the nonce is
-// found again. As long as only a newer block has used it, that may be the lost transaction, and the follower will record
-// it.
+// not used it, and now one says that it has. That is not noted in the database: if the second one is wrong, the nonce
+// is found again. As long as only a newer block has used it, that may be the lost transaction, and the follower will
+// record it.
 func (s *Sender) endIfUsed(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {
