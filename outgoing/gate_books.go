@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // Books are audited before payments are made from them.
@@ -70,7 +71,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the
 // database: only one signed transaction pays a withdrawal, whatever the database says about it.
 func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {
-	if err := notRefunded(ctx, tx, p); err != nil || s.Marks == nil {
+	if err := s.notRefunded(ctx, tx, p); err != nil || s.Marks == nil {
 		return err
 	}
 	other, err := s.Marks.PaidBy(ctx, tx, p.outgoingTx, orders)
@@ -94,9 +95,9 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 		"in the database", other)}
 }
 
-// notRefunded holds back a refund of a deposit that another transaction has refunded by the journal, where an operator
-// has explained that otherwise: it may have been requested again, for another address.
-func notRefunded(ctx context.Context, tx *store.Tx, p passage) error {
+// notRefunded holds back a refund of a deposit that another transaction has refunded, by the journal, or may have: it
+// was requested again before an operator had explained the other one. What may be out goes on where nothing is sure.
+func (s *Sender) notRefunded(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.outgoingTx.Share != bursar.ShareRefund {
 		return nil
 	}
@@ -104,10 +105,18 @@ func notRefunded(ctx context.Context, tx *store.Tx, p passage) error {
 	if err != nil {
 		return store.IgnoreNotFound(err)
 	}
-	x, err := tx.ForgottenPayments().PaidAs(ctx, n.DepositID)
-	if err != nil || x.OutgoingID == p.outgoingTx.ID {
-		return store.IgnoreNotFound(err)
+	d, err := tx.Deposits().ByID(ctx, n.DepositID)
+	if err != nil {
+		return err
 	}
-	return &WaitError{Reason: fmt.Sprintf("the journal says that transaction %s refunded deposit %s: cancel this refund, "+
-		"and keep the deposit, which makes up for what was booked of that transaction", x.TxID, n.DepositID)}
+	var ours []string
+	for _, hot := range s.hots() {
+		ours = append(ours, hot.Base)
+	}
+	why, byJournal, err := unattributed.Refunded(ctx, tx, n, d, ours)
+	if err != nil || why == "" || !byJournal && (p.step == stepBump || s.mayBeOut(p.outgoingTx)) {
+		return err
+	}
+	return &WaitError{Reason: why + ": cancel this refund, and keep the deposit, which makes up for what was booked of " +
+		"that transaction"}
 }
