@@ -76,6 +76,7 @@ func (h *history) settle(round int) bool {
 	h.keepAll()
 	h.releaseAll()
 	h.explainAll()
+	h.refundHeld()
 	h.abandonLost(round)
 	for _, c := range h.Chains {
 		c.Mine(2)
