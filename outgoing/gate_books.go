@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
 )
@@ -53,6 +54,9 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		ids = append(ids, o.ID)
 	}
 	if !slices.Equal(payments, p.request.Payments) {
+		if is, err := asSigned(ctx, tx, p); err != nil || is {
+			return err
+		}
 		return &WaitError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
 			"database"}
 	}
@@ -66,6 +70,19 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		}
 	}
 	return s.notPaidAlready(ctx, tx, p, ids)
+}
+
+// asSigned reports whether the fee of a transaction is bumped that was put back, and pays what it was signed for, as the
+// journal says. The database may lack the withdrawals or the refund that it pays. The bytes are out, and its replacement
+// pays nobody else.
+func asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
+	if p.step != stepBump {
+		return false, nil
+	}
+	signed, err := recovery.SignedFor(ctx, tx, p.outgoingTx)
+	return slices.ContainsFunc(signed, func(payments []chain.Payment) bool {
+		return len(payments) == len(p.request.Payments) && makesAll(payments, p.request.Payments)
+	}), err
 }
 
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the

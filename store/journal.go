@@ -148,6 +148,16 @@ func (tx ForgottenPayments) Left(
 	return true, found[0].KnownAs, nil
 }
 
+// Behind returns what the journal said of an outgoing transaction that was put back, or that a forgotten one became:
+// more than one entry if it was forgotten more than once.
+func (tx ForgottenPayments) Behind(
+	ctx context.Context, chain bursar.ChainID, outgoing bursar.ID,
+) ([]ForgottenPayment, error) {
+	return rows(ctx, tx.Tx, "read what the journal said of an outgoing transaction", tx.forgotten,
+		forgottenPaymentColumns.query+`FROM forgotten_payments WHERE chain = $1 AND put_back_at > 0
+		AND COALESCE(known_as, outgoing_id) = $2 ORDER BY number`, string(chain), outgoing)
+}
+
 // PaidAs returns the external spend that paid a withdrawal or made a refund, as the journal says, of which an operator
 // has not said so: a forgotten transaction for it became one, or was put back under its own ID, and something that it
 // paid is booked otherwise. One whose block was reorged out may be included again until it is abandoned, and one that
