@@ -60,6 +60,10 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		return &WaitError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
 			"database"}
 	}
+	recalled, err := isOutAndRecalled(ctx, tx, p) // its hold has ended, and it goes on
+	if err != nil || recalled {
+		return errors.Join(err, s.notPaidAlready(ctx, tx, p, ids))
+	}
 	why, err := tx.Withdrawals().NotOwed(ctx, ids, s.Books != nil)
 	if err != nil {
 		return err
@@ -131,7 +135,7 @@ func (s *Sender) notRefunded(ctx context.Context, tx *store.Tx, p passage) error
 		ours = append(ours, hot.Base)
 	}
 	why, byJournal, err := unattributed.Refunded(ctx, tx, n, d, ours)
-	if err != nil || why == "" || !byJournal && (p.step == stepBump || s.mayBeOut(p.outgoingTx)) {
+	if err != nil || why == "" || !byJournal && (p.step == stepBump || p.out) {
 		return err
 	}
 	return &WaitError{Reason: why + ": cancel this refund, and keep the deposit, which makes up for what was booked of " +
