@@ -54,7 +54,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		ids = append(ids, o.ID)
 	}
 	if !slices.Equal(payments, p.request.Payments) {
-		if is, err := asSigned(ctx, tx, p); err != nil || is {
+		if is, err := s.asSigned(ctx, tx, p); err != nil || is {
 			return err
 		}
 		return &WaitError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
@@ -77,10 +77,10 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 }
 
 // asSigned reports whether the fee of a transaction is bumped that was put back, and pays what it was signed for, as the
-// journal says. The database may lack the withdrawals or the refund that it pays. The bytes are out, and its replacement
-// pays nobody else.
-func asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
-	if p.step != stepBump {
+// journal says: the database may lack the withdrawals or the refund that it pays. The bytes are out, its replacement
+// pays nobody else, and what has a later nonce waits behind it. One that expires is left to that.
+func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
+	if p.step != stepBump || !s.Chain.Capabilities().Lifetime.IsZero() {
 		return false, nil
 	}
 	signed, err := recovery.SignedFor(ctx, tx, p.outgoingTx)
