@@ -47,8 +47,8 @@ func Refunded(
 	return "", false, nil
 }
 
-// couldRefund reports whether an external spend could be the refund of a deposit: it makes one payment to others, of
-// the deposit's asset, and of no more than came. A token is refunded in full. What it paid is not known otherwise.
+// couldRefund reports whether an external spend could be the refund of a deposit, and is not known to have paid
+// something else.
 func couldRefund(
 	ctx context.Context, tx *store.Tx, d bursar.Deposit, x store.ExternalSpend, ours []string,
 ) (bool, error) {
@@ -57,15 +57,27 @@ func couldRefund(
 		return false, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
 	}
 	paid = slices.DeleteFunc(paid, func(p chain.Payment) bool { return slices.Contains(ours, p.Address.Base) })
-	if len(paid) != 1 || paid[0].Contract != d.Contract || d.Amount.Less(paid[0].Amount) ||
-		d.Contract != "" && paid[0].Amount != d.Amount {
-		return false, nil
-	}
-	if x.OutgoingID.IsZero() {
-		return true, nil
+	if could, err := isRefundOf(d, paid); err != nil || !could || x.OutgoingID.IsZero() {
+		return could, err
 	}
 	orders, err := tx.Outgoing().OrdersPaid(ctx, x.OutgoingID)
 	return len(orders) == 0, err
+}
+
+// isRefundOf reports whether payments to others could be one refund of a deposit: of its asset, and of no more than
+// came. A token is refunded in full, and may keep a part for somebody else; of the native asset there is one payment.
+func isRefundOf(d bursar.Deposit, paid []chain.Payment) (bool, error) {
+	var sum bursar.Amount
+	for _, p := range paid {
+		var err error
+		if sum, err = sum.Add(p.Amount); err != nil || p.Contract != d.Contract {
+			return false, err
+		}
+	}
+	if d.Contract != "" {
+		return sum == d.Amount, nil
+	}
+	return len(paid) == 1 && !d.Amount.Less(sum), nil
 }
 
 // notRefunded refuses to pay out a deposit that a transaction has refunded, or may have. To keep it makes up for what

@@ -35,6 +35,12 @@ func TestADepositThatMayBeRefundedIsNotPaidOut(t *testing.T) {
 		"of tokens": {token: true, paid: func(r *harness) []chain.Payment { return []chain.Payment{to("x", r.tokens(), 5000)} }, may: true},
 		"less of tokens": {token: true,
 			paid: func(r *harness) []chain.Payment { return []chain.Payment{to("x", r.tokens(), 4999)} }},
+		"of tokens that keep a part": {token: true, paid: func(r *harness) []chain.Payment {
+			return []chain.Payment{to("x", r.tokens(), 4900), to(r.tokens(), r.tokens(), 100)}
+		}, may: true},
+		"of tokens and more": {token: true, paid: func(r *harness) []chain.Payment {
+			return []chain.Payment{to("x", r.tokens(), 5000), to("x", "", 1)}
+		}},
 		"beside change": {paid: func(r *harness) []chain.Payment {
 			return []chain.Payment{to("x", "", 900), to(r.hot, "", 70)}
 		}, may: true},
