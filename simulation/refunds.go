@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/bursar/bursar"
@@ -8,27 +9,34 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// refundHeld makes the operator end refunds to senders that are held because an external spend may have made them: who
-// was refunded keeps that, and otherwise the refund is requested again with a note that names the external spend.
-func (h *history) refundHeld() {
+// endHeld makes the operator end refunds to senders that are held because an external spend may have made them: the
+// deposit of who was refunded is kept, and otherwise the refund is requested again with a note that names the external
+// spend, once the cancelled one has ended.
+func (h *history) endHeld() {
+	service := h.process(0).Service.Unattributed
 	for _, d := range h.unattributed(true) {
-		n, why := h.heldRefund(d)
-		if !strings.Contains(why, "may have refunded") {
+		if n, why := h.heldRefund(d); strings.Contains(why, "may have refunded") {
+			_, err := service.Cancel(h.ctx, d.ID, "")
+			h.log("  cancel the refund of %s, because %s: %v", d.ID, why, err)
+			if n.Note += " not by: " + why; err == nil {
+				h.held[d.ID] = n
+			}
 			continue
 		}
-		service := h.process(0).Service.Unattributed
-		if _, err := service.Cancel(h.ctx, d.ID, ""); err != nil {
-			h.log("  cancel the refund of %s: %v", d.ID, err)
+		n, held := h.held[d.ID]
+		if !held {
 			continue
 		}
 		var err error
 		if h.refundSigned(d) {
 			_, err = service.Keep(h.ctx, d.ID, "")
 		} else {
-			_, err = service.Refund(h.ctx, unattributed.RefundRequest{Deposit: d.ID, To: n.Address.String(),
-				Note: n.Note + " not by: " + why})
+			_, err = service.Refund(h.ctx, unattributed.RefundRequest{Deposit: d.ID, To: n.Address.String(), Note: n.Note})
 		}
-		h.log("  resolve %s again, because %s: %v", d.ID, why, err)
+		h.log("  resolve %s again: %v", d.ID, err)
+		if !errors.Is(err, unattributed.ErrNotFinal) || d.Status != bursar.DepositConfirmed {
+			delete(h.held, d.ID)
+		}
 	}
 }
 
