@@ -76,9 +76,9 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 	return s.notPaidAlready(ctx, tx, p, ids)
 }
 
-// asSigned reports whether the fee of a transaction is bumped that was put back, and pays what it was signed for, as the
-// journal says: the database may lack the withdrawals or the refund that it pays. The bytes are out, its replacement
-// pays nobody else, and what has a later nonce waits behind it. One that expires is left to that.
+// asSigned reports whether the fee of a transaction is bumped that was put back, and pays what it was signed for, as
+// the journal says: the database may lack the withdrawals or the refund that it pays. The bytes are out, its
+// replacement pays nobody else, and what has a later nonce waits behind it. One that expires is left to that.
 func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
 	if p.step != stepBump || !s.Chain.Capabilities().Lifetime.IsZero() {
 		return false, nil

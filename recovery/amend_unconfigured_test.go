@@ -63,8 +63,8 @@ func TestARecoveryEndsThoughACurrencyIsNotConfigured(t *testing.T) {
 	})
 }
 
-// The same where the payment is unclear, since its currency was removed before its block was read: it stays unclear, and
-// the recovery ends with what the operator says of it.
+// The same where the payment is unclear, since its currency was removed before its block was read: it stays unclear,
+// and the recovery ends with what the operator says of it.
 func TestWhatIsUnclearIsExplainedThoughItsCurrencyIsNotConfigured(t *testing.T) {
 	bursartest.On(t, bursartest.Numbered, func(t *testing.T, r *bursartest.OneChain) {
 		w, file := paidInAToken(r)

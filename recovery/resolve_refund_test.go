@@ -95,8 +95,8 @@ func TestANoteSaysThatAPaymentWasNoRefund(t *testing.T) {
 	})
 }
 
-// The database lacks the deposit of a refund too, and reads it again under another ID. The journal has the refund by the
-// transaction that the deposit came by: whatever a note says, it is not made again.
+// The database lacks the deposit of a refund too, and reads it again under another ID. The journal has the refund by
+// the transaction that the deposit came by: whatever a note says, it is not made again.
 func TestARefundIsNotMadeAgainForADepositOfAnotherID(t *testing.T) {
 	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")

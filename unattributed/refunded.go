@@ -19,8 +19,8 @@ const blockTimeAhead = 3 * time.Hour
 // Refunded returns why the deposit of a resolution, which pays it out, may have been refunded already; "" if nothing
 // says so. By the journal it has, whatever an operator has explained of that refund. And a refund that was final when
 // an older database was restored is in no journal: it is an external spend that could be one, and that an operator
-// booked as a loss or as a payment of theirs, unless the resolution's note names it, as another payment. Of one that was
-// made after the resolution, the resolution is the request. ours are the hot wallets.
+// booked as a loss or as a payment of theirs, unless the resolution's note names it, as another payment. One that was
+// made after the resolution was requested is no earlier refund. ours are the hot wallets.
 func Refunded(
 	ctx context.Context, tx *store.Tx, n bursar.Resolution, d bursar.Deposit, ours []string,
 ) (why string, byJournal bool, err error) {

@@ -11,9 +11,9 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// A deposit is not paid out while an external spend that nobody has explained by what was requested could be its refund:
-// one payment to others since it came, of its asset, and of no more than came; of a token of exactly that. A note that
-// names the external spend says that it is not.
+// A deposit is not paid out while an external spend that nobody has explained by what was requested could be its
+// refund: one payment to others since it came, of its asset, and of no more than came; of a token of exactly that. A
+// note that names the external spend says that it is not.
 func TestADepositThatMayBeRefundedIsNotPaidOut(t *testing.T) {
 	to := func(base, contract string, units uint64) chain.Payment {
 		return chain.Payment{Address: bursar.Address{Base: base}, Contract: contract, Amount: bursar.Units(units)}
@@ -25,14 +25,16 @@ func TestADepositThatMayBeRefundedIsNotPaidOut(t *testing.T) {
 		note   string
 		may    bool
 	}{
-		"all":       {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 5000)} }, may: true},
-		"less":      {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} }, may: true},
-		"more":      {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 5001)} }},
-		"a token":   {paid: func(r *harness) []chain.Payment { return []chain.Payment{to("x", r.tokens(), 900)} }},
-		"two":       {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 1), to("y", "", 2)} }},
-		"to us":     {paid: func(r *harness) []chain.Payment { return []chain.Payment{to(r.hot, "", 900)} }},
-		"nobody":    {paid: func(*harness) []chain.Payment { return nil }},
-		"of tokens": {token: true, paid: func(r *harness) []chain.Payment { return []chain.Payment{to("x", r.tokens(), 5000)} }, may: true},
+		"all":     {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 5000)} }, may: true},
+		"less":    {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} }, may: true},
+		"more":    {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 5001)} }},
+		"a token": {paid: func(r *harness) []chain.Payment { return []chain.Payment{to("x", r.tokens(), 900)} }},
+		"two":     {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 1), to("y", "", 2)} }},
+		"to us":   {paid: func(r *harness) []chain.Payment { return []chain.Payment{to(r.hot, "", 900)} }},
+		"nobody":  {paid: func(*harness) []chain.Payment { return nil }},
+		"of tokens": {token: true, paid: func(r *harness) []chain.Payment {
+			return []chain.Payment{to("x", r.tokens(), 5000)}
+		}, may: true},
 		"less of tokens": {token: true,
 			paid: func(r *harness) []chain.Payment { return []chain.Payment{to("x", r.tokens(), 4999)} }},
 		"of tokens that keep a part": {token: true, paid: func(r *harness) []chain.Payment {
