@@ -76,13 +76,17 @@ func lostReservation(
 // although it was never the outgoing transaction's own: one that was signed again after its database was restored may
 // need what belongs to another version of it, which was adopted from a block before. A node refuses such a transaction,
 // so only those are looked up that could not go on. One that pays what the database knows is left out: the other
-// version has paid that, whatever an operator said of it, and it is not to be paid again.
+// version has paid that, whatever an operator said of it, and it is not to be paid again. What one of ours that was
+// signed here used is lost in any case: replicas with marks of their own may have signed both with one nonce.
 func lostToOthers(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v store.Version, final uint64,
 ) ([]string, error) {
 	unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
 	if err != nil || len(unsigned.Reservations) == 0 {
 		return nil, err
+	}
+	if used, err := tx.Reservations().UsedByOurs(ctx, p, unsigned.Reservations, final); err != nil || len(used) > 0 {
+		return used, err
 	}
 	if paid, err := tx.Withdrawals().PaidBy(ctx, p.ID); err != nil || len(paid) > 0 {
 		return nil, err
