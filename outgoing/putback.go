@@ -71,8 +71,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}
-	book := NewAssessor(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
-	book.Old = s.Old
+	book := s.assessor()
 	became := ""
 	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {

@@ -108,6 +108,13 @@ func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status 
 		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
 }
 
+// Unexplained returns the external spends of a chain that made payments which neither a withdrawal nor a refund
+// explains, or may have, oldest first.
+func (tx ExternalSpends) Unexplained(ctx context.Context, chain bursar.ChainID, limit int) ([]ExternalSpend, error) {
+	return externalColumns.rows(ctx, tx.Tx, "list unexplained external spends", `FROM external_spends
+		WHERE chain = $1 AND (status <> 'adopted' OR booked <> '') ORDER BY number LIMIT $2`, string(chain), limit)
+}
+
 // AnyUnclear reports whether an operator has to say of an external spend of a chain what it was.
 func (tx ExternalSpends) AnyUnclear(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
 	err = tx.row(ctx, "look for unclear external spends", `SELECT EXISTS (
