@@ -40,7 +40,8 @@ func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) 
 			return err
 		}
 		noted := s.DB.Do(ctx, func(tx *store.Tx) error {
-			return errors.Join(alarmAltered(ctx, tx, f), tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
+			return errors.Join(alarmAltered(ctx, tx, f), s.assessor().NoteUnproven(ctx, tx, f, err),
+				tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
 		})
 		failed = errors.Join(failed, fmt.Errorf("put outgoing transaction %s back: %w", f.OutgoingID, err), noted)
 	}

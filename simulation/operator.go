@@ -161,6 +161,25 @@ func (h *history) abandonLost(round int) {
 	}
 }
 
+// giveUpUnproven makes the operator give up what cannot be signed again because no node has what it spends: by now a
+// node would have it again.
+func (h *history) giveUpUnproven(round int) {
+	if round < abandonAfter {
+		return
+	}
+	var alarms []store.Alarm
+	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
+		alarms, err = tx.Alarms().OfKind(h.ctx, recovery.AlarmUnproven)
+		return err
+	}))
+	for _, a := range alarms {
+		if id, err := bursar.ParseID(a.Ref); err == nil {
+			err := h.process(0).Service.GiveUpForgotten(h.ctx, id, "what it spends can never exist again")
+			h.log("  %s is given up: %v", id, err)
+		}
+	}
+}
+
 // explainAll makes the operator say of every unclear external spend what it paid, and book the rest as a loss.
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
