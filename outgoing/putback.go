@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 )
 
@@ -40,12 +41,23 @@ func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) 
 			return err
 		}
 		noted := s.DB.Do(ctx, func(tx *store.Tx) error {
-			return errors.Join(alarmAltered(ctx, tx, f), s.assessor().NoteUnproven(ctx, tx, f, err),
+			return errors.Join(alarmAltered(ctx, tx, f), s.assessor().NoteNotSigned(ctx, tx, f, notSignedAlarm(err), err),
 				tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
 		})
 		failed = errors.Join(failed, fmt.Errorf("put outgoing transaction %s back: %w", f.OutgoingID, err), noted)
 	}
 	return failed
+}
+
+// notSignedAlarm returns the alarm about a forgotten transaction that cannot be signed again, or "" if it only waits.
+func notSignedAlarm(err error) string {
+	if errors.Is(err, chain.ErrNoPrevious) {
+		return recovery.AlarmUnproven
+	}
+	if refused, is := errors.AsType[*signer.RefusalError](err); is && refused.Reason == signer.ReasonSweepOld {
+		return recovery.AlarmMayBeOut
+	}
+	return ""
 }
 
 func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.ForgottenPayment) error {

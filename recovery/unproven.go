@@ -12,11 +12,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The signer demands what made the UTXOs that a transaction spends. Where the block that made one was replaced, and
-// another transaction has spent what it was paid from, no node has it any more; a restored database may not have it
-// either, nor know what that was. A forgotten transaction that needs the UTXO cannot be signed again then, and nothing
-// proves that it can never be included. If it pays nobody but us, that harms nobody, and the recovery does not wait for
-// it. Otherwise an operator gives it up.
+// A forgotten transaction is sometimes not signed again. The signer demands what made the UTXOs that it spends: where
+// the block that made one was replaced, and another transaction has spent what it was paid from, no node has it any
+// more; a restored database may not have it either, nor know what that was. Or an epoch has begun, and the signer does
+// not remember what it signed before. Nothing proves then that the transaction can never be included. If it spends UTXOs
+// and pays nobody but us, that harms nobody, and the recovery does not wait for it. Otherwise an operator gives it up.
 
 // paysOthers reports whether a forgotten transaction pays anyone but us. One that somebody else wrote counts as such.
 func paysOthers(f store.ForgottenPayment) (bool, error) {
@@ -25,8 +25,11 @@ func paysOthers(f store.ForgottenPayment) (bool, error) {
 }
 
 // AnyToWaitFor reports whether a recovery waits for a forgotten transaction to be put back.
-func AnyToWaitFor(ctx context.Context, tx *store.Tx, id bursar.ChainID) (bool, error) {
-	waiting, err := tx.ForgottenPayments().List(ctx, id, takeAtOnce)
+func AnyToWaitFor(ctx context.Context, tx *store.Tx, capabilities chain.Capabilities) (bool, error) {
+	if capabilities.Model != chain.UTXOModel {
+		return tx.ForgottenPayments().Any(ctx, capabilities.ID) // its nonce is not to be given to another one
+	}
+	waiting, err := tx.ForgottenPayments().List(ctx, capabilities.ID, takeAtOnce)
 	if err != nil || len(waiting) == takeAtOnce {
 		return true, err
 	}
@@ -34,37 +37,81 @@ func AnyToWaitFor(ctx context.Context, tx *store.Tx, id bursar.ChainID) (bool, e
 		if others, err := paysOthers(f); err != nil || others {
 			return true, err
 		}
-		if unproven, err := tx.Alarms().IsOpen(ctx, AlarmUnproven, f.OutgoingID.String()); err != nil || !unproven {
+		if not, err := isNotSigned(ctx, tx, f.OutgoingID); err != nil || !not {
 			return true, err
 		}
 	}
 	return false, nil
 }
 
-// NoteUnproven raises the alarm about a forgotten transaction that cannot be signed again, because no node has what made
-// one of its UTXOs; or closes it, where cause is another error. Before the chain has been followed to its end, that may
-// only not be found yet.
-func (k Assessor) NoteUnproven(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, cause error) error {
+// isNotSigned reports whether an alarm says that a forgotten transaction cannot be signed again.
+func isNotSigned(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
+	for _, kind := range []string{AlarmUnproven, AlarmMayBeOut} {
+		if open, err := tx.Alarms().IsOpen(ctx, kind, id.String()); err != nil || open {
+			return open, err
+		}
+	}
+	return false, nil
+}
+
+// NoteNotSigned raises the alarm about a forgotten transaction that cannot be signed again: AlarmUnproven if no node has
+// what made one of its UTXOs, AlarmMayBeOut if the signer refuses what is of an earlier epoch. It closes the alarms where
+// kind is "". Before the chain has been followed to its end, what made a UTXO may only not be found yet.
+func (k Assessor) NoteNotSigned(
+	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, kind string, cause error,
+) error {
 	r, err := tx.Recoveries().Get(ctx, f.Chain)
 	if store.IgnoreNotFound(err) != nil {
 		return err
 	}
-	if follows := err == nil && r.From < 0; follows || f.Altered || !errors.Is(cause, chain.ErrNoPrevious) {
-		return tx.Alarms().Resolve(ctx, AlarmUnproven, f.OutgoingID.String())
+	if follows := err == nil && r.From < 0; follows || f.Altered || kind == "" {
+		return closeNotSigned(ctx, tx, f.OutgoingID)
 	}
 	c, err := contentOf(f)
 	if err != nil {
 		return err
 	}
-	what := "It pays nobody but you, and nothing waits for it"
+	what := "It pays nobody but you, and no payment waits for it"
 	if pays := k.paysWhom(c); pays != "" {
-		what = "The chain pays nothing until then. It pays " + pays
+		what = "The chain pays nothing before that. It pays " + pays
+	} else if k.Capabilities.Model != chain.UTXOModel {
+		what = "The chain pays nothing before that"
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: AlarmUnproven, Ref: f.OutgoingID.String(),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: kind, Ref: f.OutgoingID.String(),
 		Message: fmt.Sprintf("outgoing transaction %s was signed before the database was restored, may have been sent, and "+
-			"cannot be signed again: %v. %s. Add a node to the configuration that has it; or, if another final transaction has "+
-			"spent what it was paid from, so that it can never exist, run `bursar recovery give-up %s`",
-			f.OutgoingID, cause, what, f.OutgoingID)})
+			"is not signed again: %v. If it is sure that it can never be included, run `bursar recovery give-up %s`. %s",
+			f.OutgoingID, cause, f.OutgoingID, what)})
+}
+
+func closeNotSigned(ctx context.Context, tx *store.Tx, id bursar.ID) error {
+	return errors.Join(tx.Alarms().Resolve(ctx, AlarmUnproven, id.String()),
+		tx.Alarms().Resolve(ctx, AlarmMayBeOut, id.String()))
+}
+
+// usesForgotten reports whether an external spend uses exactly the UTXOs of a forgotten transaction that pays nobody but
+// us, and that a recovery has not waited for.
+func (k Assessor) usesForgotten(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bool, error) {
+	if k.Capabilities.Model != chain.UTXOModel {
+		return false, nil
+	}
+	waiting, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
+	if err != nil {
+		return false, err
+	}
+	used := slices.Sorted(slices.Values(x.Reservations))
+	for _, f := range waiting {
+		if others, err := paysOthers(f); err != nil || others {
+			return false, err
+		}
+		_, unsigned, err := SignAgainInputs(f)
+		if err != nil {
+			return false, err
+		}
+		if slices.Equal(slices.Sorted(slices.Values(unsigned.Reservations)), used) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // paysWhom lists what a transaction in the journal pays to others; "" if that is nothing.
@@ -91,10 +138,10 @@ func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.I
 	if f.Altered {
 		return fmt.Errorf("forgotten transaction %s: %w", id, store.ErrAltered)
 	}
-	switch unproven, err := tx.Alarms().IsOpen(ctx, AlarmUnproven, id.String()); {
+	switch not, err := isNotSigned(ctx, tx, id); {
 	case err != nil:
 		return err
-	case !unproven:
+	case !not:
 		return fmt.Errorf("%w: outgoing transaction %s can still be signed again", ErrUnfit, id)
 	}
 	p, err := tx.Outgoing().Lock(ctx, id)
@@ -117,5 +164,5 @@ func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.I
 		err = k.alarmPaidElse(ctx, tx, f, c, "of outgoing transaction "+id.String(),
 			fmt.Errorf("an operator gave it up: %s", reason))
 	}
-	return errors.Join(err, tx.Alarms().Resolve(ctx, AlarmUnproven, id.String()), tx.ForgottenPayments().PutBack(ctx, f))
+	return errors.Join(err, closeNotSigned(ctx, tx, id), tx.ForgottenPayments().PutBack(ctx, f))
 }

@@ -161,21 +161,21 @@ func (h *history) abandonLost(round int) {
 	}
 }
 
-// giveUpUnproven makes the operator give up what cannot be signed again because no node has what it spends: by now a
-// node would have it again.
-func (h *history) giveUpUnproven(round int) {
+// giveUpForgotten makes the operator give up what cannot be signed again: no node has what it spends, and by now would
+// have it again, or an epoch has begun, and no block had it until now.
+func (h *history) giveUpForgotten(round int) {
 	if round < abandonAfter {
 		return
 	}
-	var alarms []store.Alarm
-	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
-		alarms, err = tx.Alarms().OfKind(h.ctx, recovery.AlarmUnproven)
-		return err
-	}))
-	for _, a := range alarms {
-		if id, err := bursar.ParseID(a.Ref); err == nil {
-			err := h.process(0).Service.GiveUpForgotten(h.ctx, id, "what it spends can never exist again")
-			h.log("  %s is given up: %v", id, err)
+	for _, c := range h.Chains {
+		var waits []store.ForgottenPayment
+		h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
+			waits, err = tx.ForgottenPayments().List(h.ctx, c.Capabilities().ID, 100)
+			return err
+		}))
+		for _, f := range waits {
+			err := h.process(0).Service.GiveUpForgotten(h.ctx, f.OutgoingID, "no block will have it")
+			h.log("  %s is given up: %v", f.OutgoingID, err)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (h *history) settle(round int) bool {
 	h.releaseAll()
 	h.explainAll()
 	h.abandonLost(round)
-	h.giveUpUnproven(round)
+	h.giveUpForgotten(round)
 	for _, c := range h.Chains {
 		c.Mine(2)
 		p := h.leaseHolder(c)

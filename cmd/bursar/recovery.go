@@ -155,7 +155,7 @@ func (cmd *recoveryAdoptCommand) Run(ctx context.Context, c *call) error {
 }
 
 type recoveryGiveUpCommand struct {
-	ID     bursar.ID `arg:"" placeholder:"ID" help:"Forgotten transaction, from the alarm utxo_unproven."`
+	ID     bursar.ID `arg:"" placeholder:"ID" help:"Forgotten transaction, from the alarm about it."`
 	Reason string    `required:"" placeholder:"TEXT" help:"Reason, for the record."`
 	final
 }
