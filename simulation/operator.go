@@ -130,15 +130,15 @@ func (h *history) includedElse(tx *store.Tx, w bursar.Withdrawal, x store.Extern
 const abandonAfter = 20
 
 // abandonLost makes the operator abandon a transaction that was recognized in a block that was reorged out, and whose
-// bytes are lost, as `bursar outgoing abandon` does on chains with UTXOs: they would stay reserved for ever. One that
-// may have been signed before an epoch began is abandoned as its alarm says.
+// bytes are lost, as `bursar outgoing abandon` does: its UTXOs would stay reserved for ever, and everything would wait
+// behind its nonce. One that may have been signed before an epoch began is abandoned as its alarm says.
 func (h *history) abandonLost(round int) {
 	if round < abandonAfter {
 		return
 	}
 	for _, c := range h.Chains {
-		if c.Capabilities().Model != chain.UTXOModel {
-			continue
+		if !c.Capabilities().Lifetime.IsZero() {
+			continue // it expires
 		}
 		var lost []bursar.ID
 		h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
