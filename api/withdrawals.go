@@ -114,7 +114,7 @@ func (a *api) quoteWithdrawal(ctx context.Context, c *call) (any, error) {
 		Address:    q.Address.String(),
 		Minimum:    q.Currency.Exact(q.Currency.WithdrawalMinimum),
 		Fixed:      q.Fixed,
-		Internal:   q.Inside,
+		Internal:   q.Internal,
 		Status:     bursar.WithdrawalQueued,
 		ValidUntil: c.now.Add(quoteValid),
 	}
@@ -125,7 +125,7 @@ func (a *api) quoteWithdrawal(ctx context.Context, c *call) (any, error) {
 	switch {
 	case q.Approval:
 		view.Status = bursar.WithdrawalPendingApproval
-	case q.Inside:
+	case q.Internal:
 		view.Status = bursar.WithdrawalConfirmed
 	}
 	return struct {

@@ -28,7 +28,9 @@ every deposit. The events are recorded in the same transactions.`},
 The work that follows a final block. Payouts are ordered from one account over 16 connections; blocks are then mined, up
 to five a second, until all are booked as paid. For Ether, a block pays many wallets, and one transaction for each
 wallet then sweeps its money to the hot wallet. Processor time is user and system time of the service and of its
-database server for each payout, deposit or sweep.`},
+database server for each payout, deposit or sweep. Bitcoin's payouts share transactions; each sweep is a transaction
+with a signature of its own, and they are made one after the other. Before each signature the marks outside the database
+and the memory of the signer are synced to the disk, and the database commits before and after it.`},
 	{partWebhooks, "Webhooks", `
 All events become due at the same time while the service runs. The rate is measured from the first to the last request
 that the healthy receiver gets. The bare POST loop is the reference program: as many requests at once as the service

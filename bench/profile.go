@@ -69,7 +69,8 @@ func (s *site) writeStatements(ctx context.Context, file string) error {
 	}
 	var text string
 	err := s.db.QueryRowContext(ctx, `SELECT string_agg(line, E'\n') FROM (SELECT round(total_exec_time::numeric, 1) ||
-		' ms, ' || calls || ' calls, ' || rows || ' rows, ' || shared_blks_hit + shared_blks_read || ' pages: ' ||
+		' ms, ' || calls || ' calls, ' || rows || ' rows, ' || shared_blks_hit + shared_blks_read || ' pages, ' ||
+		round(wal_bytes / 1024) || ' KiB of WAL with ' || wal_fpi || ' whole pages: ' ||
 		left(regexp_replace(query, '\s+', ' ', 'g'), 300) AS line FROM pg_stat_statements
 		ORDER BY total_exec_time DESC LIMIT 20) s`).Scan(&text)
 	if err != nil {

@@ -18,7 +18,7 @@ func (r *OneChain) startSigner() {
 	r.T.Helper()
 	capabilities := r.Chain.Capabilities()
 	var err error
-	r.Signer, err = signer.NewWithMemory(ctx, r.Keys.Keys, map[bursar.ChainID]signer.Policy{capabilities.ID: {
+	r.Signer, err = signer.NewWithMemory(ctx, r.Keys.Keys, map[bursar.ChainID]signer.Bounds{capabilities.ID: {
 		Capabilities: capabilities,
 		Signable:     r.Chain,
 		MaxFee:       bursar.Units(1 << 30),

@@ -286,6 +286,10 @@ func (e *TooManyInputsError) Unwrap() error { return e.Cause }
 type RefusedError struct {
 	Below  bool // the amount is below what the network accepts
 	Reason string
+
+	// MayPass says that the refusal rests on the present state of the chain at one node, which may lag: it counts only if
+	// it lasts.
+	MayPass bool
 }
 
 func (e *RefusedError) Error() string { return "refused: " + e.Reason }

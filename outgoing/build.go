@@ -39,6 +39,9 @@ func (s *Sender) build(
 		return p, err
 	}
 	unsigned, err := s.buildFilling(ctx, p, request)
+	if waits := s.refusedForNow(state, p, err); waits != nil {
+		return p, waits
+	}
 	if err != nil {
 		return s.cannotBuild(ctx, lease, p, request, err)
 	}

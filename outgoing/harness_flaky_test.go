@@ -89,14 +89,14 @@ type flakySigner struct {
 func newFlakySigner(r *harness, meanwhile func()) *flakySigner {
 	m := &flakySigner{harness: r, by: map[mood]*signer.Signer{}, meanwhile: meanwhile}
 	id, capabilities := r.Chain.Capabilities().ID, r.Chain.Capabilities()
-	for mood, policy := range map[mood]signer.Policy{
+	for mood, policy := range map[mood]signer.Bounds{
 		willing: {MaxFee: bursar.Units(1 << 30)},
 		stingy:  {MaxFee: bursar.Units(1)},
 		slow:    {MaxFee: bursar.Units(1 << 30), Payments: map[string]signer.Limits{"": {Hour: bursar.Units(40_000_000)}}},
 	} {
 		policy.Capabilities, policy.Signable = capabilities, r.Chain
 		var err error
-		m.by[mood], err = signer.New(r.Keys.Keys, map[bursar.ChainID]signer.Policy{id: policy})
+		m.by[mood], err = signer.New(r.Keys.Keys, map[bursar.ChainID]signer.Bounds{id: policy})
 		r.Must(err)
 	}
 	return m

@@ -22,6 +22,8 @@ type memory struct {
 	firstCurrency int // counts the steps that took from the queue: the index of the currency that comes first
 	// pauses has the transactions that a limit of the signer holds back.
 	pauses map[bursar.ID]pause
+	// refusals has the transactions that the chain's state refuses, and that are not given up yet.
+	refusals map[bursar.ID]stateRefusal
 
 	feesCheckedHeight          uint64 // height at which the chain was last asked whether fees are low
 	consolidationSkippedHeight uint64 // height at which a requested consolidation was last skipped
@@ -51,6 +53,7 @@ func newMemory() memory {
 		lastSentHeight:     map[bursar.ID]uint64{},
 		shareCursor:        map[bursar.OutgoingShare]int64{},
 		pauses:             map[bursar.ID]pause{},
+		refusals:           map[bursar.ID]stateRefusal{},
 		askPreviousFrom:    map[string]uint64{},
 		coldMoveRestsUntil: map[bursar.CurrencyCode]time.Time{},
 		coldAlarmClosed:    map[bursar.CurrencyCode]bool{},

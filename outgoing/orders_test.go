@@ -40,7 +40,7 @@ func ordering(t *testing.T, config sim.Config, test func(t *testing.T, s *signin
 		s := &signing{harness: r, clock: c, key: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))}
 		keeper := memory.NewRAM()
 		s.keeper = keeper
-		signs, err := signer.NewWithMemory(t.Context(), r.Keys.Keys, map[bursar.ChainID]signer.Policy{config.ID: {
+		signs, err := signer.NewWithMemory(t.Context(), r.Keys.Keys, map[bursar.ChainID]signer.Bounds{config.ID: {
 			Capabilities: r.Chain.Capabilities(), Signable: r.Chain, MaxFee: bursar.Units(1 << 30), Now: c.Now}}, keeper)
 		r.Must(err)
 		public, err := orderkey.New(s.key.Public())

@@ -66,7 +66,7 @@ func (b *bitcoindHarness) open() {
 	address, err := b.chain.Address(public, 0)
 	b.Must(err)
 	b.Hot = chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base}
-	b.Signer, err = signer.New(b.Keys.Keys, map[bursar.ChainID]signer.Policy{
+	b.Signer, err = signer.New(b.Keys.Keys, map[bursar.ChainID]signer.Bounds{
 		capabilities.ID: {Capabilities: capabilities, Signable: b.chain, MaxFee: maxFee}})
 	b.Must(err)
 	for i := range byte(2) {

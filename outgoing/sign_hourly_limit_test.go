@@ -14,7 +14,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		var err error
 		r.Signer, err = signer.New(r.Keys.Keys,
-			map[bursar.ChainID]signer.Policy{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
+			map[bursar.ChainID]signer.Bounds{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
 				MaxFee: bursar.Units(1 << 30), Payments: map[string]signer.Limits{"": {Hour: bursar.Units(1_000_000)}}}})
 		r.Must(err)
 		r.Restart()
@@ -58,7 +58,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 			return err
 		})
 		r.Signer, err = signer.New(r.Keys.Keys,
-			map[bursar.ChainID]signer.Policy{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
+			map[bursar.ChainID]signer.Bounds{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
 				MaxFee: bursar.Units(1 << 30)}})
 		r.Must(err)
 		r.Restart() // the hour is over

@@ -55,7 +55,7 @@ func newHarness(t *testing.T, r *bursartest.OneChain, changes ...func(p *roster.
 	t.Helper()
 	ahead := &atomic.Int64{}
 	ctx, id, keeper := t.Context(), r.Chain.Capabilities().ID, memory.NewRAM()
-	signs, err := signer.NewWithMemory(ctx, r.Keys.Keys, map[bursar.ChainID]signer.Policy{id: {
+	signs, err := signer.NewWithMemory(ctx, r.Keys.Keys, map[bursar.ChainID]signer.Bounds{id: {
 		Capabilities: r.Chain.Capabilities(), Signable: r.Chain, MaxFee: bursar.Units(1 << 30),
 		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}}, keeper)
 	r.Must(err)

@@ -67,7 +67,7 @@ func (s *Service) armSigner(ctx context.Context) {
 // policies returns what may be signed on each chain.
 func policies(
 	parts []ChainPart, registry *bursar.Registry, network config.Network,
-) map[bursar.ChainID]signer.Policy {
+) map[bursar.ChainID]signer.Bounds {
 	list := make([]host.Part, len(parts))
 	for i, p := range parts {
 		list[i] = host.Part{Chain: p.Chain, MaxFee: p.MaxFee, MaxRate: p.MaxRate, Fees: p.Fees, Transfers: p.Transfers,

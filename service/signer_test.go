@@ -34,7 +34,7 @@ func newHarness(t *testing.T, node *sim.Chain) *harness {
 		t.Fatal(err)
 	}
 	signs, err := signer.New(keys,
-		map[bursar.ChainID]signer.Policy{node.Capabilities().ID: {Capabilities: node.Capabilities(), Signable: node,
+		map[bursar.ChainID]signer.Bounds{node.Capabilities().ID: {Capabilities: node.Capabilities(), Signable: node,
 			MaxFee: bursar.Units(1 << 30)}})
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func (s TestHooks) accounts(a *account.Service) {
 	}
 }
 
-func (s TestHooks) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID]signer.Policy {
+func (s TestHooks) policies(all map[bursar.ChainID]signer.Bounds) map[bursar.ChainID]signer.Bounds {
 	for id, p := range all {
 		p.Now = s.Clock
 		all[id] = p

@@ -31,7 +31,7 @@ func (e *evaluator) lacking(ctx context.Context, c *check, r *people.Refusal) er
 			return fmt.Errorf("note the hold of outgoing transaction %s: %w", c.request.ID, err)
 		}
 	}
-	if Reason(r.Rule) == ReasonWindow && c.policy.Now().Before(state.ColdSince.Add(roster.LongestWindow)) {
+	if Reason(r.Rule) == ReasonWindow && c.bounds.Now().Before(state.ColdSince.Add(roster.LongestWindow)) {
 		return c.refuse(ReasonWindow, "%s; what was signed before %s is not known, so each window counts as used up until "+
 			"its length has passed since then", r.Detail, memory.Minute(state.ColdSince))
 	}

@@ -152,9 +152,9 @@ func TestAnOrderMoreInAReplacementCountsOnce(t *testing.T) {
 // paysSeveral lets transactions of the chain with nonces pay several.
 func (d *policyFixture) paysSeveral() {
 	d.t.Helper()
-	p := d.policies[nonceChain]
+	p := d.bounds[nonceChain]
 	p.Capabilities.MaxPayments = 4
-	d.policies[nonceChain] = p
+	d.bounds[nonceChain] = p
 	d.file = d.reopen(d.path)
 }
 

@@ -10,7 +10,7 @@ import (
 
 // check checks one unsigned transaction against one request. Its steps return a *RefusalError or nil.
 type check struct {
-	policy   *chainPolicy
+	bounds   *chainBounds
 	keys     *Keys
 	request  chain.TxRequest
 	unsigned chain.UnsignedTx
@@ -34,16 +34,16 @@ func (c *check) run() error {
 }
 
 func (c *check) refuse(reason Reason, format string, args ...any) error {
-	return &RefusalError{Chain: c.policy.Capabilities.ID, OutgoingID: c.request.ID, Reason: reason,
+	return &RefusalError{Chain: c.bounds.Capabilities.ID, OutgoingID: c.request.ID, Reason: reason,
 		Detail: fmt.Sprintf(format, args...)}
 }
 
 // requestHolds checks the request alone.
 func (c *check) requestHolds() error {
 	payments := c.request.Payments
-	if len(payments) == 0 || len(payments) > c.policy.Capabilities.MaxPayments {
+	if len(payments) == 0 || len(payments) > c.bounds.Capabilities.MaxPayments {
 		return c.refuse(ReasonRequest, "it has %d payments: 1 to %d are allowed", len(payments),
-			c.policy.Capabilities.MaxPayments)
+			c.bounds.Capabilities.MaxPayments)
 	}
 	for _, p := range payments {
 		if p.Amount.IsZero() || p.Address.Base == "" {
@@ -73,10 +73,10 @@ func (c *check) sourcesOfRequest() error {
 	if err := c.epochsHaveBegun(); err != nil {
 		return err
 	}
-	if c.policy.Capabilities.Model == chain.AccountModel {
+	if c.bounds.Capabilities.Model == chain.AccountModel {
 		return c.ours(c.request.From, "the payer")
 	}
-	if !c.policy.isHot(c.request.Change) {
+	if !c.bounds.isHot(c.request.Change) {
 		return c.refuse(ReasonChange, "the request's change goes to %q, not to the hot wallet", c.request.Change.Base)
 	}
 	return nil
@@ -86,7 +86,7 @@ func (c *check) sourcesOfRequest() error {
 // change.
 func (c *check) withdrawalHolds() error {
 	for _, p := range c.request.Payments {
-		if _, hot := c.policy.hots[p.Address.Base]; hot || p.Address.Base == c.request.From.Base {
+		if _, hot := c.bounds.hots[p.Address.Base]; hot || p.Address.Base == c.request.From.Base {
 			return c.refuse(ReasonOwnAddress, "the request pays our own address %s", p.Address)
 		}
 	}
@@ -102,7 +102,7 @@ func (c *check) sweepHolds() error {
 
 // consolidationHolds checks that all of a consolidation stays with us: many UTXOs of ours become one at the hot wallet.
 func (c *check) consolidationHolds() error {
-	if c.policy.Capabilities.Model != chain.UTXOModel {
+	if c.bounds.Capabilities.Model != chain.UTXOModel {
 		return c.refuse(ReasonRequest, "a consolidation needs a chain of the UTXO model")
 	}
 	return c.sweepHolds()
@@ -111,10 +111,10 @@ func (c *check) consolidationHolds() error {
 // topUpHolds reads the payee's key from Change and checks that it is a deposit key of ours.
 func (c *check) topUpHolds() error {
 	payee := c.request.Change
-	if c.policy.Capabilities.Model != chain.AccountModel || len(c.request.Payments) != 1 {
+	if c.bounds.Capabilities.Model != chain.AccountModel || len(c.request.Payments) != 1 {
 		return c.refuse(ReasonRequest, "a gas top-up must be one payment on a chain of the account model")
 	}
-	if payee.Key.Branch != chain.DepositBranch && payee.Key.Epoch() == c.policy.epoch && !c.isPaidHome() {
+	if payee.Key.Branch != chain.DepositBranch && payee.Key.Epoch() == c.bounds.epoch && !c.isPaidHome() {
 		return c.refuse(ReasonRequest, "a gas top-up pays branch %d", payee.Key.Branch)
 	}
 	if err := c.ours(payee, "the payee"); err != nil {
@@ -132,7 +132,7 @@ func (c *check) topUpHolds() error {
 // The attack: anyone who controls the service moves the hot wallet's money to deposit addresses, where it is of no use
 // until sweeps have brought it back for fees.
 func (c *check) topUpIsBounded(amount bursar.Amount) error {
-	most, err := c.policy.MaxFee.Add(c.policy.MaxFee)
+	most, err := c.bounds.MaxFee.Add(c.bounds.MaxFee)
 	if err == nil && most.Less(amount) {
 		return c.refuse(ReasonTopUp, "%s units of gas are more than twice the highest fee, which is %s", amount, most)
 	}
@@ -144,7 +144,7 @@ func (c *check) ours(source chain.Source, who string) error {
 	base, known := c.bases[source.Key]
 	if !known {
 		var err error
-		if base, err = c.policy.baseOf(c.keys, source.Key); err != nil {
+		if base, err = c.bounds.baseOf(c.keys, source.Key); err != nil {
 			return c.refuse(ReasonSource, "%s %q: %v", who, source.Base, err)
 		}
 		c.bases[source.Key] = base
@@ -160,7 +160,7 @@ func (c *check) read() (err error) {
 	if n := len(c.unsigned.Bytes); n == 0 || n > maxUnsigned {
 		return c.refuse(ReasonTooLarge, "the unsigned transaction has %d bytes: 1 to %d are allowed", n, maxUnsigned)
 	}
-	if c.contents, err = c.policy.Signable.Inspect(c.unsigned.Bytes); err != nil {
+	if c.contents, err = c.bounds.Signable.Inspect(c.unsigned.Bytes); err != nil {
 		return c.refuse(ReasonUnreadable, "%v", err)
 	}
 	return nil

@@ -78,7 +78,7 @@ func (s *Signer) freezeForTwo(ctx context.Context, two error) error {
 
 // now returns the latest time of the chains' clocks.
 func (s *Signer) now() (now time.Time) {
-	for _, d := range s.policies {
+	for _, d := range s.bounds {
 		if at := d.Now(); at.After(now) {
 			now = at
 		}

@@ -8,17 +8,17 @@ import (
 )
 
 // readCold reads the addresses of cold wallets, and refuses the hot wallet's: it is not cold.
-func (d *chainPolicy) readCold(id bursar.ChainID) error {
+func (d *chainBounds) readCold(id bursar.ChainID) error {
 	d.cold = map[string]bool{}
 	for _, text := range d.Cold {
 		address, err := d.Signable.ParseAddress(text)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%w: chain %q: the address %.100q of a cold wallet: %w", ErrBadPolicy, id, text, err)
+			return fmt.Errorf("%w: chain %q: the address %.100q of a cold wallet: %w", ErrBadBounds, id, text, err)
 		case address.HasMemo:
-			return fmt.Errorf("%w: chain %q: the address %.100q of a cold wallet has a memo", ErrBadPolicy, id, text)
+			return fmt.Errorf("%w: chain %q: the address %.100q of a cold wallet has a memo", ErrBadBounds, id, text)
 		case d.hots[address.Base].Base != "":
-			return fmt.Errorf("%w: chain %q: a cold wallet has the hot wallet's address %s", ErrBadPolicy, id, text)
+			return fmt.Errorf("%w: chain %q: a cold wallet has the hot wallet's address %s", ErrBadBounds, id, text)
 		}
 		d.cold[address.Base] = true
 	}
@@ -35,10 +35,10 @@ func (c *check) toColdHolds() error {
 	switch {
 	case len(payments) != 1:
 		return c.refuse(ReasonRequest, "a move to a cold wallet has %d payments, want 1", len(payments))
-	case payments[0].Address.HasMemo || !c.policy.cold[payments[0].Address.Base]:
+	case payments[0].Address.HasMemo || !c.bounds.cold[payments[0].Address.Base]:
 		return c.refuse(ReasonColdWallet, "%s is not an address of a cold wallet that this signer's configuration lists",
 			payments[0].Address)
-	case c.policy.Capabilities.Model == chain.AccountModel && !c.policy.isHot(c.request.From):
+	case c.bounds.Capabilities.Model == chain.AccountModel && !c.bounds.isHot(c.request.From):
 		return c.refuse(ReasonRequest, "a move to a cold wallet is paid by %s, not by the hot wallet", c.request.From.Base)
 	}
 	return nil

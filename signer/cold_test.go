@@ -22,7 +22,7 @@ func (b *harness) toCold(base string, nonce byte) request {
 	return r
 }
 
-func withCold(p *Policy) {
+func withCold(p *Bounds) {
 	if p.Capabilities.ID == nonceChain {
 		p.Cold, p.ToCold = []string{"vault"}, Limits{Hour: bursar.Units(2)}
 	}
@@ -49,7 +49,7 @@ func TestAMoveToColdPaysAListedAddressOnly(t *testing.T) {
 // Moves are counted by themselves: they use up nothing that payments or sweeps need.
 func TestMovesToColdHaveAQuotaOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) {
+	b := newHarness(t, func(p *Bounds) {
 		withCold(p)
 		p.Transfers, p.Payments = Limits{Hour: bursar.Units(1)}, map[string]Limits{"": {Hour: bursar.Units(30)}}
 	})
@@ -65,10 +65,10 @@ func TestAColdWalletIsNotTheHotOne(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)
 	hot := b.source(chain.FamilyEVM, chain.OwnBranch, 0).Base
-	p := policyOf(b.keys, nonceChain)
+	p := boundsOf(b.keys, nonceChain)
 	p.Cold = []string{hot}
-	_, err := NewWithMemory(t.Context(), b.keys, map[bursar.ChainID]Policy{nonceChain: p}, memory.NewRAM())
-	if !errors.Is(err, ErrBadPolicy) {
-		t.Errorf("with the hot wallet's address: got %v, want %v", err, ErrBadPolicy)
+	_, err := NewWithMemory(t.Context(), b.keys, map[bursar.ChainID]Bounds{nonceChain: p}, memory.NewRAM())
+	if !errors.Is(err, ErrBadBounds) {
+		t.Errorf("with the hot wallet's address: got %v, want %v", err, ErrBadBounds)
 	}
 }

@@ -42,7 +42,7 @@ func underOrder(ctx context.Context, tx memory.Tx, c *check) error {
 	if err != nil || !found {
 		return err
 	}
-	if !moves(o, c.policy.Capabilities.ID, c.policy.hot.Base, c.request) {
+	if !moves(o, c.bounds.Capabilities.ID, c.bounds.hot.Base, c.request) {
 		return c.refuse(ReasonFrozen, "%s, and nothing is signed but what it moves", orderText(o))
 	}
 	c.order = &o
@@ -69,7 +69,7 @@ func (c *check) movesUnderOrder() bool { return c.order != nil && c.request.Kind
 
 // leavesUnderOrder lets a signature out of a shut gate if the compromise order in force allows it.
 func (s *Signer) leavesUnderOrder(id bursar.ChainID, request chain.TxRequest) (done func(), is bool, err error) {
-	d := s.policies[id]
+	d := s.bounds[id]
 	if d == nil {
 		return nil, false, nil
 	}
@@ -89,13 +89,13 @@ func (s *Signer) leavesUnderOrder(id bursar.ChainID, request chain.TxRequest) (d
 
 // compromises returns what is known of compromise orders.
 func (s *Signer) compromises(ctx context.Context, tx memory.Tx, now time.Time) (people.CompromiseStatus, error) {
-	chains := slices.Sorted(maps.Keys(s.policies))
+	chains := slices.Sorted(maps.Keys(s.bounds))
 	return people.CompromiseStatusOf(ctx, tx, chains, s.coldOf, now)
 }
 
 // coldOf returns the addresses of the configuration's cold wallets of a chain.
 func (s *Signer) coldOf(id bursar.ChainID) []string {
-	d := s.policies[id]
+	d := s.bounds[id]
 	if d == nil {
 		return nil
 	}

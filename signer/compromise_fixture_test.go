@@ -21,7 +21,7 @@ func newCompromiseFixture(t *testing.T) *policyFixture {
 
 func newCompromiseFixtureOn(t *testing.T, network string) *policyFixture {
 	t.Helper()
-	return newPolicyFixtureOn(newHarness(t, limited(func(p *Policy) {
+	return newPolicyFixtureOn(newHarness(t, limited(func(p *Bounds) {
 		switch p.Capabilities.ID {
 		case nonceChain:
 			p.Cold, p.ToCold = []string{"vault", "safe"}, Limits{Hour: bursar.Units(1)}

@@ -7,11 +7,11 @@ import (
 
 // sizeIsBounded allows as many outputs as the request has payments, and one for the change.
 func (c *check) sizeIsBounded() error {
-	if n := len(c.contents.Inputs); n == 0 || n > c.policy.MaxInputs {
-		return c.refuse(ReasonTooLarge, "%d inputs: 1 to %d are allowed", n, c.policy.MaxInputs)
+	if n := len(c.contents.Inputs); n == 0 || n > c.bounds.MaxInputs {
+		return c.refuse(ReasonTooLarge, "%d inputs: 1 to %d are allowed", n, c.bounds.MaxInputs)
 	}
-	if n := len(c.contents.Payments); n == 0 || n > c.policy.Capabilities.MaxPayments+1 {
-		return c.refuse(ReasonTooLarge, "%d payments: 1 to %d are allowed", n, c.policy.Capabilities.MaxPayments+1)
+	if n := len(c.contents.Payments); n == 0 || n > c.bounds.Capabilities.MaxPayments+1 {
+		return c.refuse(ReasonTooLarge, "%d payments: 1 to %d are allowed", n, c.bounds.Capabilities.MaxPayments+1)
 	}
 	return nil
 }
@@ -26,11 +26,11 @@ func (c *check) sourcesAreOurs() error {
 		}
 		if input.Source.Is(c.request.From) {
 			payers++
-		} else if c.policy.Capabilities.Model == chain.AccountModel && !c.policy.isHot(input.Source) {
+		} else if c.bounds.Capabilities.Model == chain.AccountModel && !c.bounds.isHot(input.Source) {
 			return c.refuse(ReasonSource, "%q signs, but the request's payer is %q", input.Source.Base, c.request.From.Base)
 		}
 	}
-	if c.policy.Capabilities.Model == chain.AccountModel && payers == 0 {
+	if c.bounds.Capabilities.Model == chain.AccountModel && payers == 0 {
 		return c.refuse(ReasonSource, "the request's payer %q does not sign", c.request.From.Base)
 	}
 	return nil
@@ -45,7 +45,7 @@ func (c *check) digestsAreSound() error {
 	seen := map[asked]bool{}
 	for i, input := range c.contents.Inputs {
 		n := len(input.Digest)
-		if c.policy.Capabilities.Curve == chain.Secp256k1 && n != digestSize || n == 0 || n > maxMessage {
+		if c.bounds.Capabilities.Curve == chain.Secp256k1 && n != digestSize || n == 0 || n > maxMessage {
 			return c.refuse(ReasonDigest, "input %d has a digest of %d bytes", i, n)
 		}
 		a := asked{input.Source.Key, string(input.Digest)}
@@ -60,7 +60,7 @@ func (c *check) digestsAreSound() error {
 // reservationsMatch protects the database's guarantee that no UTXO is used twice, which holds only if every UTXO is
 // reserved.
 func (c *check) reservationsMatch() error {
-	if c.policy.Capabilities.Model != chain.UTXOModel {
+	if c.bounds.Capabilities.Model != chain.UTXOModel {
 		return nil
 	}
 	reserved := map[string]bool{}
@@ -88,20 +88,20 @@ func (c *check) feeIsBounded() error {
 		return c.refuse(ReasonFee, "the fee is %s, but the unsigned transaction says %s", fee, c.unsigned.Fee)
 	case c.request.MaxFee.Less(fee):
 		return c.refuse(ReasonFee, "the fee is %s: the request allows %s", fee, c.request.MaxFee)
-	case c.policy.MaxFee.Less(fee):
-		return c.refuse(ReasonFee, "the fee is %s: the policy allows %s", fee, c.policy.MaxFee)
+	case c.bounds.MaxFee.Less(fee):
+		return c.refuse(ReasonFee, "the fee is %s: the policy allows %s", fee, c.bounds.MaxFee)
 	case c.costsTooMuch():
 		return c.refuse(ReasonShare, "the fee is %s: the policy allows %d%% of what is paid, and anything up to %s", fee,
-			c.policy.MaxFeePercent, c.smallFee())
-	case c.policy.MaxRate.IsZero():
+			c.bounds.MaxFeePercent, c.smallFee())
+	case c.bounds.MaxRate.IsZero():
 		return nil
 	case c.contents.Weight == 0:
 		return c.refuse(ReasonRate, "the transaction has no weight")
 	}
 	rate, rest := fee.Div(c.contents.Weight) // never a product, which could overflow
-	if c.policy.MaxRate.Less(rate) || rate == c.policy.MaxRate && rest > 0 {
+	if c.bounds.MaxRate.Less(rate) || rate == c.bounds.MaxRate && rest > 0 {
 		return c.refuse(ReasonRate, "a fee of %s for a weight of %d: the policy allows %s per unit",
-			fee, c.contents.Weight, c.policy.MaxRate)
+			fee, c.contents.Weight, c.bounds.MaxRate)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (c *check) paysTheRequest() error {
 	if err != nil {
 		return err
 	}
-	if c.policy.Capabilities.Model == chain.AccountModel && len(rest) > 0 {
+	if c.bounds.Capabilities.Model == chain.AccountModel && len(rest) > 0 {
 		return c.refuse(ReasonExternal, "%s of %q to %s is not in the request", rest[0].Amount, rest[0].Contract,
 			rest[0].Address)
 	}
@@ -182,7 +182,7 @@ func (c *check) paysHome() error {
 		}
 	}
 	switch {
-	case c.policy.Capabilities.Model == chain.AccountModel && len(c.contents.Payments) != 1:
+	case c.bounds.Capabilities.Model == chain.AccountModel && len(c.contents.Payments) != 1:
 		return c.refuse(ReasonExternal, "a sweep makes %d payments", len(c.contents.Payments))
 	case total.IsZero():
 		return c.refuse(ReasonUnpaid, "a sweep moves nothing")

@@ -121,7 +121,7 @@ func (e *evaluator) transact(ctx context.Context, tx memory.Tx, c *check) (
 			return f, head, now, err
 		}
 	}
-	id, digest := c.policy.Capabilities.ID, memory.Digest(sha256.Sum256(c.unsigned.Bytes))
+	id, digest := c.bounds.Capabilities.ID, memory.Digest(sha256.Sum256(c.unsigned.Bytes))
 	if _, found, err := tx.Signed(ctx, id, digest); err != nil || found {
 		newest, headErr := tx.Head(ctx)
 		if err = errors.Join(err, headErr); err == nil {
@@ -152,7 +152,7 @@ func (e *evaluator) transact(ctx context.Context, tx memory.Tx, c *check) (
 // The attack: a clock that is set back makes windows begin again. A clock that is only a little behind, as after a
 // correction, lengthens the windows by that little.
 func (c *check) timeOf(state memory.State) (time.Time, error) {
-	now := c.policy.Now().UTC().Truncate(time.Millisecond)
+	now := c.bounds.Now().UTC().Truncate(time.Millisecond)
 	if now.Add(bursar.ClockTolerance).Before(state.HighWater) {
 		return now, c.refuse(ReasonClock, "the clock shows %s, but something was signed at %s: correct the clock; if it "+
 			"was wrong at that time, `bursar signer begin-again`", memory.Minute(now), memory.Minute(state.HighWater))
@@ -185,7 +185,7 @@ func (e *evaluator) load(ctx context.Context, tx memory.Tx, now time.Time) error
 func (e *evaluator) count(
 	ctx context.Context, tx memory.Tx, c *check, state memory.State, now time.Time,
 ) (f memory.Flow, err error) {
-	sharing, err := tx.Sharing(ctx, c.policy.Capabilities.ID, c.contents.Reservations)
+	sharing, err := tx.Sharing(ctx, c.bounds.Capabilities.ID, c.contents.Reservations)
 	if err != nil {
 		return f, err
 	}
@@ -210,7 +210,7 @@ func (e *evaluator) count(
 // transactions can be included is read from their bytes; the request of the service proves nothing.
 func (c *check) flow(before *memory.Flow, wanted []memory.Count, now time.Time) memory.Flow {
 	if before == nil {
-		return memory.Flow{Chain: c.policy.Capabilities.ID, Kind: string(c.request.Kind), Outgoing: c.request.ID, At: now,
+		return memory.Flow{Chain: c.bounds.Capabilities.ID, Kind: string(c.request.Kind), Outgoing: c.request.ID, At: now,
 			Resources: common(c.contents.Reservations, c.contents.Reservations), Counts: wanted, Pays: c.pays()}
 	}
 	f := *before

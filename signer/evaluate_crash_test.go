@@ -57,7 +57,7 @@ func TestACrashAtEveryStatement(t *testing.T) {
 
 // crash kills the signer at step n of the last request, and reports whether there is such a step.
 func crash(t *testing.T, n int, requests func(b *harness) []request) (killed bool) {
-	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Day: bursar.Units(100_000)} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Fees = Limits{Day: bursar.Units(100_000)} }))
 	path := b.stateFile(false)
 	list := requests(b)
 	for _, r := range list[:len(list)-1] {
@@ -83,7 +83,7 @@ func crash(t *testing.T, n int, requests func(b *harness) []request) (killed boo
 	if !errors.Is(err, errKilled) {
 		t.Fatalf("killed at step %d it returns %v, want %v", n, err, errKilled)
 	}
-	after := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Day: bursar.Units(100_000)} }))
+	after := newHarness(t, limited(func(p *Bounds) { p.Fees = Limits{Day: bursar.Units(100_000)} }))
 	again := after.reopen(left)
 	first, err := after.sign(last)
 	after.must(err)

@@ -24,7 +24,7 @@ const (
 
 // killable is the signer that is killed, and its policy.
 func killable(t *testing.T) *harness {
-	return newHarness(t, limited(func(p *Policy) {
+	return newHarness(t, limited(func(p *Bounds) {
 		p.Payments = map[string]Limits{"": {Hour: bursar.Units(1000)}, "token": {Hour: bursar.Units(1000)}}
 		p.Fees = Limits{Day: bursar.Units(100_000)}
 	}))

@@ -12,7 +12,7 @@ import (
 // of payments counts (500 transactions at the highest fee under a limit of one unit).
 func TestFeesOfEveryKindCount(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(1000), Day: bursar.Units(1500)} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Fees = Limits{Hour: bursar.Units(1000), Day: bursar.Units(1500)} }))
 	b.wantReason(costing(b.withNonce(), 1, 400), "")
 	b.wantReason(costing(b.sweep(), 2, 300), "")
 	b.wantReason(costing(b.topUp(), 3, 300), "")
@@ -34,7 +34,7 @@ func TestFeesOfEveryKindCount(t *testing.T) {
 // than a limit of fees would notice.
 func TestTransfersAmongOurAddressesAreCounted(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.Transfers = Limits{Hour: bursar.Units(2)} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Transfers = Limits{Hour: bursar.Units(2)} }))
 	b.wantReason(costing(b.sweep(), 1, 1), "")
 	b.wantReason(costing(b.topUp(), 2, 1), "")
 	b.wantReason(costing(b.sweep(), 3, 1), ReasonQuota,
@@ -49,7 +49,7 @@ func TestTransfersAmongOurAddressesAreCounted(t *testing.T) {
 // The attack: a service waits for the hour to pass, again and again.
 func TestADayAndAWeekAreLimitedToo(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) {
+	b := newHarness(t, limited(func(p *Bounds) {
 		p.Payments = map[string]Limits{"token": {Hour: bursar.Units(10), Day: bursar.Units(15), Week: bursar.Units(20)}}
 	}))
 	path := b.stateFile(false)
@@ -80,7 +80,7 @@ func TestADayAndAWeekAreLimitedToo(t *testing.T) {
 // leave; what stays with us can move.
 func TestWithoutALimitNothingLeavesOnMainnet(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) {
+	b := newHarness(t, limited(func(p *Bounds) {
 		p.LimitsRequired, p.Payments = true, map[string]Limits{"": {Week: bursar.Units(1000)}}
 	}))
 	b.wantReason(costing(b.withNonce(), 1, 1), ReasonQuota, "7 units of token: the asset has no limit")

@@ -71,8 +71,8 @@ func costing(r request, nonce int, fee uint64) request {
 }
 
 // limited is a policy with limits, and without one of the fee rate.
-func limited(change func(p *Policy)) func(*Policy) {
-	return func(p *Policy) {
+func limited(change func(p *Bounds)) func(*Bounds) {
+	return func(p *Bounds) {
 		p.MaxRate = bursar.Amount{}
 		change(p)
 	}
@@ -81,7 +81,7 @@ func limited(change func(p *Policy)) func(*Policy) {
 // The attack: the clock is set back, so that a window begins again or what was signed lies in the future.
 func TestAClockThatGoesBack(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Fees = Limits{Hour: bursar.Units(900)} }))
 	path := b.stateFile(false)
 	b.wantReason(costing(b.sweep(), 1, 900), "")
 	b.clock.Advance(-2 * time.Minute)
@@ -101,7 +101,7 @@ func TestAClockThatGoesBack(t *testing.T) {
 // before stays in its window.
 func TestAClockThatIsALittleBehind(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Fees = Limits{Hour: bursar.Units(900)} }))
 	b.wantReason(costing(b.sweep(), 1, 800), "")
 	b.clock.Advance(-2 * time.Minute)
 	b.wantReason(costing(b.sweep(), 2, 50), "")
@@ -127,7 +127,7 @@ func TestNoTwoScriptsOfOneUTXO(t *testing.T) {
 // Where it is unknown whether something was written, what counts is read again.
 func TestAWriteOfUnknownOutcomeCounts(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(900)} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Fees = Limits{Hour: bursar.Units(900)} }))
 	file := b.reopen(b.stateFile(false))
 	b.wantReason(costing(b.sweep(), 1, 100), "")
 	file.OnStep(func(what string) error {
@@ -148,7 +148,7 @@ func TestAWriteOfUnknownOutcomeCounts(t *testing.T) {
 // The attack: anyone who removes the state file empties the windows.
 func TestAColdStartCountsWindowsAsFull(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) {
+	b := newHarness(t, limited(func(p *Bounds) {
 		p.Fees, p.Payments = Limits{Hour: bursar.Units(1000)}, map[string]Limits{"token": {Day: bursar.Units(100)}}
 	}))
 	path := b.stateFile(true)

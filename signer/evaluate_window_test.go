@@ -14,7 +14,7 @@ import (
 // However many ask at once, no more than the window is signed.
 func TestAThousandRequestsAgainstOneWindow(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.Payments = map[string]Limits{"token": {Hour: bursar.Units(300)}} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Payments = map[string]Limits{"token": {Hour: bursar.Units(300)}} }))
 	path := b.stateFile(false)
 	var signed, refusals atomic.Int64
 	var group sync.WaitGroup

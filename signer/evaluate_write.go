@@ -15,7 +15,7 @@ func write(
 	ctx context.Context, tx memory.Tx, c *check, f *memory.Flow, agreed agreement, unknown []memory.UTXO,
 	digest memory.Digest, now time.Time,
 ) (entry memory.Entry, err error) {
-	id := c.policy.Capabilities.ID
+	id := c.bounds.Capabilities.ID
 	for _, u := range unknown {
 		if err := tx.AddUTXO(ctx, id, u); err != nil {
 			return entry, err

@@ -62,7 +62,7 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 func TestAHaltWithholdsSignaturesInProgress(t *testing.T) {
 	t.Parallel()
 	var b *harness
-	b = newHarness(t, func(p *Policy) {
+	b = newHarness(t, func(p *Bounds) {
 		f, _ := p.Signable.(fakeChain)
 		f.alter = func(*chain.SignedTx) {
 			if _, err := b.signer.SendHalts(t.Context(), Halts{Number: 1, All: "now"}); err != nil {

@@ -18,7 +18,7 @@ type harness struct {
 	signer *Signer
 	clock  *clocktest.Clock
 
-	policies map[bursar.ChainID]Policy
+	bounds map[bursar.ChainID]Bounds
 }
 
 const (
@@ -27,8 +27,8 @@ const (
 	edChain    bursar.ChainID = "ed25519"
 )
 
-func policyOf(keys *Keys, id bursar.ChainID) Policy {
-	p := Policy{
+func boundsOf(keys *Keys, id bursar.ChainID) Bounds {
+	p := Bounds{
 		Capabilities: chain.Capabilities{ID: id, Family: chain.FamilyBitcoin, Curve: chain.Secp256k1, Model: chain.UTXOModel,
 			MaxPayments: 4},
 		Signable: fakeChain{curve: chain.Secp256k1, keys: keys},
@@ -45,19 +45,19 @@ func policyOf(keys *Keys, id bursar.ChainID) Policy {
 	return p
 }
 
-func newHarness(t *testing.T, change func(*Policy)) *harness {
+func newHarness(t *testing.T, change func(*Bounds)) *harness {
 	t.Helper()
 	b := &harness{t: t, keys: keysOf(t, legal, "", Testnet), clock: clocktest.New()}
-	policies := map[bursar.ChainID]Policy{}
+	policies := map[bursar.ChainID]Bounds{}
 	for _, id := range []bursar.ChainID{utxoChain, nonceChain, edChain} {
-		p := policyOf(b.keys, id)
+		p := boundsOf(b.keys, id)
 		p.Now = b.clock.Now
 		if change != nil {
 			change(&p)
 		}
 		policies[id] = p
 	}
-	b.policies = policies
+	b.bounds = policies
 	b.restart(memory.NewRAM())
 	return b
 }
@@ -66,7 +66,7 @@ func newHarness(t *testing.T, change func(*Policy)) *harness {
 func (b *harness) restart(keeper memory.Keeper) {
 	b.t.Helper()
 	var err error
-	if b.signer, err = NewWithMemory(b.t.Context(), b.keys, b.policies, keeper); err != nil {
+	if b.signer, err = NewWithMemory(b.t.Context(), b.keys, b.bounds, keeper); err != nil {
 		b.t.Fatal(err)
 	}
 }

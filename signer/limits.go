@@ -66,7 +66,7 @@ func described(c memory.Count) string {
 }
 
 // limitsOf returns the limits of a class and asset.
-func (d *chainPolicy) limitsOf(class memory.Class, asset string) Limits {
+func (d *chainBounds) limitsOf(class memory.Class, asset string) Limits {
 	switch class {
 	case memory.Fees:
 		return d.Fees
@@ -82,18 +82,18 @@ func (d *chainPolicy) limitsOf(class memory.Class, asset string) Limits {
 
 // canonicalLimits returns the limits by canonical contract, as the contents of an unsigned transaction have it: under
 // another spelling a limit would have no effect.
-func (p Policy) canonicalLimits(id bursar.ChainID) (map[string]Limits, error) {
+func (p Bounds) canonicalLimits(id bursar.ChainID) (map[string]Limits, error) {
 	payments := map[string]Limits{}
 	for contract, limits := range p.Payments {
 		canonical := ""
 		if contract != "" {
 			var err error
 			if canonical, err = p.Signable.ParseContract(contract); err != nil {
-				return nil, fmt.Errorf("%w: chain %q: a limit of %.60q: %w", ErrBadPolicy, id, contract, err)
+				return nil, fmt.Errorf("%w: chain %q: a limit of %.60q: %w", ErrBadBounds, id, contract, err)
 			}
 		}
 		if _, double := payments[canonical]; double {
-			return nil, fmt.Errorf("%w: chain %q: two limits of %s", ErrBadPolicy, id, canonical)
+			return nil, fmt.Errorf("%w: chain %q: two limits of %s", ErrBadBounds, id, canonical)
 		}
 		payments[canonical] = limits
 	}

@@ -27,7 +27,7 @@ type agreement struct {
 func (e *evaluator) agreed(
 	ctx context.Context, tx memory.Tx, c *check, flow int64, state memory.State, now time.Time,
 ) (a agreement, err error) {
-	id := c.policy.Capabilities.ID
+	id := c.bounds.Capabilities.ID
 	a.orders, err = orders.Evaluate(ctx, tx, orders.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
 		Fee: c.contents.Fee, Uses: c.contents.Reservations, State: state, Now: now, Required: e.ordersRequired})
 	var refused *orders.Refusal
@@ -39,7 +39,7 @@ func (e *evaluator) agreed(
 	}
 	q := people.Question{Chain: id, Request: c.request, Orders: c.unsigned.Orders,
 		Fee: c.contents.Fee, Flow: flow, State: state, Now: now, Required: e.policyRequired, Ordered: a.accounts(),
-		Spelling: c.policy.Signable, FeePercent: c.policy.MaxFeePercent, SmallFee: c.smallFee()}
+		Spelling: c.bounds.Signable, FeePercent: c.bounds.MaxFeePercent, SmallFee: c.smallFee()}
 	if c.movesUnderOrder() {
 		a.grants, err = people.Moved(ctx, tx, q, *c.order)
 		return a, err

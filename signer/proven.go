@@ -18,7 +18,7 @@ import (
 // and the difference goes to a miner (of the class of CVE-2020-14199). An outpoint commits to the previous transaction,
 // whose bytes nobody can choose for a given hash.
 func (c *check) inputsAreProven() error {
-	if c.policy.Capabilities.Model != chain.UTXOModel {
+	if c.bounds.Capabilities.Model != chain.UTXOModel {
 		return nil
 	}
 	proven, err := c.readPrevious()
@@ -30,7 +30,7 @@ func (c *check) inputsAreProven() error {
 		if !found {
 			return c.refuse(ReasonProof, "input %d: nothing proves what %q holds", i, input.Outpoint)
 		}
-		script, err := c.policy.provable.Script(input.Source.Base)
+		script, err := c.bounds.provable.Script(input.Source.Base)
 		switch {
 		case err != nil:
 			return c.refuse(ReasonProof, "input %d: %v", i, err)
@@ -66,7 +66,7 @@ func (c *check) readPrevious() (map[string]chain.Output, error) {
 	}
 	proven := make(map[string]chain.Output, len(c.contents.Inputs))
 	for i, raw := range c.unsigned.Previous {
-		txID, _, err := c.policy.provable.ReadPrevious(raw)
+		txID, _, err := c.bounds.provable.ReadPrevious(raw)
 		if err != nil {
 			return nil, c.refuse(ReasonProof, "previous transaction %d: %v", i, err)
 		}
@@ -74,7 +74,7 @@ func (c *check) readPrevious() (map[string]chain.Output, error) {
 			return nil, c.refuse(ReasonProof, "previous transaction %d: no input spends an output of %s, or it comes twice",
 				i, txID)
 		}
-		_, outputs, err := c.policy.provable.ReadPrevious(raw, spends[txID]...)
+		_, outputs, err := c.bounds.provable.ReadPrevious(raw, spends[txID]...)
 		if err != nil {
 			return nil, c.refuse(ReasonProof, "previous transaction %d: %v", i, err)
 		}

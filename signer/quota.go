@@ -62,7 +62,7 @@ func (c *check) counts(at time.Time) ([]memory.Count, error) {
 	if c.request.Kind != chain.KindWithdrawal {
 		return append(list, memory.Count{Class: memory.Transfers, Units: bursar.Units(1), At: at}), nil
 	}
-	if !c.policy.Withdrawals.IsZero() {
+	if !c.bounds.Withdrawals.IsZero() {
 		list = append(list, memory.Count{Class: memory.Withdrawals, Units: bursar.Units(1), At: at})
 	}
 	for _, p := range c.request.Payments {
@@ -89,9 +89,9 @@ func (e *evaluator) quota(
 	c *check, before *memory.Flow, wanted []memory.Count, state memory.State, now time.Time,
 ) error {
 	for _, w := range wanted {
-		limits := c.policy.limitsOf(w.Class, w.Asset)
+		limits := c.bounds.limitsOf(w.Class, w.Asset)
 		if limits.IsZero() {
-			if w.Class == memory.Payments && c.policy.LimitsRequired {
+			if w.Class == memory.Payments && c.bounds.LimitsRequired {
 				return c.refuse(ReasonQuota, "%s: the asset has no limit, and without one nothing leaves on mainnet: "+
 					"set its hourly_limit, daily_limit or weekly_limit", described(w))
 			}
@@ -108,7 +108,7 @@ func (e *evaluator) quota(
 					"(see docs/operations/signer.md)", described(w), memory.Minute(state.ColdSince), period.setting(w.Class),
 					memory.Minute(until))
 			}
-			key := tallyKey{c.policy.Capabilities.ID, w.Class, w.Asset}
+			key := tallyKey{c.bounds.Capabilities.ID, w.Class, w.Asset}
 			if left := limit.SubOrZero(e.tally.sum(key, now.Add(-period.length))); left.Less(more) {
 				w.Units = more
 				return c.refuse(ReasonQuota, "%s", exceeds(w, left, limit, period))

@@ -60,7 +60,7 @@ func TestNoSetThatCanBeIncludedExceedsALimit(t *testing.T) {
 	}
 	for seed := range trials {
 		random := rand.New(rand.NewPCG(uint64(seed), 46))
-		b := newHarness(t, limited(func(p *Policy) {
+		b := newHarness(t, limited(func(p *Bounds) {
 			p.Payments = map[string]Limits{"": {Hour: bursar.Units(limit)}}
 			p.Fees = Limits{Hour: bursar.Units(limit)}
 		}))
@@ -110,7 +110,7 @@ func TestWhatCounts(t *testing.T) {
 	b := newHarness(t, nil)
 	for kind, want := range map[chain.Kind]int{chain.KindWithdrawal: 3, chain.KindSweep: 2, chain.KindConsolidation: 2,
 		chain.KindGasTopUp: 2} {
-		c := &check{policy: b.signer.policies[nonceChain], request: chain.TxRequest{Kind: kind,
+		c := &check{bounds: b.signer.bounds[nonceChain], request: chain.TxRequest{Kind: kind,
 			Payments: []chain.Payment{pay("alice", 5), token("alice", 7), pay("bob", 6)}}}
 		counts, err := c.counts(b.clock.Now())
 		if err != nil || len(counts) != want {
@@ -120,7 +120,7 @@ func TestWhatCounts(t *testing.T) {
 			t.Errorf("%s counts %+v", kind, counts)
 		}
 	}
-	most := &check{policy: b.signer.policies[nonceChain], request: chain.TxRequest{Kind: chain.KindWithdrawal,
+	most := &check{bounds: b.signer.bounds[nonceChain], request: chain.TxRequest{Kind: chain.KindWithdrawal,
 		Payments: []chain.Payment{{Amount: bursar.LargestAmount()}, {Amount: bursar.Units(1)}}}}
 	if _, err := most.counts(b.clock.Now()); err == nil {
 		t.Error("a sum beyond 128 bits is counted, want an error")

@@ -34,7 +34,7 @@ func (b *harness) paying(n byte, p chain.Payment) request {
 // The refusal says which asset, how much, and whether waiting helps.
 func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) {
+	b := newHarness(t, func(p *Bounds) {
 		p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}, "token": {Hour: bursar.Units(10)}}
 	})
 	b.wantPace(b.paying(1, pay("alice", 60)), true)
@@ -59,7 +59,7 @@ func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 
 func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) {
+	b := newHarness(t, func(p *Bounds) {
 		p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}, "token": {Hour: bursar.Units(10)}}
 	})
 	b.wantPace(b.paying(1, pay("alice", 60)), true)
@@ -85,7 +85,7 @@ func TestNoMoreThanTheHourlyLimitIsSigned(t *testing.T) {
 // and what it pays more counts.
 func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
+	b := newHarness(t, func(p *Bounds) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
 	version := func(n byte, units uint64, resources ...string) request {
 		r := b.paying(n, pay("alice", units))
 		r.contents.Reservations = resources
@@ -108,7 +108,7 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 // both be paid.
 func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
+	b := newHarness(t, func(p *Bounds) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(100)}} })
 	version := func(n byte, resources ...string) request {
 		r := b.paying(n, pay("alice", 60))
 		r.contents.Reservations = resources
@@ -123,7 +123,7 @@ func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 // A transaction that is refused for another reason is not counted.
 func TestRefusalsAreNotCounted(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(300)}} })
+	b := newHarness(t, func(p *Bounds) { p.Payments = map[string]Limits{"": {Hour: bursar.Units(300)}} })
 	r := b.withUTXOs() // pays 300
 	r.contents.Payments[0].Amount = bursar.Units(99)
 	if _, err := b.sign(r); err == nil {
@@ -138,17 +138,17 @@ func TestRefusalsAreNotCounted(t *testing.T) {
 // A limit applies in every spelling of its contract; one that cannot be parsed, or that occurs twice, is refused.
 func TestTheHourlyLimitAppliesInAnySpelling(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) { p.Payments = map[string]Limits{"TOKEN": {Hour: bursar.Units(10)}} })
+	b := newHarness(t, func(p *Bounds) { p.Payments = map[string]Limits{"TOKEN": {Hour: bursar.Units(10)}} })
 	b.wantPace(b.paying(1, token("alice", 11)), false)
 	b.wantPace(b.paying(2, token("alice", 10)), true)
 	for _, hourly := range []map[string]Limits{
 		{"0x-no-contract": {Hour: bursar.Units(10)}},
 		{"token": {Hour: bursar.Units(10)}, "Token": {Hour: bursar.Units(20)}},
 	} {
-		policy := policyOf(b.keys, nonceChain)
+		policy := boundsOf(b.keys, nonceChain)
 		policy.Payments = hourly
-		if _, err := New(b.keys, map[bursar.ChainID]Policy{nonceChain: policy}); !errors.Is(err, ErrBadPolicy) {
-			t.Errorf("a policy with the limits %v gives %v, want %v", hourly, err, ErrBadPolicy)
+		if _, err := New(b.keys, map[bursar.ChainID]Bounds{nonceChain: policy}); !errors.Is(err, ErrBadBounds) {
+			t.Errorf("a policy with the limits %v gives %v, want %v", hourly, err, ErrBadBounds)
 		}
 	}
 }

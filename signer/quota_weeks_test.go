@@ -20,7 +20,7 @@ func (b *harness) numbered(nonce int, units, fee uint64) request {
 // TestAReplacementOfAnOldTransactionEmptiesNoWindow guards against a service that has a transaction of weeks ago
 // replaced by one that costs no more, which counts nothing new, in order to make the signer forget what counts now.
 func TestAReplacementOfAnOldTransactionEmptiesNoWindow(t *testing.T) {
-	b := newHarness(t, limited(func(p *Policy) {
+	b := newHarness(t, limited(func(p *Bounds) {
 		p.Payments = map[string]Limits{"token": {Hour: bursar.Units(100), Week: bursar.Units(200)}}
 		p.Fees = Limits{Hour: bursar.Units(1000), Week: bursar.Units(1000)}
 	}))
@@ -47,7 +47,7 @@ func TestAReplacementOfAnOldTransactionEmptiesNoWindow(t *testing.T) {
 
 // TestAClockThatWasAheadAtTheStartHidesNothing guards against windows that were read while the clock was ahead.
 func TestAClockThatWasAheadAtTheStartHidesNothing(t *testing.T) {
-	b := newHarness(t, limited(func(p *Policy) {
+	b := newHarness(t, limited(func(p *Bounds) {
 		p.Payments = map[string]Limits{"token": {Week: bursar.Units(100)}}
 	}))
 	path := b.stateFile(false)
@@ -66,7 +66,7 @@ func TestAClockThatWasAheadAtTheStartHidesNothing(t *testing.T) {
 func TestBeginningAgainDatesWhatTheFutureHolds(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{10 * time.Minute, 3 * time.Hour, 3 * 24 * time.Hour, 400 * 24 * time.Hour} {
-		b := newHarness(t, limited(func(p *Policy) {
+		b := newHarness(t, limited(func(p *Bounds) {
 			p.Payments = map[string]Limits{"token": {Hour: bursar.Units(100), Day: bursar.Units(200), Week: bursar.Units(300)}}
 		}))
 		path := b.stateFile(false)

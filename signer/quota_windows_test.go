@@ -48,7 +48,7 @@ func TestNoWindowIsExceeded(t *testing.T) {
 	full := map[time.Duration]int{}
 	for seed := range trials {
 		random := rand.New(rand.NewPCG(uint64(seed), 50))
-		b := newHarness(t, limited(func(p *Policy) { p.Payments = map[string]Limits{"token": limits} }))
+		b := newHarness(t, limited(func(p *Bounds) { p.Payments = map[string]Limits{"token": limits} }))
 		path := b.stateFile(false)
 		var all []payment
 		really, skew, nonce := b.clock.Now(), time.Duration(0), 0

@@ -35,7 +35,7 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 		"the same change once more":     func(tx *chain.SignedTx) { tx.Change = append(tx.Change, tx.Change[0]) },
 	}
 	for name, alter := range tests {
-		b := newHarness(t, func(p *Policy) { p.Signable = fakeChain{curve: p.Capabilities.Curve, alter: alter} })
+		b := newHarness(t, func(p *Bounds) { p.Signable = fakeChain{curve: p.Capabilities.Curve, alter: alter} })
 		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withUTXOs, func(*request) {}}})
 	}
 	rereads := map[string]func(*chain.Contents){
@@ -45,10 +45,10 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 		"reads in other order": func(c *chain.Contents) { c.Payments[0], c.Payments[1] = c.Payments[1], c.Payments[0] },
 	}
 	for name, reread := range rereads {
-		b := newHarness(t, func(p *Policy) { p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, reread} })
+		b := newHarness(t, func(p *Bounds) { p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, reread} })
 		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withUTXOs, func(*request) {}}})
 	}
-	b := newHarness(t, func(p *Policy) {
+	b := newHarness(t, func(p *Bounds) {
 		p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, func(c *chain.Contents) {
 			c.Inputs, c.Weight = nil, 0
 		}}

@@ -121,7 +121,7 @@ func (s *Signer) noteRefusal(ctx context.Context, id bursar.ChainID, err error) 
 	if !errors.As(err, &refused) {
 		return
 	}
-	_, has := s.policies[id]
+	_, has := s.bounds[id]
 	now := s.now()
 	if s.refusals.add(refused, has, now) {
 		_ = s.writeRefusals(ctx, now, false)

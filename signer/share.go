@@ -12,7 +12,7 @@ import (
 const smallFees = 20
 
 func (c *check) smallFee() bursar.Amount {
-	small, _ := c.policy.MaxFee.Div(smallFees)
+	small, _ := c.bounds.MaxFee.Div(smallFees)
 	return small
 }
 
@@ -22,7 +22,7 @@ func (c *check) smallFee() bursar.Amount {
 // The attack: anyone who controls the service pays a customer next to nothing, and burns as much as the limits of fees
 // hold.
 func (c *check) costsTooMuch() bool {
-	if c.policy.MaxFeePercent == 0 || c.request.Kind != chain.KindWithdrawal || !c.smallFee().Less(c.contents.Fee) {
+	if c.bounds.MaxFeePercent == 0 || c.request.Kind != chain.KindWithdrawal || !c.smallFee().Less(c.contents.Fee) {
 		return false
 	}
 	total := new(big.Int)
@@ -32,7 +32,7 @@ func (c *check) costsTooMuch() bool {
 		}
 		total.Add(total, p.Amount.Big())
 	}
-	return above(c.contents.Fee.Big(), total, c.policy.MaxFeePercent)
+	return above(c.contents.Fee.Big(), total, c.bounds.MaxFeePercent)
 }
 
 // above reports whether a fee is more than so many percent of an amount.

@@ -11,7 +11,7 @@ import (
 // The attack: a service pays next to nothing, at the highest fee each time.
 func TestAFeeIsAShareOfThePayment(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.MaxFeePercent = 50 }))
+	b := newHarness(t, limited(func(p *Bounds) { p.MaxFeePercent = 50 }))
 	for n, test := range []struct {
 		units, fee uint64
 		want       Reason
@@ -35,9 +35,9 @@ func TestAFeeIsAShareOfThePayment(t *testing.T) {
 func TestAFeeIsAShareOfThePaymentInTokens(t *testing.T) {
 	t.Parallel()
 	d := newPolicyFixture(t, nil) // in which a unit of either asset is worth the same
-	p := d.policies[nonceChain]
+	p := d.bounds[nonceChain]
 	p.MaxFeePercent = 50
-	d.policies[nonceChain] = p
+	d.bounds[nonceChain] = p
 	d.file = d.reopen(d.path)
 	ordered := func(n byte, units, fee uint64) request {
 		r := d.ordered(n, units, ann, bob)
@@ -54,7 +54,7 @@ func TestAFeeIsAShareOfThePaymentInTokens(t *testing.T) {
 // The attack: any number of transactions for the smallest amounts, each of which stays on the disk of the state.
 func TestTheNumberOfPaymentsIsBounded(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.Withdrawals = Limits{Hour: bursar.Units(2), Day: bursar.Units(3)} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Withdrawals = Limits{Hour: bursar.Units(2), Day: bursar.Units(3)} }))
 	path := b.stateFile(false)
 	b.wantReason(b.numbered(1, 1, 1), "")
 	b.wantReason(b.numbered(2, 1, 1), "")

@@ -89,7 +89,7 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)
 	evaluate := func(r request) error {
-		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, request: r.request, bases: map[chain.KeyRef]string{}}
+		c := &check{bounds: b.signer.bounds[r.chain], keys: b.keys, request: r.request, bases: map[chain.KeyRef]string{}}
 		return c.requestHolds()
 	}
 	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep,
@@ -127,7 +127,7 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.reason)
 		}
 	}
-	several := newHarness(t, func(p *Policy) { p.Capabilities.MaxPayments = 4 })
+	several := newHarness(t, func(p *Bounds) { p.Capabilities.MaxPayments = 4 })
 	r := several.topUp()
 	r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 	r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
@@ -177,7 +177,7 @@ func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 // A transaction that the adapter cannot read back is not the one that was inspected.
 func TestASignedTransactionThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Capabilities.Curve}} })
+	b := newHarness(t, func(p *Bounds) { p.Signable = unreadableChain{fakeChain{curve: p.Capabilities.Curve}} })
 	b.wantRefusals([]refusalTest{{"unreadable", ReasonAltered, b.withUTXOs, func(*request) {}}})
 }
 
@@ -191,7 +191,7 @@ func (unreadableChain) InspectSigned([]byte) (chain.Contents, error) {
 func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newHarness(t, nil)
-	d := *b.signer.policies[utxoChain]
+	d := *b.signer.bounds[utxoChain]
 	d.Signable = namelessChain{fakeChain{curve: chain.Secp256k1}}
 	if base, err := d.baseOf(b.keys, chain.Hot(chain.FamilyBitcoin)); !errors.Is(err, ErrBadKeyRef) || base != "" {
 		t.Fatalf("%q, %v, want %v and %q", base, err, ErrBadKeyRef, "")

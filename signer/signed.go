@@ -15,7 +15,7 @@ func (c *check) signed(tx chain.SignedTx) error {
 	if err := c.changeIsKept(tx.Change); err != nil {
 		return err
 	}
-	reader, able := c.policy.Signable.(SignedReader)
+	reader, able := c.bounds.Signable.(SignedReader)
 	if !able {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (c *check) changeIsKept(change []chain.UTXO) error {
 	for _, utxo := range change {
 		p := chain.Payment{Amount: utxo.Amount}
 		p.Address.Base = utxo.Source.Base
-		if !c.policy.isHot(utxo.Source) || outputs[p] == 0 {
+		if !c.bounds.isHot(utxo.Source) || outputs[p] == 0 {
 			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", utxo.Outpoint, utxo.Amount,
 				utxo.Source.Base)
 		}

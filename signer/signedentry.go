@@ -95,7 +95,7 @@ type TxIDReader interface {
 
 // detail returns what an entry says of a transaction by itself.
 func (c *check) detail(flow int64, digest memory.Digest) (SignedEntry, error) {
-	d := SignedEntry{Chain: c.policy.Capabilities.ID, Kind: c.request.Kind, Outgoing: c.request.ID, Flow: flow,
+	d := SignedEntry{Chain: c.bounds.Capabilities.ID, Kind: c.request.Kind, Outgoing: c.request.ID, Flow: flow,
 		Digest: hex.EncodeToString(digest[:]), Home: c.home(), Fee: c.contents.Fee, Payments: c.contents.Payments,
 		Order: c.orderID()}
 	for _, input := range c.contents.Inputs {
@@ -105,10 +105,10 @@ func (c *check) detail(flow int64, digest memory.Digest) (SignedEntry, error) {
 		}
 		d.Inputs = append(d.Inputs, one)
 	}
-	if c.policy.Capabilities.Model == chain.AccountModel {
+	if c.bounds.Capabilities.Model == chain.AccountModel {
 		d.Uses = c.contents.Reservations
 	}
-	if reader, able := c.policy.Signable.(TxIDReader); able {
+	if reader, able := c.bounds.Signable.(TxIDReader); able {
 		var err error
 		if d.TxID, err = reader.UnsignedTxID(c.unsigned.Bytes); err != nil {
 			return d, c.refuse(ReasonUnreadable, "%v", err)

@@ -17,7 +17,7 @@ import (
 type Signer struct {
 	redacted
 	keys      *Keys
-	policies  map[bursar.ChainID]*chainPolicy
+	bounds    map[bursar.ChainID]*chainBounds
 	halts     *halts
 	evaluator *evaluator
 
@@ -27,28 +27,28 @@ type Signer struct {
 	thaw      *thaw
 }
 
-// New returns a signer for the chains that have a policy, which forgets with its process. The error is ErrBadPolicy, or
+// New returns a signer for the chains that have bounds, which forgets with its process. The error is ErrBadBounds, or
 // one of deriving the hot wallet's address.
-func New(keys *Keys, policies map[bursar.ChainID]Policy) (*Signer, error) {
-	return NewWithMemory(context.Background(), keys, policies, memory.NewRAM())
+func New(keys *Keys, bounds map[bursar.ChainID]Bounds) (*Signer, error) {
+	return NewWithMemory(context.Background(), keys, bounds, memory.NewRAM())
 }
 
 // NewWithMemory is New with a memory, which the caller closes after the last signature.
 func NewWithMemory(
-	ctx context.Context, keys *Keys, policies map[bursar.ChainID]Policy, keeper memory.Keeper,
+	ctx context.Context, keys *Keys, bounds map[bursar.ChainID]Bounds, keeper memory.Keeper,
 ) (*Signer, error) {
 	evaluator, err := newEvaluator(ctx, keeper)
 	if err != nil {
 		return nil, err
 	}
-	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}, evaluator: evaluator,
+	s := &Signer{keys: keys, bounds: map[bursar.ChainID]*chainBounds{}, halts: &halts{}, evaluator: evaluator,
 		suspicion: &suspicion{}, refusals: &refusals{}, thaw: &thaw{}}
-	for id, policy := range policies {
-		d, err := newChainPolicy(keys, id, policy)
+	for id, of := range bounds {
+		d, err := newChainBounds(keys, id, of)
 		if err != nil {
 			return nil, err
 		}
-		s.policies[id] = d
+		s.bounds[id] = d
 	}
 	return s, nil
 }
@@ -93,7 +93,7 @@ func (s *Signer) Sign(
 func (s *Signer) signUnlogged(
 	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
-	d := s.policies[id]
+	d := s.bounds[id]
 	if d == nil {
 		return chain.SignedTx{}, &RefusalError{Chain: id, OutgoingID: request.ID, Reason: ReasonUnknownChain,
 			Detail: "no policy allows it"}
@@ -102,7 +102,7 @@ func (s *Signer) signUnlogged(
 		return chain.SignedTx{}, err
 	}
 	unsigned.Reservations, unsigned.Bytes = slices.Clone(unsigned.Reservations), bytes.Clone(unsigned.Bytes)
-	c := &check{policy: d, keys: s.keys, request: request, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
+	c := &check{bounds: d, keys: s.keys, request: request, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
 	signed, err := s.sign(ctx, c)
 	if err != nil {
 		s.consider(ctx, c, err)
@@ -138,7 +138,7 @@ func (s *Signer) sign(ctx context.Context, c *check) (chain.SignedTx, error) {
 		return chain.SignedTx{}, err
 	}
 	// it may have been halted or frozen in the meantime: then it is withheld
-	done, err := s.Leaving(c.policy.Capabilities.ID, c.request)
+	done, err := s.Leaving(c.bounds.Capabilities.ID, c.request)
 	if err != nil {
 		return chain.SignedTx{}, err
 	}
@@ -150,7 +150,7 @@ func (s *Signer) sign(ctx context.Context, c *check) (chain.SignedTx, error) {
 func (c *check) join(signatures [][]byte) (chain.SignedTx, error) {
 	copied := c.unsigned
 	copied.Reservations, copied.Bytes = slices.Clone(c.unsigned.Reservations), bytes.Clone(c.unsigned.Bytes)
-	tx, err := c.policy.Signable.Assemble(copied, signatures)
+	tx, err := c.bounds.Signable.Assemble(copied, signatures)
 	if err != nil {
 		return chain.SignedTx{}, c.refuse(ReasonAltered, "the adapter cannot join the signatures: %v", err)
 	}

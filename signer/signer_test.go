@@ -141,21 +141,21 @@ func fits(r request, hot, source string) bool {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	keys := keysOf(t, legal, "", Mainnet)
-	tests := map[string]func(*Policy){
-		"no adapter":         func(p *Policy) { p.Signable = nil },
-		"another chain":      func(p *Policy) { p.Capabilities.ID = nonceChain },
-		"unknown family":     func(p *Policy) { p.Capabilities.Family = "dogecoin" },
-		"the wrong curve":    func(p *Policy) { p.Capabilities.Curve = chain.Ed25519 },
-		"no way of spending": func(p *Policy) { p.Capabilities.Model = "" },
-		"no fee limit":       func(p *Policy) { p.MaxFee = bursar.Amount{} },
-		"negative inputs":    func(p *Policy) { p.MaxInputs = -1 },
-		"negative payments":  func(p *Policy) { p.Capabilities.MaxPayments = -1 },
+	tests := map[string]func(*Bounds){
+		"no adapter":         func(p *Bounds) { p.Signable = nil },
+		"another chain":      func(p *Bounds) { p.Capabilities.ID = nonceChain },
+		"unknown family":     func(p *Bounds) { p.Capabilities.Family = "dogecoin" },
+		"the wrong curve":    func(p *Bounds) { p.Capabilities.Curve = chain.Ed25519 },
+		"no way of spending": func(p *Bounds) { p.Capabilities.Model = "" },
+		"no fee limit":       func(p *Bounds) { p.MaxFee = bursar.Amount{} },
+		"negative inputs":    func(p *Bounds) { p.MaxInputs = -1 },
+		"negative payments":  func(p *Bounds) { p.Capabilities.MaxPayments = -1 },
 	}
 	for name, spoil := range tests {
-		p := policyOf(keys, utxoChain)
+		p := boundsOf(keys, utxoChain)
 		spoil(&p)
-		if s, err := New(keys, map[bursar.ChainID]Policy{utxoChain: p}); !errors.Is(err, ErrBadPolicy) || s != nil {
-			t.Errorf("%s: %v, want %v and nil", name, err, ErrBadPolicy)
+		if s, err := New(keys, map[bursar.ChainID]Bounds{utxoChain: p}); !errors.Is(err, ErrBadBounds) || s != nil {
+			t.Errorf("%s: %v, want %v and nil", name, err, ErrBadBounds)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestRefusalText(t *testing.T) {
 
 func BenchmarkSign(b *testing.B) {
 	keys := keysOf(b, legal, "", Testnet)
-	s, err := New(keys, map[bursar.ChainID]Policy{utxoChain: policyOf(keys, utxoChain)})
+	s, err := New(keys, map[bursar.ChainID]Bounds{utxoChain: boundsOf(keys, utxoChain)})
 	if err != nil {
 		b.Fatal(err)
 	}

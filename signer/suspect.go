@@ -83,7 +83,7 @@ func (s *Signer) consider(ctx context.Context, c *check, err error) {
 
 // add remembers a refusal, and returns why that is enough; "" if it is not.
 func (s *suspicion) add(c *check, refused *RefusalError) string {
-	now := c.policy.Now()
+	now := c.bounds.Now()
 	asked := c.unsigned
 	asked.Orders = nil // approvals come one by one, and nothing about them is suspicious
 	text, err := json.Marshal([]any{c.request, asked})

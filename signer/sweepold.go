@@ -17,7 +17,7 @@ import (
 )
 
 // addHots derives the hot wallets of a chain: that of the epoch in force, and those of the epochs before.
-func (d *chainPolicy) addHots(keys *Keys) error {
+func (d *chainBounds) addHots(keys *Keys) error {
 	d.hots = map[string]chain.Source{}
 	d.epoch = chain.HotIn(d.Capabilities, keys.Epoch()).Epoch()
 	for e := range d.epoch + 1 {
@@ -33,7 +33,7 @@ func (d *chainPolicy) addHots(keys *Keys) error {
 }
 
 // isHot reports whether a source is the hot wallet of an epoch.
-func (d *chainPolicy) isHot(s chain.Source) bool { return d.hots[s.Base].Is(s) && s.Base != "" }
+func (d *chainBounds) isHot(s chain.Source) bool { return d.hots[s.Base].Is(s) && s.Base != "" }
 
 // home returns the address to which a transaction returns what it does not pay: the hot wallet's, or that of an earlier
 // epoch, if the request says so. Whether it may is for sweepOld to say.
@@ -43,14 +43,14 @@ func (c *check) home() string {
 	case chain.KindSweep, chain.KindConsolidation:
 		home = c.request.Payments[0].Address.Base
 	default:
-		if c.policy.Capabilities.Model == chain.AccountModel {
-			return c.policy.hot.Base
+		if c.bounds.Capabilities.Model == chain.AccountModel {
+			return c.bounds.hot.Base
 		}
 	}
-	if _, ours := c.policy.hots[home]; ours {
+	if _, ours := c.bounds.hots[home]; ours {
 		return home
 	}
-	return c.policy.hot.Base
+	return c.bounds.hot.Base
 }
 
 // returnsHome reports whether a payment goes home without a memo, which could direct it elsewhere.
@@ -58,12 +58,12 @@ func (c *check) returnsHome(p chain.Payment) bool { return p.Address == bursar.A
 
 // usesOld reports whether a key of an earlier epoch signs, or an address of one is paid.
 func (c *check) usesOld() bool {
-	old := func(key chain.KeyRef) bool { return key.Epoch() < c.policy.epoch }
+	old := func(key chain.KeyRef) bool { return key.Epoch() < c.bounds.epoch }
 	signs := slices.ContainsFunc(c.contents.Inputs, func(i chain.Input) bool { return old(i.Source.Key) })
-	if c.policy.Capabilities.Model == chain.AccountModel {
+	if c.bounds.Capabilities.Model == chain.AccountModel {
 		signs = signs || old(c.request.From.Key)
 	}
-	return signs || c.home() != c.policy.hot.Base
+	return signs || c.home() != c.bounds.hot.Base
 }
 
 // goesHome reports whether all that a transaction moves goes to the hot wallet of the epoch in force, or to a cold
@@ -71,7 +71,7 @@ func (c *check) usesOld() bool {
 func (c *check) goesHome() bool {
 	switch c.request.Kind {
 	case chain.KindSweep, chain.KindConsolidation, chain.KindToCold:
-		return c.home() == c.policy.hot.Base
+		return c.home() == c.bounds.hot.Base
 	case chain.KindGasTopUp:
 		return c.isPaidHome()
 	}
@@ -83,7 +83,7 @@ func (c *check) goesHome() bool {
 // top-up is, and is still ours.
 func (c *check) isPaidHome() bool {
 	from := c.request.From
-	return c.policy.isHot(from) && from.Key.Epoch() < c.policy.epoch && c.request.Change.Is(c.policy.hot)
+	return c.bounds.isHot(from) && from.Key.Epoch() < c.bounds.epoch && c.request.Change.Is(c.bounds.hot)
 }
 
 // sweepOld refuses what a key of an earlier epoch must not sign: anything but a payment of all to the hot wallet of the
@@ -103,11 +103,11 @@ func (c *check) sweepOld(sharing []memory.Flow, whole bool) error {
 	if len(sharing) == 1 && same(sharing[0]) && !c.addsNewer() {
 		return nil
 	}
-	return &RefusalError{Chain: c.policy.Capabilities.ID, OutgoingID: c.request.ID, Reason: ReasonSweepOld,
+	return &RefusalError{Chain: c.bounds.Capabilities.ID, OutgoingID: c.request.ID, Reason: ReasonSweepOld,
 		Never: whole && len(sharing) == 0 && len(c.contents.Reservations) > 0,
 		Detail: fmt.Sprintf("epoch %d has begun: keys of earlier epochs pay all they have to its hot wallet %s, or to a "+
-			"cold wallet, and nobody else. If the service still pays from the hot wallet before, start it again", c.policy.epoch,
-			c.policy.hot.Base)}
+			"cold wallet, and nobody else. If the service still pays from the hot wallet before, start it again", c.bounds.epoch,
+			c.bounds.hot.Base)}
 }
 
 // wholeSince is how long after a memory is whole a request must have been made for the memory to have all that was
@@ -128,10 +128,10 @@ func remembersAllOf(whole time.Time, request chain.TxRequest) bool {
 // The attack: a service in other hands raises the fee of a small payment that was signed before the epoch began, adds
 // the outputs of the hot wallet in force, and with that has all their rest brought to the address that was given up.
 func (c *check) addsNewer() bool {
-	if c.policy.Capabilities.Model != chain.UTXOModel {
+	if c.bounds.Capabilities.Model != chain.UTXOModel {
 		return false
 	}
-	home := c.policy.hots[c.home()].Key.Epoch()
+	home := c.bounds.hots[c.home()].Key.Epoch()
 	return slices.ContainsFunc(c.contents.Inputs, func(i chain.Input) bool { return i.Source.Key.Epoch() > home })
 }
 
@@ -140,7 +140,7 @@ func refuseOld(ctx context.Context, tx memory.Tx, c *check) error {
 	if !c.usesOld() || c.goesHome() {
 		return nil
 	}
-	sharing, err := tx.Sharing(ctx, c.policy.Capabilities.ID, c.contents.Reservations)
+	sharing, err := tx.Sharing(ctx, c.bounds.Capabilities.ID, c.contents.Reservations)
 	if err != nil {
 		return err
 	}
@@ -193,8 +193,8 @@ func (c *check) epochsHaveBegun() error {
 }
 
 func (c *check) hasBegun(key chain.KeyRef) error {
-	if key.Epoch() > c.policy.epoch {
-		return c.refuse(ReasonEpoch, "a key of epoch %d: epoch %d is in force", key.Epoch(), c.policy.epoch)
+	if key.Epoch() > c.bounds.epoch {
+		return c.refuse(ReasonEpoch, "a key of epoch %d: epoch %d is in force", key.Epoch(), c.bounds.epoch)
 	}
 	return nil
 }

@@ -20,9 +20,9 @@ func (b *harness) rotate() {
 	}
 	b.must(keys.Begin(epoch))
 	b.keys = keys
-	for id, p := range b.policies {
+	for id, p := range b.bounds {
 		p.Signable = fakeChain{curve: p.Capabilities.Curve, keys: keys}
-		b.policies[id] = p
+		b.bounds[id] = p
 	}
 	b.restart(b.signer.evaluator.keeper)
 }
@@ -62,7 +62,7 @@ func (b *harness) home(r request, e chain.Epoch) request {
 // money back to the address that a rotation empties, or moves the hot wallet to an epoch that nobody began.
 func TestKeysOfAnEarlierEpochPayOnlyHome(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) { p.Cold = []string{"cold"} })
+	b := newHarness(t, func(p *Bounds) { p.Cold = []string{"cold"} })
 	b.rotate()
 	utxos := func() request { return b.home(b.withUTXOs(), 1) }
 	nonce := b.withNonce
@@ -105,7 +105,7 @@ func TestKeysOfAnEarlierEpochPayOnlyHome(t *testing.T) {
 
 func TestKeysOfAnEarlierEpochPayAllHome(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, func(p *Policy) { p.Cold = []string{"cold"} })
+	b := newHarness(t, func(p *Bounds) { p.Cold = []string{"cold"} })
 	b.rotate()
 	b.wantReason(b.home(b.sweep(), 1), "")
 	b.wantReason(b.home(b.consolidation(), 1), "")

@@ -16,11 +16,11 @@ import (
 // input and a small one of the other, so that the fee seems small. The good signatures of the two make a valid
 // transaction that gives the difference to a miner.
 func oneAmount(ctx context.Context, tx memory.Tx, c *check, now time.Time) (unknown []memory.UTXO, err error) {
-	if c.policy.Capabilities.Model != chain.UTXOModel {
+	if c.bounds.Capabilities.Model != chain.UTXOModel {
 		return nil, nil
 	}
 	for _, input := range c.contents.Inputs {
-		seen, found, err := tx.UTXO(ctx, c.policy.Capabilities.ID, input.Outpoint)
+		seen, found, err := tx.UTXO(ctx, c.bounds.Capabilities.ID, input.Outpoint)
 		switch {
 		case err != nil:
 			return nil, err

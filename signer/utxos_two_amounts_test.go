@@ -95,7 +95,7 @@ func (s *coinSigner) restart() {
 		s.credulous.Chain = s.chain
 		signable = &s.credulous
 	}
-	s.signer, err = signer.NewWithMemory(s.Context(), s.keys, map[bursar.ChainID]signer.Policy{bursar.Bitcoin: {
+	s.signer, err = signer.NewWithMemory(s.Context(), s.keys, map[bursar.ChainID]signer.Bounds{bursar.Bitcoin: {
 		Capabilities: s.chain.Capabilities(), Signable: signable, MaxFee: bursar.Units(5_000_000),
 		MaxRate: bursar.Units(500), Payments: map[string]signer.Limits{"": {Hour: bursar.Units(1)}},
 	}}, s.keeper)

@@ -11,7 +11,7 @@ import (
 // more than was counted, in order to fill the disk of the state.
 func TestReplacementsHaveAnEnd(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(1000)} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Fees = Limits{Hour: bursar.Units(1000)} }))
 	path := b.stateFile(false)
 	n := uint64(0)
 	bump := func(reason Reason, says ...string) {
@@ -43,7 +43,7 @@ func TestReplacementsHaveAnEnd(t *testing.T) {
 // itself where it uses up something, and otherwise in full.
 func TestAForgottenTransactionCountsNoLess(t *testing.T) {
 	t.Parallel()
-	b := newHarness(t, limited(func(p *Policy) { p.Fees = Limits{Hour: bursar.Units(100)} }))
+	b := newHarness(t, limited(func(p *Bounds) { p.Fees = Limits{Hour: bursar.Units(100)} }))
 	b.stateFile(false)
 	bare := b.numbered(1, 1, 60)
 	bare.contents.Reservations = nil

@@ -277,7 +277,7 @@ CREATE INDEX deposits_account ON deposits(account_id) WHERE status = 'pending';
 
 CREATE INDEX deposits_block ON deposits(chain, height) WHERE height > 0;
 
-CREATE INDEX deposits_listed ON deposits(account_id, number);
+CREATE INDEX deposits_of_account ON deposits(account_id, number, currency, seen_at);
 
 CREATE INDEX deposits_opinions ON deposits(chain, base, height) WHERE status = 'pending' AND opinions > 0;
 
@@ -1180,11 +1180,11 @@ CREATE TABLE withdrawals (
   completed_at BIGINT NOT NULL DEFAULT 0
 , seal BYTEA, requested_by TEXT NOT NULL DEFAULT '', reference TEXT NOT NULL DEFAULT '', metadata TEXT NOT NULL DEFAULT '');
 
-CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
-
 CREATE INDEX withdrawals_metadata ON withdrawals(account_id, substr(metadata, 1, 64), number) WHERE metadata <> '';
 
 CREATE UNIQUE INDEX withdrawals_named ON withdrawals(reference, account_id) WHERE reference <> '';
+
+CREATE INDEX withdrawals_of_account ON withdrawals(account_id, number, currency, created_at);
 
 CREATE INDEX withdrawals_open ON withdrawals(number) WHERE completed_at = 0;
 

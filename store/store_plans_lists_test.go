@@ -160,5 +160,7 @@ func TestEveryFilterOfEveryListHasItsIndex(t *testing.T) {
 			}
 		}
 		plans.Check()
+		plans.CheckWithin("deposits_of_account", "currency", "seen_at")
+		plans.CheckWithin("withdrawals_of_account", "currency", "created_at")
 	})
 }

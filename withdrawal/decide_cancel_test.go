@@ -19,7 +19,7 @@ func TestAnAssignedWithdrawalThatIsNotSignedCanBeCancelled(t *testing.T) {
 		limit := map[string]signer.Limits{"": {Hour: bursar.Units(1_000_000)}}
 		var err error
 		r.Signer, err = signer.New(r.Keys.Keys,
-			map[bursar.ChainID]signer.Policy{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
+			map[bursar.ChainID]signer.Bounds{r.Chain.Capabilities().ID: {Capabilities: r.Chain.Capabilities(), Signable: r.Chain,
 				MaxFee: bursar.Units(1 << 30), Payments: limit}})
 		r.Must(err)
 		r.Restart()

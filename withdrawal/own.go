@@ -77,7 +77,7 @@ type Quote struct {
 	Fee      bursar.Amount // charged on top of it
 	Total    bursar.Amount // what leaves the balance
 	Fixed    bool          // the fee has no part that the network decides
-	Inside   bool          // the address is a wallet of this service
+	Internal bool          // the address is a wallet of this service
 	Approval bool          // an operator would have to approve it
 }
 
@@ -127,7 +127,7 @@ func (s *Service) Quote(ctx context.Context, r Request) (Quote, error) {
 		Fee:      w.Fee,
 		Total:    total,
 		Fixed:    p.receiver != nil || !rules.For(r.Account, p.currency).WithdrawalFee.Network,
-		Inside:   p.receiver != nil,
+		Internal: p.receiver != nil,
 		Approval: w.Status == bursar.WithdrawalPendingApproval,
 	}, nil
 }

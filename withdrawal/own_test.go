@@ -75,7 +75,7 @@ func TestAQuoteIsWhatARequestCosts(t *testing.T) {
 	q, err := d.orders.Quote(ctx, d.order(10_000_000, d.node.Named("a")))
 	d.Must(err)
 	w := d.accept(10_000_000, d.node.Named("a"))
-	if q.Fee != w.Fee || q.Amount != w.Amount || q.Fixed || q.Inside || q.Fee.IsZero() {
+	if q.Fee != w.Fee || q.Amount != w.Amount || q.Fixed || q.Internal || q.Fee.IsZero() {
 		t.Errorf("the quote is %+v, want the fee %s of the request", q, w.Fee)
 	}
 	if total, err := w.Amount.Add(w.Fee); err != nil || q.Total != total {

@@ -108,6 +108,12 @@ func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 	return p.refund(ctx, tx, w, bursar.WithdrawalFailed, reason)
 }
 
+// Refuse rejects a queued withdrawal that no outgoing transaction pays, because it was rejected after screening, and
+// refunds it. reason is shown to the customer. w is locked, and as it was read in this transaction.
+func (p Payouts) Refuse(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reason string) error {
+	return p.refund(ctx, tx, w, bursar.WithdrawalRejected, reason)
+}
+
 // refund ends a withdrawal that was not paid, and gives back what it holds.
 func (p Payouts) refund(
 	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, end bursar.WithdrawalStatus, reason string,

@@ -19,10 +19,10 @@ import (
 const Hourly = 3 * Unit
 
 // policies are what the signer allows.
-func (w *Harness) policies() map[bursar.ChainID]signer.Policy {
-	all := map[bursar.ChainID]signer.Policy{}
+func (w *Harness) policies() map[bursar.ChainID]signer.Bounds {
+	all := map[bursar.ChainID]signer.Bounds{}
 	for _, c := range w.Chains {
-		p := signer.Policy{
+		p := signer.Bounds{
 			Capabilities: c.Capabilities(),
 			Signable:     addressed{c, w.keys},
 			MaxFee:       bursar.Units(maxFee),

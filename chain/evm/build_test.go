@@ -120,7 +120,7 @@ func withdrawalCases() []buildCase {
 			nil,
 			built{err: &chain.RefusedError{Reason: "the destination needs too much gas"}}},
 		{"receiver that refuses", payerState{native: 1e18, refused: true}, requestOf(chain.KindWithdrawal, "", 9), nil,
-			built{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
+			built{err: &chain.RefusedError{MayPass: true, Reason: "the destination does not accept the payment"}}},
 		{"two payments", payerState{native: 1e18}, requestOf(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) {
 			o.Payments = append(o.Payments, o.Payments[0])
 		}, built{err: errRequest}},
@@ -166,7 +166,7 @@ func tokenBuildCases() []buildCase {
 			nil, built{err: needsGas(75_000*usualPrice - 1000)}},
 		{"sweep of tokens that are locked", payerState{tokens: 7, refused: true}, requestOf(chain.KindSweep, token, 7),
 			nil,
-			built{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
+			built{err: &chain.RefusedError{MayPass: true, Reason: "the destination does not accept the payment"}}},
 	}
 }
 

@@ -236,7 +236,7 @@ func (c *Chain) estimate(ctx context.Context, s *rpc.Session, from address, call
 		err = s.Call(ctx, "eth_estimateGas", []any{ask}, &gas)
 	}
 	if reverted(err) {
-		return 0, &chain.RefusedError{Reason: "the destination does not accept the payment"}
+		return 0, &chain.RefusedError{MayPass: true, Reason: "the destination does not accept the payment"}
 	}
 	if err != nil {
 		return 0, fmt.Errorf("estimate gas: %w", err)

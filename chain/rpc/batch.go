@@ -95,6 +95,9 @@ func (c *Client) readBatch(r reply, part []*Request, places map[uint64]int) erro
 	if err != nil {
 		return c.unsound(r, err.Error())
 	}
+	if refused := c.refusedEach(r, answers); refused != nil && len(part) > 1 {
+		return refused
+	}
 	errs := make([]error, len(part))
 	for i := range part {
 		if refusal != nil {

@@ -206,7 +206,9 @@ func (f *fetching) choose(ownOnly bool) *source {
 		return nil
 	}
 	own := f.sources[0]
-	if own.flow.hasCapacity(f.client) {
+	// With nothing under way, what waits for another Fetch to leave capacity would wait for ever: only the end of an item
+	// of this one wakes it.
+	if own.flow.hasCapacity(f.client) || len(f.running) == 0 {
 		return own
 	}
 	if ownOnly {

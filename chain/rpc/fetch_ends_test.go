@@ -52,6 +52,30 @@ func TestFetchEndsWithItsContext(t *testing.T) {
 	})
 }
 
+// Two Fetches share what an endpoint takes at once. The one that finds no capacity left asks for one item nevertheless:
+// it would not be woken by the end of the other one.
+func TestAFetchThatFindsNoCapacityGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &farm{latency: map[string]time.Duration{"a.example": time.Second}}
+		s := pinned(t, farmClient(t, f, Config{Fetchers: 1}))
+		ended := make(chan error, 2)
+		for range 2 {
+			go func() {
+				got, err := Fetch(t.Context(), s, 3, 0, getItem)
+				if err == nil && len(got) != 3 {
+					err = errMissing
+				}
+				ended <- err
+			}()
+		}
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // A block that no adapter foresaw may make reading it panic. That is an error of the one chain: the goroutine is
 // Fetch's own, so that nobody else could catch it, and the process with all other chains would end.
 func TestAPanicInFetchIsAnError(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -97,26 +98,53 @@ func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
 		http.StatusUnprocessableEntity:
 		return &batchRefusal{reason: reason}
 	}
-	if refusal == nil {
-		if unsound != nil && r.status == http.StatusBadRequest {
-			return &batchRefusal{reason: reason}
-		}
+	var object []byte // the error
+	switch {
+	case refusal != nil:
+		object = refusal.Error.of(r.body)
+	case unsound != nil && r.status == http.StatusBadRequest:
+		return &batchRefusal{reason: reason}
+	case unsound != nil:
+		// dRPC's free plan answers more than three calls with status 500 and {"message": …, "code": 31}.
+		object = r.body
+	default:
 		return nil
 	}
-	code, message, _, err := decodeError(refusal.Error.of(r.body))
+	code, message, _, err := decodeError(object)
 	if err != nil {
 		return nil // a fault, as settle finds
 	}
 	message = c.secret.text(message)
 	aboutBatches := phrases{"batch"}.in(message)
-	if !aboutBatches && c.cfg.Retryable(&Error{Code: code, HTTP: r.status, Message: message}) {
+	retryable := refusal == nil || c.cfg.Retryable(&Error{Code: code, HTTP: r.status, Message: message})
+	if !aboutBatches && retryable {
 		return nil
 	}
+	return refusedFor(code, message)
+}
+
+// refusedFor returns the refusal of a batch for an error.
+func refusedFor(code int, message string) *batchRefusal {
 	return &batchRefusal{
 		reason: fmt.Sprintf("error %d: %s", code, quote(message)),
-		never:  aboutBatches && noBatches.in(message),
+		// "Batch of more than 3 requests are not allowed" allows smaller ones.
+		never:  phrases{"batch"}.in(message) && noBatches.in(message) && !strings.ContainsAny(message, "0123456789"),
 		unsure: phrases{"response"}.in(message), // the calls were executed before their answers were found too large
 	}
+}
+
+// refusedEach returns the refusal of a batch as a whole where each of its calls was answered with an error about
+// batches; nil if it is none.
+func (c *Client) refusedEach(r reply, answers []answer) *batchRefusal {
+	var refused *batchRefusal
+	for _, a := range answers {
+		code, message, _, err := decodeError(a.Error.of(r.body))
+		if err != nil || !(phrases{"batch"}).in(message) {
+			return nil
+		}
+		refused = refusedFor(code, c.secret.text(message))
+	}
+	return refused
 }
 
 // mostBatch returns how many calls one batch to this endpoint may have.

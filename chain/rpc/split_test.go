@@ -60,6 +60,18 @@ var batchRefusals = map[string]http.HandlerFunc{
 		`{"jsonrpc":"2.0","error":{"code":-32005,"message":"Batched requests are not supported by this server"},"id":null}`),
 	"Hedera's relay (json-rpc-relay)": says(400,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32202,"message":"Batch requests are disabled"}}`),
+	"dRPC's free plan, not in the form of JSON-RPC (Ambire's RPC_BATCH_CONFIG: status 500, code 31)": says(500,
+		`{"message":"Batch of more than 3 requests are not allowed on free tier, to use this feature register paid account at drpc.org","code":31}`),
+	"every call of the list for itself": func(w http.ResponseWriter, r *http.Request) {
+		rpcHandler(func(w http.ResponseWriter, calls []asked) {
+			answers := make([]string, len(calls))
+			for i, call := range calls {
+				answers[i] = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,`+
+					`"message":"Batch of more than 3 requests are not allowed on free tier"}}`, call.ID)
+			}
+			fmt.Fprintf(w, "[%s]", strings.Join(answers, ","))
+		})(w, r)
+	},
 	"a body too large (agave's 50 kB)": raw(413, "Payload Too Large"),
 	"bad request":                      raw(400, "bad request"),
 	"forbidden":                        raw(403, ""),

@@ -136,7 +136,7 @@ func refusal(to *account, lamports, least uint64) error {
 		}
 	}
 	if before < least && lamports < least-before {
-		return &chain.RefusedError{Below: true, Reason: fmt.Sprintf(
+		return &chain.RefusedError{MayPass: true, Below: true, Reason: fmt.Sprintf(
 			"the receiving account would hold less than the network's minimum of %d lamports", least)}
 	}
 	return nil

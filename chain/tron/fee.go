@@ -208,7 +208,7 @@ func (c *Chain) estimate(ctx context.Context, s *rpc.Session, from address, want
 		answer, err = call(ctx, s, full, ask)
 	}
 	if errors.Is(err, errReverted) {
-		return 0, &chain.RefusedError{Reason: "the token's contract does not make the payment"}
+		return 0, &chain.RefusedError{MayPass: true, Reason: "the token's contract does not make the payment"}
 	}
 	if err != nil {
 		return 0, fmt.Errorf("estimate energy: %w", err)

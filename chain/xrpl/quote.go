@@ -58,7 +58,7 @@ func (c *Chain) refuseDestination(ctx context.Context, s *rpc.Session, st nodePo
 	case err != nil:
 		return err
 	case !to.exists && p.Amount.Less(st.base):
-		return &chain.RefusedError{Below: true, Reason: fmt.Sprintf(
+		return &chain.RefusedError{MayPass: true, Below: true, Reason: fmt.Sprintf(
 			"the address is not active yet, and the first payment to it must be at least %s XRP", st.base.Decimal(6, 0))}
 	case !to.exists:
 		return nil

@@ -110,18 +110,19 @@ func (w *harness) must(err error) {
 	}
 }
 
-// said is what the processes logged last, why chains are not followed, and the alarms.
+// said is why chains are not followed, the alarms, and what the processes logged last.
 func (w *harness) said() string {
-	said := w.sandbox.log.String()
-	if w.server != nil {
-		said += "\nthe service:\n" + w.server.log.String()
-	}
+	said := ""
 	for _, command := range [][]string{{"chain", "status"}, {"alarm", "list"}} {
 		out, err := w.try(command...)
 		if err != nil {
 			out = append(out, err.Error()...)
 		}
-		said += fmt.Sprintf("\n%v:\n%s", command, out)
+		said += fmt.Sprintf("%v:\n%s\n", command, out)
+	}
+	said += w.sandbox.log.String()
+	if w.server != nil {
+		said += "\nthe service:\n" + w.server.log.String()
 	}
 	return said
 }
@@ -132,7 +133,7 @@ func (w *harness) eventually(what string, check func() error) {
 	if err := w.persist(check); err != nil {
 		said := w.said()
 		// The cause comes first and last: of a long output, some see only one end.
-		w.t.Fatalf("in vain: %s: %v\nwhat the sandbox did:\n%s\n%s\n%s: %s: %v", what, err, w.sandbox.stacks(), said,
+		w.t.Fatalf("in vain: %s: %v\n%s\nwhat the sandbox did:\n%s\n%s: %s: %v", what, err, said, w.sandbox.stacks(),
 			w.t.Name(), what, err)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// manners are the ways in which hosted providers and load balancers serve nodes: a service works with all of them.
-var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600", "plan-32601", "too-big", "unbatched",
-	"batch-of-3",
-	"small-body", "limited", "limited-date"}
+// manners are the ways in which hosted providers and load balancers serve nodes: a service works with all of them. What
+// limits a batch to three calls comes before what refuses all batches, after which none is sent any more.
+var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600", "plan-32601", "too-big", "batch-of-3",
+	"unbatched", "small-body", "limited", "limited-date"}
 
 // runProviders has payments come in and go out while nodes are served as providers serve them. Everything arrives
 // while the manner lasts.

@@ -56,8 +56,8 @@ func (c Connector) all(ctx context.Context, cfg config.Config) (parts []Part, er
 // Policies returns what may be signed on each chain.
 func Policies(
 	parts []Part, registry *bursar.Registry, network config.Network,
-) map[bursar.ChainID]signer.Policy {
-	all := map[bursar.ChainID]signer.Policy{}
+) map[bursar.ChainID]signer.Bounds {
+	all := map[bursar.ChainID]signer.Bounds{}
 	for _, part := range parts {
 		capabilities, payments := part.Chain.Capabilities(), map[string]signer.Limits{}
 		for _, currency := range registry.On(capabilities.ID) {
@@ -65,7 +65,7 @@ func Policies(
 				payments[currency.Contract] = limits
 			}
 		}
-		all[capabilities.ID] = signer.Policy{
+		all[capabilities.ID] = signer.Bounds{
 			Capabilities: capabilities,
 			Signable:     part.Chain,
 			MaxFee:       part.MaxFee,

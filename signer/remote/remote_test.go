@@ -42,7 +42,7 @@ func newHarness(t testing.TB) *harness {
 	b.must(err)
 	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: chain.FamilyEVM, Spending: chain.AccountModel})
 	b.signer, err = signer.New(b.keys,
-		map[bursar.ChainID]signer.Policy{bursar.Ethereum: {Capabilities: node.Capabilities(), Signable: node,
+		map[bursar.ChainID]signer.Bounds{bursar.Ethereum: {Capabilities: node.Capabilities(), Signable: node,
 			MaxFee: bursar.Units(1 << 30)}})
 	b.must(err)
 	pub, err := b.keys.Public(chain.Hot(chain.FamilyEVM))

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,11 +15,21 @@ var parameter = regexp.MustCompile(`\$(\d+)`)
 // onPostgres returns the scans of a statement on PostgreSQL.
 func (p *Plans) onPostgres(query string) []string {
 	p.t.Helper()
-	last := 0
+	return p.plan(query, parameters(query)).scans(p.partial)
+}
+
+// parameters returns how many parameters a statement has.
+func parameters(query string) (last int) {
 	for _, match := range parameter.FindAllStringSubmatch(query, -1) {
 		n, _ := strconv.Atoi(match[1])
 		last = max(last, n)
 	}
+	return last
+}
+
+// plan returns PostgreSQL's plan of a statement with so many parameters.
+func (p *Plans) plan(query string, last int) planNode {
+	p.t.Helper()
 	execute := "EXPLAIN (FORMAT JSON) EXECUTE asked"
 	if last > 0 {
 		execute += "(" + strings.TrimSuffix(strings.Repeat("NULL,", last), ",") + ")"
@@ -33,7 +44,42 @@ func (p *Plans) onPostgres(query string) []string {
 	if err := json.Unmarshal([]byte(text), &plans); err != nil {
 		p.t.Fatal(err)
 	}
-	return plans[0].Plan.scans(p.partial)
+	return plans[0].Plan
+}
+
+// CheckWithin fails the test for each statement that reads a table by an index and looks at columns of the index in the
+// table, which would be a page of the table for nearly every row that it leaves out. It is called after Check. SQLite
+// does not say where it looks, and looks at an index first (sqlite.org/opcode.html, DeferredSeek).
+func (p *Plans) CheckWithin(index string, columns ...string) {
+	p.t.Helper()
+	if !p.DB.Postgres() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	read := 0
+	for _, query := range slices.Sorted(maps.Keys(p.seen)) {
+		for _, n := range p.plan(query, parameters(query)).of(index) {
+			read++
+			if slices.ContainsFunc(columns, func(column string) bool { return strings.Contains(n.Filter, column) }) {
+				p.t.Errorf("%s: PostgreSQL reads %s and looks at %s in the table\nin %s", p.seen[query], index, n.Filter, query)
+			}
+		}
+	}
+	if read == 0 {
+		p.t.Errorf("no statement reads the index %s", index)
+	}
+}
+
+// of returns the nodes that read an index.
+func (n planNode) of(index string) (found []planNode) {
+	if n.Index == index {
+		found = append(found, n)
+	}
+	for _, child := range n.Plans {
+		found = append(found, child.of(index)...)
+	}
+	return found
 }
 
 // fill fills the tables that grow with rows of finished things, all different, and has PostgreSQL plan for them.

@@ -21,7 +21,7 @@ func TestSignerTakesUnsignedTransactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := signer.New(keys,
-		map[bursar.ChainID]signer.Policy{bursar.Solana: {Capabilities: c.Capabilities(), Signable: c,
+		map[bursar.ChainID]signer.Bounds{bursar.Solana: {Capabilities: c.Capabilities(), Signable: c,
 			MaxFee: bursar.Units(50_000), MaxRate: bursar.Units(20)}})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Policy is what a signer allows on one chain. It comes from the signer's own configuration, never with a request.
-type Policy struct {
+// Bounds are what a signer allows on one chain. It comes from the signer's own configuration, never with a request.
+type Bounds struct {
 	Capabilities chain.Capabilities // ID, Family, Curve, Model and MaxPayments are used
 	// Signable is the signer's own copy of the part of the adapter that needs no node. On a chain of the UTXO model it
 	// must be a chain.Provable too.
@@ -48,12 +48,12 @@ const (
 	digestSize       = 32      // bytes signed with secp256k1
 )
 
-// ErrBadPolicy is returned by New for a policy that lacks a limit or contradicts itself.
-var ErrBadPolicy = errors.New("the signing policy is not usable")
+// ErrBadBounds is returned by New for bounds that lack a limit or contradict themselves.
+var ErrBadBounds = errors.New("the signer's bounds are not usable")
 
-// chainPolicy is a policy with what the signer derived itself.
-type chainPolicy struct {
-	Policy
+// chainBounds are bounds with what the signer derived itself.
+type chainBounds struct {
+	Bounds
 	epoch    chain.Epoch             // in force on this chain
 	hot      chain.Source            // of that epoch
 	hots     map[string]chain.Source // those of all epochs that have begun, by their addresses
@@ -62,23 +62,23 @@ type chainPolicy struct {
 	cold     map[string]bool         // canonical addresses
 }
 
-// newChainPolicy checks a policy and derives the hot wallet's address.
-func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, error) {
+// newChainBounds checks bounds and derives the hot wallet's address.
+func newChainBounds(keys *Keys, id bursar.ChainID, p Bounds) (*chainBounds, error) {
 	known, found := paths[p.Capabilities.Family]
 	switch {
 	case p.Signable == nil:
-		return nil, fmt.Errorf("%w: chain %q: no adapter", ErrBadPolicy, id)
+		return nil, fmt.Errorf("%w: chain %q: no adapter", ErrBadBounds, id)
 	case p.Capabilities.ID != id:
-		return nil, fmt.Errorf("%w: chain %q: the capabilities are those of %q", ErrBadPolicy, id, p.Capabilities.ID)
+		return nil, fmt.Errorf("%w: chain %q: the capabilities are those of %q", ErrBadBounds, id, p.Capabilities.ID)
 	case !found || known.Curve != p.Capabilities.Curve:
-		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadPolicy, id, p.Capabilities.Family,
+		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadBounds, id, p.Capabilities.Family,
 			p.Capabilities.Curve)
 	case p.Capabilities.Model != chain.UTXOModel && p.Capabilities.Model != chain.AccountModel:
-		return nil, fmt.Errorf("%w: chain %q: unknown model %q", ErrBadPolicy, id, p.Capabilities.Model)
+		return nil, fmt.Errorf("%w: chain %q: unknown model %q", ErrBadBounds, id, p.Capabilities.Model)
 	case p.MaxFee.IsZero():
-		return nil, fmt.Errorf("%w: chain %q: max_fee is not set", ErrBadPolicy, id)
+		return nil, fmt.Errorf("%w: chain %q: max_fee is not set", ErrBadBounds, id)
 	case p.MaxInputs < 0 || p.Capabilities.MaxPayments < 0:
-		return nil, fmt.Errorf("%w: chain %q: a negative limit", ErrBadPolicy, id)
+		return nil, fmt.Errorf("%w: chain %q: a negative limit", ErrBadBounds, id)
 	}
 	if p.MaxInputs == 0 {
 		p.MaxInputs = DefaultMaxInputs
@@ -91,10 +91,10 @@ func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, erro
 	if err != nil {
 		return nil, err
 	}
-	d := &chainPolicy{Policy: p, payments: payments}
+	d := &chainBounds{Bounds: p, payments: payments}
 	var proves bool
 	if d.provable, proves = p.Signable.(chain.Provable); !proves && p.Capabilities.Model == chain.UTXOModel {
-		return nil, fmt.Errorf("%w: chain %q: its adapter cannot prove what inputs hold", ErrBadPolicy, id)
+		return nil, fmt.Errorf("%w: chain %q: its adapter cannot prove what inputs hold", ErrBadBounds, id)
 	}
 	if err := d.addHots(keys); err != nil {
 		return nil, fmt.Errorf("derive the hot wallet's address on %q: %w", id, err)
@@ -103,7 +103,7 @@ func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, erro
 }
 
 // baseOf returns the address that a key has on this chain.
-func (d *chainPolicy) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
+func (d *chainBounds) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
 	if ref.Family != d.Capabilities.Family {
 		return "", fmt.Errorf("%w: family %q on a chain of family %q", ErrBadKeyRef, ref.Family, d.Capabilities.Family)
 	}

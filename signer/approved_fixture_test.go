@@ -51,7 +51,7 @@ type policyFixture struct {
 // and an hour.
 func newPolicyFixture(t *testing.T, change func(p *roster.Policy)) *policyFixture {
 	t.Helper()
-	return newPolicyFixtureOn(newHarness(t, limited(func(*Policy) {})), change)
+	return newPolicyFixtureOn(newHarness(t, limited(func(*Bounds) {})), change)
 }
 
 // newPolicyFixtureOn is newPolicyFixture with a signer's own limits.
