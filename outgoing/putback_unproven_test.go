@@ -183,6 +183,27 @@ func TestAConsolidationThatWasNotPutBackIsRecognised(t *testing.T) {
 	})
 }
 
+// A forgotten payment that only its signer refuses may be in a mempool, and valid: it cannot be given up.
+func TestAPaymentThatItsSignerRefusesIsNotGivenUp(t *testing.T) {
+	onLasting(t, func(t *testing.T, r *harness) {
+		w := r.forgotten()
+		id := r.waitingToBePutBack()[0].OutgoingID
+		r.Trouble = true
+		r.Sender.Signer = bursartest.SignerFunc(refusesOld)
+		for range 12 {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+		if err := r.giveUp(id); !errors.Is(err, recovery.ErrUnfit) {
+			t.Errorf("it is given up: %v, want %v", err, recovery.ErrUnfit)
+		}
+		if !r.alarmed(recovery.AlarmMayBeOut) || !r.Recovering() || r.Now(w).TxID != "" {
+			t.Errorf("alarmed: %t, recovering: %t, want both; the withdrawal is %s", r.alarmed(recovery.AlarmMayBeOut),
+				r.Recovering(), r.Now(w).Status)
+		}
+	})
+}
+
 // refusesOld is a signer that does not remember what it signed before an epoch began.
 func refusesOld(
 	_ context.Context, id bursar.ChainID, request chain.TxRequest, _ chain.UnsignedTx,

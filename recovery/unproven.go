@@ -71,16 +71,25 @@ func (k Assessor) NoteNotSigned(
 	if err != nil {
 		return err
 	}
-	what := "It pays nobody but you, and no payment waits for it"
-	if pays := k.paysWhom(c); pays != "" {
-		what = "The chain pays nothing before that. It pays " + pays
-	} else if k.Capabilities.Model != chain.UTXOModel {
-		what = "The chain pays nothing before that"
-	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: kind, Ref: f.OutgoingID.String(),
 		Message: fmt.Sprintf("outgoing transaction %s was signed before the database was restored, may have been sent, and "+
-			"is not signed again: %v. If it is sure that it can never be included, run `bursar recovery give-up %s`. %s",
-			f.OutgoingID, cause, f.OutgoingID, what)})
+			"is not signed again: %v. %s", f.OutgoingID, cause, k.remedy(f, c, kind))})
+}
+
+// remedy says what may be done about a forgotten transaction that is not signed again.
+func (k Assessor) remedy(f store.ForgottenPayment, c content, kind string) string {
+	giveUp := fmt.Sprintf("run `bursar recovery give-up %s`", f.OutgoingID)
+	pays := k.paysWhom(c)
+	switch {
+	case pays != "" && kind == AlarmMayBeOut:
+		return "The chain pays nothing before it is: start the process whose signer signed it. It pays " + pays
+	case pays != "":
+		return "The chain pays nothing before it is. If another final transaction has spent what it spends, or what that was " +
+			"paid from, " + giveUp + ". It pays " + pays
+	case k.Capabilities.Model == chain.UTXOModel:
+		return "It pays nobody but you, and nothing waits for it. If no block has it, " + giveUp
+	}
+	return "It pays nobody but you, and the chain pays nothing before it is. If no block has it, " + giveUp
 }
 
 func closeNotSigned(ctx context.Context, tx *store.Tx, id bursar.ID) error {
@@ -135,14 +144,9 @@ func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.I
 		return fmt.Errorf("forgotten transaction %s: %w", id, store.ErrNotFound)
 	}
 	f := waiting[at]
-	if f.Altered {
-		return fmt.Errorf("forgotten transaction %s: %w", id, store.ErrAltered)
-	}
-	switch not, err := isNotSigned(ctx, tx, id); {
-	case err != nil:
+	others, err := k.mayBeGivenUp(ctx, tx, f)
+	if err != nil {
 		return err
-	case !not:
-		return fmt.Errorf("%w: outgoing transaction %s can still be signed again", ErrUnfit, id)
 	}
 	p, err := tx.Outgoing().Lock(ctx, id)
 	switch {
@@ -156,13 +160,41 @@ func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.I
 			return err
 		}
 	}
-	c, err := contentOf(f)
-	if err != nil {
-		return err
+	if others {
+		c, err := contentOf(f)
+		if err != nil {
+			return err
+		}
+		if err := k.alarmPaidElse(ctx, tx, f, c, "of outgoing transaction "+id.String(),
+			fmt.Errorf("an operator gave it up: %s", reason)); err != nil {
+			return err
+		}
 	}
-	if k.paysWhom(c) != "" {
-		err = k.alarmPaidElse(ctx, tx, f, c, "of outgoing transaction "+id.String(),
-			fmt.Errorf("an operator gave it up: %s", reason))
+	return errors.Join(closeNotSigned(ctx, tx, id), tx.ForgottenPayments().PutBack(ctx, f))
+}
+
+// mayBeGivenUp returns ErrUnfit unless an operator may give a forgotten transaction up, and reports whether it pays
+// others. One that pays others and that only its signer refuses may be in a mempool, and valid: its payments would be
+// made twice.
+func (k Assessor) mayBeGivenUp(ctx context.Context, tx *store.Tx, f store.ForgottenPayment) (others bool, err error) {
+	if f.Altered {
+		return false, fmt.Errorf("forgotten transaction %s: %w", f.OutgoingID, store.ErrAltered)
 	}
-	return errors.Join(err, closeNotSigned(ctx, tx, id), tx.ForgottenPayments().PutBack(ctx, f))
+	if others, err = paysOthers(f); err != nil {
+		return others, err
+	}
+	unproven, err := tx.Alarms().IsOpen(ctx, AlarmUnproven, f.OutgoingID.String())
+	if err != nil || unproven {
+		return others, err
+	}
+	refused, err := tx.Alarms().IsOpen(ctx, AlarmMayBeOut, f.OutgoingID.String())
+	switch {
+	case err != nil:
+		return others, err
+	case !refused:
+		return others, fmt.Errorf("%w: outgoing transaction %s can still be signed again", ErrUnfit, f.OutgoingID)
+	case others:
+		return others, fmt.Errorf("%w: outgoing transaction %s pays others, and may be included", ErrUnfit, f.OutgoingID)
+	}
+	return others, nil
 }
