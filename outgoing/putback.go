@@ -93,7 +93,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 		if became, err = book.PutBack(ctx, tx, f, signed); err != nil {
 			return err
 		}
-		return s.keepPrevious(ctx, tx, signed)
+		return errors.Join(s.keepPrevious(ctx, tx, signed), book.NoteNotSigned(ctx, tx, f, "", nil))
 	})
 	if err == nil {
 		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "outgoing", f.OutgoingID, "hash", signed.TxID,
@@ -110,7 +110,7 @@ func (s *Sender) endForgotten(ctx context.Context, lease store.Lease, f store.Fo
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return tx.ForgottenPayments().PutBack(ctx, f)
+		return errors.Join(s.assessor().NoteNotSigned(ctx, tx, f, "", nil), tx.ForgottenPayments().PutBack(ctx, f))
 	})
 	if err != nil {
 		return err

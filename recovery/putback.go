@@ -88,9 +88,6 @@ func (k Assessor) PutBack(
 	case p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved:
 		return "it is known already", tx.ForgottenPayments().PutBack(ctx, f)
 	}
-	if err := closeNotSigned(ctx, tx, f.OutgoingID); err != nil {
-		return "", err
-	}
 	ours, err := tx.Outgoing().SentAmong(ctx, f.Chain, []string{signed.TxID})
 	if err != nil {
 		return "", err

@@ -71,9 +71,13 @@ func (k Assessor) NoteNotSigned(
 	if err != nil {
 		return err
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: kind, Ref: f.OutgoingID.String(),
+	alarm := store.Alarm{Chain: f.Chain, Kind: AlarmUnproven, Ref: f.OutgoingID.String(),
 		Message: fmt.Sprintf("outgoing transaction %s was signed before the database was restored, may have been sent, and "+
-			"is not signed again: %v. %s", f.OutgoingID, cause, k.remedy(f, c, kind))})
+			"is not signed again: %v. %s", f.OutgoingID, cause, k.remedy(f, c, kind))}
+	if kind == AlarmMayBeOut {
+		alarm.Kind = AlarmMayBeOut
+	}
+	return tx.Alarms().Raise(ctx, alarm)
 }
 
 // remedy says what may be done about a forgotten transaction that is not signed again.
