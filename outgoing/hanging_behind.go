@@ -36,9 +36,9 @@ func (s *Sender) hangingBefore(
 	return first, found, err
 }
 
-// exchangeWithHanging has the hanging sweep for whose nonce a sweep waits collect what the sweep collects, and the sweep
-// hang instead: the deposit of one may be reorged out for good, and that of a later one come back. It reports whether
-// there was one.
+// exchangeWithHanging has the hanging sweep for whose nonce a sweep waits collect what the sweep collects, and the
+// sweep hang instead: the deposit of one may be reorged out for good, and that of a later one come back. It reports
+// whether there was one.
 func (s *Sender) exchangeWithHanging(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 ) (exchanged bool, err error) {

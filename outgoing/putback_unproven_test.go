@@ -89,8 +89,7 @@ func TestAPaymentThatCannotBeSignedAgainIsGivenUpByAnOperator(t *testing.T) {
 	})
 }
 
-// A forgotten transaction that pays nobody but us, and that cannot be signed again, holds up no recovery. If a block has
-// it after all, it is one of ours.
+// A forgotten transaction that pays nobody but us, and that cannot be signed again, holds up no recovery.
 func TestARecoveryDoesNotWaitForAConsolidationThatCannotBeSignedAgain(t *testing.T) {
 	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")

@@ -15,8 +15,9 @@ import (
 // A forgotten transaction is sometimes not signed again. The signer demands what made the UTXOs that it spends: where
 // the block that made one was replaced, and another transaction has spent what it was paid from, no node has it any
 // more; a restored database may not have it either, nor know what that was. Or an epoch has begun, and the signer does
-// not remember what it signed before. Nothing proves then that the transaction can never be included. If it spends UTXOs
-// and pays nobody but us, that harms nobody, and the recovery does not wait for it. Otherwise an operator gives it up.
+// not remember what it signed before. Nothing proves then that the transaction can never be included. If it spends
+// UTXOs and pays nobody but us, that harms nobody, and the recovery does not wait for it. Otherwise an operator may have
+// to give it up.
 
 // paysOthers reports whether a forgotten transaction pays anyone but us. One that somebody else wrote counts as such.
 func paysOthers(f store.ForgottenPayment) (bool, error) {
@@ -54,9 +55,9 @@ func isNotSigned(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) 
 	return false, nil
 }
 
-// NoteNotSigned raises the alarm about a forgotten transaction that cannot be signed again: AlarmUnproven if no node has
-// what made one of its UTXOs, AlarmMayBeOut if the signer refuses what is of an earlier epoch. It closes the alarms where
-// kind is "". Before the chain has been followed to its end, what made a UTXO may only not be found yet.
+// NoteNotSigned raises the alarm about a forgotten transaction that cannot be signed again: AlarmUnproven if no node
+// has what made one of its UTXOs, AlarmMayBeOut if the signer refuses what is of an earlier epoch. It closes the alarms
+// where kind is "". Before the chain has been followed to its end, what made a UTXO may only not be found yet.
 func (k Assessor) NoteNotSigned(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, kind string, cause error,
 ) error {
@@ -88,8 +89,8 @@ func (k Assessor) remedy(f store.ForgottenPayment, c content, kind string) strin
 	case pays != "" && kind == AlarmMayBeOut:
 		return "The chain pays nothing before it is: start the process whose signer signed it. It pays " + pays
 	case pays != "":
-		return "The chain pays nothing before it is. If another final transaction has spent what it spends, or what that was " +
-			"paid from, " + giveUp + ". It pays " + pays
+		return "The chain pays nothing before it is. If another final transaction has spent what it spends, or what that " +
+			"was paid from, " + giveUp + ". It pays " + pays
 	case k.Capabilities.Model == chain.UTXOModel:
 		return "It pays nobody but you, and nothing waits for it. If no block has it, " + giveUp
 	}
@@ -101,8 +102,8 @@ func closeNotSigned(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 		tx.Alarms().Resolve(ctx, AlarmMayBeOut, id.String()))
 }
 
-// usesForgotten reports whether an external spend uses exactly the UTXOs of a forgotten transaction that pays nobody but
-// us, and that a recovery has not waited for.
+// usesForgotten reports whether an external spend uses exactly the UTXOs of a forgotten transaction that pays nobody
+// but us, and that a recovery has not waited for.
 func (k Assessor) usesForgotten(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bool, error) {
 	if k.Capabilities.Model != chain.UTXOModel {
 		return false, nil

@@ -122,8 +122,8 @@ func (tx Outgoing) GiveSweep(ctx context.Context, id bursar.ID, from bursar.Outg
 	return tx.change(ctx, "give a sweep another asset", query, args...)
 }
 
-// ExchangeSweeps has a hanging sweep collect by the order of another signed one of its address, which hangs from then on
-// with the order of the first.
+// ExchangeSweeps has a hanging sweep collect by the order of another signed one of its address, which hangs from then
+// on with the order of the first.
 func (tx Outgoing) ExchangeSweeps(
 	ctx context.Context, hanging bursar.OutgoingTx, given []byte, other bursar.OutgoingTx, left []byte,
 ) error {
