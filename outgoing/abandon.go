@@ -29,13 +29,13 @@ const onceAbandon = recovery.OnceVoid
 // the hot wallet at a higher fee. On the account model this is possible for an adopted transaction whose bytes are not
 // known, and for one of the hot wallet of an earlier epoch: a second transaction uses its nonce. A transaction that is
 // stored as unsigned can be made void too once the alarm AlarmMayBeOut is open. At most one of the two can ever be
-// included. What the first
-// transaction pays is paid again only once the second one is final; if the first is included after all, it counts and
-// the second one ends. Abandon returns the ID of the second transaction.
+// included. What the first transaction pays is paid again only once the second one is final; if the first is included
+// after all, it counts and the second one ends. Abandon returns the ID of the second transaction. One that uses up a
+// lost nonce ends without a second one, and only if the final block has used the nonce: then the ID is zero.
 func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
 	switch capabilities := s.Chain.Capabilities(); {
 	case capabilities.Model == chain.AccountModel && capabilities.Lifetime.IsZero():
-		by, err = s.fillNonce(ctx, id)
+		by, err = s.voidNonce(ctx, id)
 	case capabilities.Model == chain.AccountModel:
 		err = fmt.Errorf("%w: transactions of chain %s expire", ErrCannotBeVoid, capabilities.ID)
 	default:
@@ -46,6 +46,22 @@ func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by b
 			"actor", a.Actor)
 	}
 	return by, err
+}
+
+// voidNonce is Abandon on a chain with nonces.
+func (s *Sender) voidNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
+	var p bursar.OutgoingTx
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		p, err = tx.Outgoing().Get(ctx, id)
+		return err
+	})
+	if err != nil {
+		return by, err
+	}
+	if isFilling(p) {
+		return by, s.abandonUsed(ctx, p)
+	}
+	return s.fillNonce(ctx, id)
 }
 
 // fillNonce requests a transaction with the nonce of another one whose bytes are not known, or which pays from the hot

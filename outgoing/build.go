@@ -38,7 +38,7 @@ func (s *Sender) build(
 	if err != nil {
 		return p, err
 	}
-	unsigned, err := s.buildFilling(ctx, p, request)
+	unsigned, err := s.buildVoiding(ctx, p, request)
 	if waits := s.refusedForNow(state, p, err); waits != nil {
 		return p, waits
 	}
@@ -160,7 +160,7 @@ func (s *Sender) cannotBuild(
 	case errors.As(cause, &dear):
 		return s.exceedsLimit(ctx, lease, p, request, bursar.WaitsForFee, cause)
 	case errors.Is(cause, chain.ErrExternalNonce) && isFilling(p):
-		return p, &WaitError{Reason: "its nonce is used in a block that is not recorded yet: " + cause.Error()}
+		return s.endIfUsed(ctx, lease, p, cause)
 	case errors.Is(cause, chain.ErrExternalNonce):
 		return p, s.halt(ctx, lease, p, cause)
 	}

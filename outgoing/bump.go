@@ -71,7 +71,7 @@ func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.Cha
 	if request.Kind != chain.KindSweep || kept.Payments[0].Amount.Less(request.Payments[0].Amount) {
 		request.Payments = kept.Payments
 	}
-	if unsigned, err = s.buildFilling(ctx, p, request); err != nil {
+	if unsigned, err = s.buildVoiding(ctx, p, request); err != nil {
 		return request, chain.UnsignedTx{}, fmt.Errorf("bump the fee: %w", err)
 	}
 	if !includesAll(unsigned.Reservations, before.Reservations) {

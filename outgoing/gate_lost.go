@@ -6,7 +6,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -39,23 +38,23 @@ func (s *Sender) noNonceLost(ctx context.Context, tx *store.Tx, p passage) error
 	}
 	filling, err := s.filling(ctx, tx, waitsFor) // another process may have found what this step did not
 	for _, by := range filling {
-		return &WaitError{Reason: waitsForFilling(by)}
+		return &WaitError{Reason: waitsForFilling(by[0])}
 	}
 	return err
 }
 
-// filling returns, by address, a transaction that uses up a lost nonce of a hot wallet and is not final.
+// filling returns, by address, the transactions that use up lost nonces of hot wallets and are not final.
 func (s *Sender) filling(
 	ctx context.Context, tx *store.Tx, hots []chain.Source,
-) (map[string]bursar.OutgoingTx, error) {
+) (map[string][]bursar.OutgoingTx, error) {
 	bases := make([]string, len(hots))
 	for i, from := range hots {
 		bases[i] = from.Base
 	}
 	open, err := tx.Outgoing().OpenFilling(ctx, s.Chain.Capabilities().ID, bases...)
-	by := map[string]bursar.OutgoingTx{}
+	by := map[string][]bursar.OutgoingTx{}
 	for _, p := range open {
-		by[p.Base] = p
+		by[p.Base] = append(by[p.Base], p)
 	}
 	return by, err
 }
@@ -63,51 +62,4 @@ func (s *Sender) filling(
 func waitsForFilling(by bursar.OutgoingTx) string {
 	return fmt.Sprintf("it waits until outgoing transaction %s, which uses up a nonce of %s that is lost, is final", by.ID,
 		by.Base)
-}
-
-// tooManyLost is why the nonces of an address are not used up.
-func tooManyLost(base string, n uint64) error {
-	return &WaitError{Reason: fmt.Sprintf("nothing is known of %d nonces of %s, more than a reorg loses: somebody may "+
-		"have changed the database", n, base)}
-}
-
-// sayNotFilled raises an alarm if a nonce of a hot wallet may be lost and cannot be used up, and closes it once there
-// is no trouble.
-func (s *Sender) sayNotFilled(ctx context.Context, lease store.Lease, base string, trouble error) error {
-	message := ""
-	if trouble != nil {
-		message = fmt.Sprintf("nothing is paid from a hot wallet, because a nonce of %s may be lost: %s", base,
-			s.describe(trouble))
-	}
-	said, known := s.memory.lostAlarms[base]
-	if known && said == message {
-		return nil
-	}
-	open := trouble != nil
-	if !open {
-		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-			open, err = tx.Alarms().IsOpen(ctx, recovery.AlarmNonceLost, base)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if open {
-		err := s.DB.Do(ctx, func(tx *store.Tx) error {
-			if _, err := tx.Leases().Fence(ctx, lease); err != nil {
-				return err
-			}
-			if trouble == nil {
-				return tx.Alarms().Resolve(ctx, recovery.AlarmNonceLost, base)
-			}
-			return tx.Alarms().Raise(ctx, store.Alarm{Chain: s.Chain.Capabilities().ID, Kind: recovery.AlarmNonceLost,
-				Ref: base, Message: message})
-		})
-		if err != nil {
-			return err
-		}
-	}
-	s.memory.lostAlarms[base] = message
-	return nil
 }

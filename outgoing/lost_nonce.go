@@ -53,39 +53,50 @@ func (s *Sender) fillLostNonces(ctx context.Context, lease store.Lease, state st
 	if _, can := s.nonceReader(); !can {
 		return nil
 	}
-	hots := s.hots()
-	known, filling := make([]knownNonces, len(hots)), map[string]bursar.OutgoingTx{}
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if filling, err = s.filling(ctx, tx, hots); err != nil {
-			return err
+	known, filling, unread := s.nonces(ctx, state.Final)
+	for _, from := range s.hots() {
+		lost, trouble := true, unread
+		if unread == nil {
+			lost, trouble = s.fillUnknown(ctx, lease, from, known[from.Base])
 		}
-		for i, from := range hots {
-			if known[i], err = s.knownNonces(ctx, tx, from.Base, state.Final); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, from := range hots {
-		lost, err := s.fillUnknown(ctx, lease, from, known[i])
-		if err != nil && stops(ctx, err) {
-			return err
+		if trouble != nil && stops(ctx, trouble) {
+			return trouble
 		}
 		if by, fills := filling[from.Base]; fills {
-			s.memory.lostNonces[from.Base] = waitsForFilling(by)
+			s.memory.lostNonces[from.Base] = waitsForFilling(by[0])
+			failed = errors.Join(failed, s.sayFillingLong(ctx, lease, by[0]))
 		} else if !lost {
 			s.memory.lostNonces[from.Base] = ""
 		}
-		said := s.sayNotFilled(ctx, lease, from.Base, err)
-		if held := (*WaitError)(nil); errors.As(err, &held) {
-			err = nil // the alarm says it
+		said := s.sayHotNotFilled(ctx, lease, from.Base, trouble)
+		if held := (*WaitError)(nil); errors.As(trouble, &held) {
+			trouble = nil // the alarm says it
 		}
-		failed = errors.Join(failed, err, said)
+		failed = errors.Join(failed, trouble, said)
 	}
 	return failed
+}
+
+// nonces reads, by address, what the database says of the nonces of the hot wallets, and what uses up lost ones.
+func (s *Sender) nonces(
+	ctx context.Context, final uint64,
+) (known map[string]knownNonces, filling map[string][]bursar.OutgoingTx, err error) {
+	hots := s.hots()
+	known = map[string]knownNonces{}
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if filling, err = s.filling(ctx, tx, hots); err != nil {
+			return err
+		}
+		for _, from := range hots {
+			k, err := s.knownNonces(ctx, tx, from.Base, final, filling[from.Base])
+			if err != nil {
+				return err
+			}
+			known[from.Base] = k
+		}
+		return nil
+	})
+	return known, filling, err
 }
 
 // knownNonces is what the database says of the nonces of an address.
@@ -94,9 +105,19 @@ type knownNonces struct {
 	final   store.Block // the recorded block that is final; read if any are unknown
 }
 
-func (s *Sender) knownNonces(ctx context.Context, tx *store.Tx, base string, final uint64) (k knownNonces, err error) {
-	id := s.Chain.Capabilities().ID
-	if k.unknown, err = tx.Nonces().Unknown(ctx, id, base); err != nil || len(k.unknown) == 0 {
+// knownNonces reads that. While transactions that use up lost nonces are in no block, the nonces below theirs that were
+// given back are not known either: no payment takes them before those are final, and they wait for them.
+func (s *Sender) knownNonces(
+	ctx context.Context, tx *store.Tx, base string, final uint64, filling []bursar.OutgoingTx,
+) (k knownNonces, err error) {
+	id, highest := s.Chain.Capabilities().ID, uint64(0)
+	for _, p := range filling {
+		resource, _ := recovery.Fills(p)
+		if nonce, is := nonceOf(base, resource); is && p.Height == 0 {
+			highest = max(highest, nonce)
+		}
+	}
+	if k.unknown, err = tx.Nonces().Unknown(ctx, id, base, highest); err != nil || len(k.unknown) == 0 {
 		return k, err
 	}
 	if k.final, err = tx.Blocks().At(ctx, id, final); err != nil {
@@ -106,7 +127,7 @@ func (s *Sender) knownNonces(ctx context.Context, tx *store.Tx, base string, fin
 }
 
 // fillBelow requests a transaction for each lost nonce of a deposit address below that of a sweep which waits for
-// long.
+// long. An alarm says what keeps it from that.
 func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	_, can := s.nonceReader()
 	if _, hot := s.hotAt(p.Base); hot || !can || state.Halted != "" {
@@ -117,12 +138,19 @@ func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.C
 		return err
 	}
 	var known knownNonces
-	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		known, err = s.knownNonces(ctx, tx, request.From.Base, state.Final)
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		filling, err := tx.Outgoing().OpenFilling(ctx, state.Chain, request.From.Base)
+		if err != nil {
+			return err
+		}
+		known, err = s.knownNonces(ctx, tx, request.From.Base, state.Final, filling)
 		return err
 	})
 	if err == nil {
 		_, err = s.fillUnknown(ctx, lease, request.From, known)
+	}
+	if err != nil && s.memory.lostBelow == nil {
+		s.memory.lostBelow = err
 	}
 	return err
 }
@@ -145,11 +173,15 @@ func (s *Sender) fillUnknown(
 	if highest < used {
 		return false, nil // used before the database was
 	}
+	if s.DB.Now().Before(s.memory.contradicted[from.Base]) {
+		return true, fmt.Errorf("a node says that the final block has not used nonce %d of %s, and another said that it had",
+			used, from.Base)
+	}
 	return true, s.fill(ctx, lease, from, used, known.final)
 }
 
 // fill requests a transaction for each nonce of an address that the final block has not used, and of which nothing is
-// known. It does nothing while a transaction waits to be put back: it may be the one.
+// known, unless there are too many.
 func (s *Sender) fill(
 	ctx context.Context, lease store.Lease, from chain.Source, used uint64, final store.Block,
 ) error {
@@ -158,24 +190,12 @@ func (s *Sender) fill(
 		if err != nil {
 			return err
 		}
-		waits, err := tx.ForgottenPayments().Any(ctx, state.Chain)
-		if err != nil || waits || state.Halted != "" {
-			return err
-		}
-		now, err := s.knownNonces(ctx, tx, from.Base, final.Height)
-		if err != nil || now.final != final || len(now.unknown) == 0 {
-			return err
-		}
-		lost, err := lostNonces(ctx, tx, state.Chain, from.Base, used, slices.Max(now.unknown))
+		lost, filling, err := s.lostNow(ctx, tx, state, from.Base, used, final)
 		if err != nil {
 			return err
 		}
-		filling, err := tx.Outgoing().OpenFilling(ctx, state.Chain, from.Base)
-		if err != nil {
-			return err
-		}
-		if n := len(lost) + len(filling); n > mostFilled {
-			return tooManyLost(from.Base, uint64(n))
+		if n := len(lost) + filling; n > mostFilled {
+			return tooManyLost(state.Chain, from.Base, len(lost))
 		}
 		for _, nonce := range lost[:min(len(lost), fillAtOnce)] {
 			if err := s.fillNonceOf(ctx, tx, from, nonce); err != nil {
@@ -186,84 +206,40 @@ func (s *Sender) fill(
 	})
 }
 
+// lostNow returns the nonces of an address that are lost, and how many are being used up. It returns none while a
+// transaction waits to be put back, because it may be the one, while the chain is halted, and if the block by which
+// used was asked for is not the recorded one any more.
+func (s *Sender) lostNow(
+	ctx context.Context, tx *store.Tx, state store.ChainState, base string, used uint64, final store.Block,
+) (lost []uint64, filling int, err error) {
+	waits, err := tx.ForgottenPayments().Any(ctx, state.Chain)
+	if err != nil || waits || state.Halted != "" {
+		return nil, 0, err
+	}
+	open, err := tx.Outgoing().OpenFilling(ctx, state.Chain, base)
+	if err != nil {
+		return nil, 0, err
+	}
+	now, err := s.knownNonces(ctx, tx, base, final.Height, open)
+	if err != nil || now.final != final || len(now.unknown) == 0 {
+		return nil, 0, err
+	}
+	lost, err = lostNonces(ctx, tx, state.Chain, base, used, slices.Max(now.unknown))
+	return lost, len(open), err
+}
+
 // lostNonces returns the nonces of an address from one up to another that nothing has. One that was given back is
 // among them: what is signed after it would wait for it, and it for what is lost.
 func lostNonces(
 	ctx context.Context, tx *store.Tx, id bursar.ChainID, base string, from, to uint64,
 ) ([]uint64, error) {
 	if to >= from+mostLost {
-		return nil, tooManyLost(base, to-from)
+		return nil, &WaitError{Reason: fmt.Sprintf("nothing is known of more than %d nonces of %s: somebody may have "+
+			"changed the database", mostLost, base)}
 	}
 	var all []uint64
 	for nonce := from; nonce <= to; nonce++ {
 		all = append(all, nonce)
 	}
 	return tx.Nonces().Unused(ctx, id, base, all)
-}
-
-// fillNonceOf requests the transaction that uses up a lost nonce, and raises an alarm about it.
-func (s *Sender) fillNonceOf(ctx context.Context, tx *store.Tx, from chain.Source, nonce uint64) error {
-	id, resource := s.Chain.Capabilities().ID, fmt.Sprintf("%s/%d", from.Base, nonce)
-	alarm := store.Alarm{Chain: id, Kind: recovery.AlarmNonceLost, Ref: resource}
-	p := bursar.OutgoingTx{Chain: id, Share: bursar.ShareTopUp}
-	request, why, err := s.fillerFrom(ctx, tx, from)
-	if _, hot := s.hotAt(from.Base); !hot {
-		p.Share, why, err = bursar.ShareSweep, "", nil
-		request = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindSweep, From: from, MaxFee: s.MaxFee,
-			Payments: []chain.Payment{{Address: bursar.Address{Base: s.Hot.Base}}}}
-	}
-	if err != nil {
-		return err
-	}
-	if why != "" {
-		return &WaitError{Reason: fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any "+
-			"more; what was signed after it waits. The nonce cannot be used up: %s", nonce, from.Base, why)}
-	}
-	native, err := s.Registry.Native(id)
-	if err != nil {
-		return err
-	}
-	p.Currency, p.Once = native.Code, recovery.OnceFill+resource+"/"+request.ID.String()
-	if _, err := insert(ctx, tx, p, request); err != nil {
-		return err
-	}
-	if p, err = tx.Outgoing().Get(ctx, request.ID); err != nil {
-		return err
-	}
-	if err := tx.Reservations().Reserve(ctx, p, []string{resource}); err != nil {
-		return err
-	}
-	if err := tx.Nonces().Use(ctx, id, from.Base, nonce); err != nil {
-		return err
-	}
-	s.log(tx, "a lost nonce is being used up", p, "nonce", nonce, "address", from.Base)
-	alarm.Message = fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any more; outgoing "+
-		"transaction %s uses the nonce up; until it is final, nothing is paid from a hot wallet there",
-		nonce, from.Base, p.ID)
-	return tx.Alarms().Raise(ctx, alarm)
-}
-
-// completeFilling gives a transaction the lost nonce that it uses up.
-func completeFilling(p bursar.OutgoingTx, request *chain.TxRequest) error {
-	resource, _ := recovery.Fills(p)
-	nonce, is := nonceOf(p.Base, resource)
-	if !is {
-		return fmt.Errorf("outgoing transaction %s uses up %q, which is no nonce of %s", p.ID, resource, p.Base)
-	}
-	request.Nonce = &nonce
-	return nil
-}
-
-// buildFilling builds a transaction, and one that uses up a lost nonce once more if its address holds nothing beside
-// what others take: they wait for it. A sweep takes what they would take then, and they are left hanging.
-func (s *Sender) buildFilling(
-	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest,
-) (chain.UnsignedTx, error) {
-	unsigned, err := s.Chain.Build(ctx, request)
-	var funds *chain.NeedsFundsError
-	if !isFilling(p) || !errors.As(err, &funds) || len(request.Reserved) == 0 {
-		return unsigned, err
-	}
-	request.Reserved = nil
-	return s.Chain.Build(ctx, request)
 }

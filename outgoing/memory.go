@@ -42,7 +42,10 @@ type memory struct {
 	// lostNonces has, by address of a hot wallet, why nothing new is signed from there in this step; "" if none of its
 	// nonces is lost. An address that this step has not looked at is not in it, and waits.
 	lostNonces map[string]string
-	lostAlarms map[string]string // by address, what an alarm says about nonces that cannot be used up; "": none is open
+	// contradicted has, by address, until when no nonce is used up, because nodes contradict each other about it.
+	contradicted  map[string]time.Time
+	nonceTroubles map[string]*nonceTrouble // by what the alarm about them is about
+	lostBelow     error                    // why, in this step, lost nonces of a deposit address were not used up
 
 	emptyTries map[bursar.CurrencyCode]emptyTry // what could not be moved under a compromise order
 }
@@ -57,7 +60,8 @@ func newMemory() memory {
 		askPreviousFrom:    map[string]uint64{},
 		coldMoveRestsUntil: map[bursar.CurrencyCode]time.Time{},
 		coldAlarmClosed:    map[bursar.CurrencyCode]bool{},
-		lostAlarms:         map[string]string{},
+		contradicted:       map[string]time.Time{},
+		nonceTroubles:      map[string]*nonceTrouble{},
 		emptyTries:         map[bursar.CurrencyCode]emptyTry{},
 	}
 }

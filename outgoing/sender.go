@@ -88,6 +88,7 @@ var (
 	openTasks = []task{
 		(*Sender).advanceAll,     // after newTasks, so that a payment is sent in the step that took it
 		(*Sender).alarmShortages, // after the attempts to build, which record what is missing
+		(*Sender).alarmLostBelow, // after the attempts to send, which look for lost nonces of deposit addresses
 	}
 )
 
@@ -95,7 +96,8 @@ var (
 // open outgoing transaction one step further. The work of one step is bounded, however many are open. An error of one
 // outgoing transaction does not hold up the others; it is stored with that transaction.
 func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
-	s.memory.auditedThisStep, s.memory.queueBlocked, s.memory.lostNonces = false, false, map[string]string{}
+	s.memory.auditedThisStep, s.memory.queueBlocked = false, false
+	s.memory.lostNonces, s.memory.lostBelow = map[string]string{}, nil
 	back := s.putBack(ctx, lease) // first: what was forgotten uses nonces and UTXOs that a new one would take
 	if back != nil && stops(ctx, back) {
 		return back

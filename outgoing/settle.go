@@ -103,11 +103,17 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 func (s *Sender) settleReservations(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
 ) error {
-	// Resources that only versions reserved which were not included are free again, before what is left is spent.
-	if err := tx.Reservations().Keep(ctx, p.ID, unsigned.Reservations); err != nil {
+	if err := recordUses(ctx, tx, p, unsigned); err != nil {
 		return err
 	}
-	if err := recordUses(ctx, tx, p, unsigned); err != nil {
+	if len(unsigned.Bytes) > 0 {
+		// Another replica, with marks of its own, may have signed one with the same UTXO or nonce, which now ends.
+		if err := tx.Reservations().Seize(ctx, p, unsigned.Reservations); err != nil {
+			return err
+		}
+	}
+	// Resources that only versions reserved which were not included are free again, before what is left is spent.
+	if err := tx.Reservations().Keep(ctx, p.ID, unsigned.Reservations); err != nil {
 		return err
 	}
 	if err := tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, true); err != nil {

@@ -237,6 +237,21 @@ func completeFiller(request *chain.TxRequest, first bursar.OutgoingTx) error {
 	return nil
 }
 
+// buildVoiding builds a transaction, and one that voids another one, or uses up a lost nonce, once more if its address
+// holds nothing beside what others take: they wait for it. A sweep takes what they would take then, and they are left
+// hanging.
+func (s *Sender) buildVoiding(
+	ctx context.Context, p bursar.OutgoingTx, request chain.TxRequest,
+) (chain.UnsignedTx, error) {
+	unsigned, err := s.Chain.Build(ctx, request)
+	var funds *chain.NeedsFundsError
+	if !isVoiding(p) || !errors.As(err, &funds) || len(request.Reserved) == 0 {
+		return unsigned, err
+	}
+	request.Reserved = nil
+	return s.Chain.Build(ctx, request)
+}
+
 // message says which transactions wait behind which, and which command ends that.
 func (j *blockage) message(p bursar.OutgoingTx, why string) string {
 	if len(j.halts) == 0 {

@@ -29,6 +29,23 @@ func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a outgoing.
 	return w.sender.Abandon(ctx, id, a)
 }
 
+// UseUpNonces has lost nonces of an address used up, as outgoing.Sender.UseUpNonces does. The service signs and sends
+// what uses them up.
+func (s *Service) UseUpNonces(
+	ctx context.Context, id bursar.ChainID, u outgoing.UseUp,
+) (lowest, highest uint64, err error) {
+	w, found := s.workers[id]
+	if !found {
+		return 0, 0, fmt.Errorf("chain %q is not configured", id)
+	}
+	address, err := w.chain.ParseAddress(u.Base)
+	if err != nil {
+		return 0, 0, fmt.Errorf("address %q: %w", u.Base, err)
+	}
+	u.Base = address.Base
+	return w.sender.UseUpNonces(ctx, u)
+}
+
 func (s *Service) workerOf(ctx context.Context, id bursar.ID) (w *worker, err error) {
 	var p bursar.OutgoingTx
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {

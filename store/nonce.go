@@ -52,8 +52,11 @@ func (tx Nonces) Free(ctx context.Context, chain bursar.ChainID, base string, no
 // Unknown returns nonces of an address, at the edges of what is known, of which nothing is known: no outgoing
 // transaction has them, no external spend has used them, and they were not given back. Edges are the nonces that are
 // under way or were given back, and the next one; what is looked at is the nonce right below each. Where a transaction
-// of the address is lost and a later one is not, the nonce of the lost one is below such an edge.
-func (tx Nonces) Unknown(ctx context.Context, chain bursar.ChainID, base string) ([]uint64, error) {
+// of the address is lost and a later one is not, the nonce of the lost one is below such an edge. Those that were given
+// back and are lower than a given one are unknown as well: it waits for them.
+func (tx Nonces) Unknown(
+	ctx context.Context, chain bursar.ChainID, base string, waiting uint64,
+) ([]uint64, error) {
 	edges, err := rows(ctx, tx.Tx, "list nonces", scanOne[string], `
 		SELECT base || '/' || next FROM nonces WHERE chain = $1 AND base = $2
 		UNION SELECT base || '/' || nonce FROM free_nonces WHERE chain = $1 AND base = $2
@@ -64,6 +67,13 @@ func (tx Nonces) Unknown(ctx context.Context, chain bursar.ChainID, base string)
 		return nil, err
 	}
 	var below []uint64
+	if waiting > 0 {
+		below, err = rows(ctx, tx.Tx, "list free nonces", scanOne[uint64],
+			`SELECT nonce FROM free_nonces WHERE chain = $1 AND base = $2 AND nonce < $3`, string(chain), base, int64(waiting))
+		if err != nil {
+			return nil, err
+		}
+	}
 	for _, edge := range edges {
 		text, _ := strings.CutPrefix(edge, base+"/")
 		nonce, err := strconv.ParseUint(text, 10, 63)

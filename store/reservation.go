@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 )
@@ -72,6 +73,21 @@ func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, reservatio
 		in.add(values{{"chain", string(p.Chain)}, {"resource", reservation}, {"outgoing_id", p.ID}})
 	}
 	return tx.insertRows(ctx, in)
+}
+
+// Seize makes reservations that a final transaction has used its own, whoever has them.
+func (tx Reservations) Seize(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
+	for some := range slices.Chunk(reservations, 500) {
+		args := []any{string(p.Chain), p.ID}
+		for _, reservation := range some {
+			args = append(args, reservation)
+		}
+		if _, err := tx.exec(ctx, "seize reservations", `UPDATE reservations SET outgoing_id = $2
+			WHERE chain = $1 AND outgoing_id <> $2 AND resource IN (`+list(len(some), 2)+`)`, args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Owners returns the outgoing transactions that hold some of the reservations, by reservation.

@@ -21,7 +21,8 @@ func (outgoingAbandonCommand) Help() string {
 		"final; if the first is included after all, it is the payment. Nobody is paid twice. On an EVM chain only a " +
 		"transaction whose bytes are unknown (alarm bytes_unknown), or one of the hot wallet of an earlier epoch, can be " +
 		"abandoned; others are bumped until they are included. One that is not stored as signed can be abandoned while the " +
-		"alarm may_be_out names it.\n\nExample:\n\n    bursar outgoing abandon 0193a6a0-0000-7000-8000-000000000000 " +
+		"alarm may_be_out names it. One that uses up a lost nonce ends without a replacement, if the final block has used " +
+		"that nonce.\n\nExample:\n\n    bursar outgoing abandon 0193a6a0-0000-7000-8000-000000000000 " +
 		"--reason 'stuck since Monday, no node takes it'"
 }
 
@@ -35,6 +36,9 @@ func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
 	by, err := s.AbandonOutgoing(ctx, cmd.ID, outgoing.Abandonment{Reason: cmd.Reason, Actor: cmd.Name()})
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
+	}
+	if by.IsZero() {
+		return c.Done(actFacts{"outgoingID": cmd.ID}, "outgoing transaction %s has ended: its nonce was used before", cmd.ID)
 	}
 	return c.Done(actFacts{"outgoingID": cmd.ID, "replacedBy": by},
 		"outgoing transaction %s is being replaced by %s, which the service sends", cmd.ID, by)

@@ -17,6 +17,7 @@ type recoveryCommands struct {
 	Adopt   recoveryAdoptCommand   `cmd:"" help:"Explain a payment that is missing from the database."`
 	Release recoveryReleaseCommand `cmd:"" help:"Resume a chain's payments without waiting any longer."`
 	GiveUp  recoveryGiveUpCommand  `cmd:"" help:"Stop waiting for a forgotten transaction that cannot be signed again."`
+	UseUp   recoveryUseUpCommand   `cmd:"" help:"Use up many lost nonces of an address."`
 	Begin   recoveryBeginCommand   `cmd:"" help:"Declare that the database was restored, or that its marks are lost."`
 	Join    recoveryJoinCommand    `cmd:"" help:"Create marks for another replica of a database that is current."`
 }

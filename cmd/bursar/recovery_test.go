@@ -103,3 +103,16 @@ func TestMarksAreCreatedAgain(t *testing.T) {
 		t.Errorf("got %s, want %q in it", got, "marks are kept here")
 	}
 }
+
+func TestManyNoncesAreUsedUpOnlyWhereTheyAreLost(t *testing.T) {
+	t.Parallel()
+	d := newSeededHarness(t, away)
+	const nobody = "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"
+	useUp := func(chain, address, nonces string) []string {
+		return []string{"recovery", "use-up", chain, address, "--nonces", nonces, "--reason", "a test"}
+	}
+	d.fails(exitUsage, "--nonces must be at least 1", useUp("bitcoin", nobody, "0")...)
+	d.fails(exitFailed, `chain "dogecoin" is not configured`, useUp("dogecoin", nobody, "140")...)
+	d.fails(exitFailed, `address "nonsense"`, useUp("bitcoin", "nonsense", "140")...)
+	d.fails(exitFailed, "no nonce can be lost on chain bitcoin", useUp("bitcoin", nobody, "140")...)
+}

@@ -74,6 +74,7 @@ func lostReservations(t *testing.T, db *store.DB) {
 	b.usedByOthers()
 	b.vanished()
 	b.madeVoid()
+	b.usedByOurs()
 }
 
 // The UTXOs that the outgoing transaction has reserved.
@@ -158,6 +159,31 @@ func (b *lostBench) madeVoid() {
 	b.final(b.parent, txOf(outpoint("7")), 42)
 	b.want(41, "another version was included, in a block that is not final", moved)
 	b.want(42, "another version was included", change, moved)
+}
+
+// usedByOurs looks at what another outgoing transaction has used, after madeVoid.
+func (b *lostBench) usedByOurs() {
+	b.Helper()
+	want := func(p bursar.OutgoingTx, final uint64, why string, want ...string) {
+		b.Helper()
+		b.record(func(tx *store.Tx) error {
+			got, err := tx.Reservations().UsedByOurs(ctx, p, []string{used, change, vanished, moved}, final)
+			if err == nil && !slices.Equal(got, want) {
+				b.Errorf("%s, up to block %d: used by ours are %v, want %v", why, final, got, want)
+			}
+			return err
+		})
+	}
+	seize := func(p bursar.OutgoingTx) {
+		b.record(func(tx *store.Tx) error { return tx.Reservations().Seize(ctx, p, []string{moved, outpoint("0")}) })
+	}
+	want(b.outgoing, 39, "the other one is in a block that is not final")
+	want(b.outgoing, 40, "the other one is final", moved)
+	want(b.void, 40, "it is that one itself")
+	seize(b.outgoing)
+	want(b.outgoing, 40, "it has them itself")
+	seize(b.parent)
+	want(b.outgoing, 100, "the other one is final in a version that was not signed here")
 }
 
 // final settles an outgoing transaction in the block at a height.

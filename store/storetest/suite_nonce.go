@@ -11,10 +11,11 @@ import (
 // unknownNonces holds the nonces that nothing is known of apart from those that are reserved, used or given back.
 func unknownNonces(t *testing.T, db *store.DB) {
 	const base, id = "0xpayer", bursar.Ethereum
+	waiting := uint64(0)
 	want := func(why string, want ...uint64) {
 		t.Helper()
 		do(t, db, func(tx *store.Tx) error {
-			got, err := tx.Nonces().Unknown(ctx, id, base)
+			got, err := tx.Nonces().Unknown(ctx, id, base, waiting)
 			if err == nil && !slices.Equal(got, want) {
 				t.Errorf("%s: unknown are %v, want %v", why, got, want)
 			}
@@ -37,6 +38,10 @@ func unknownNonces(t *testing.T, db *store.DB) {
 	want("below one that is under way", 4)
 	do(t, db, func(tx *store.Tx) error { return tx.Nonces().Free(ctx, id, base, 4) })
 	want("below one that was given back", 3)
+	waiting = 5
+	want("where another one waits for one that was given back", 3, 4)
+	waiting = 4
+	want("where another one waits for a lower one", 3)
 	do(t, db, func(tx *store.Tx) error {
 		return tx.UTXOs().RecordUsed(ctx, id, 10, store.TxInputs{TxID: "external", Inputs: []string{base + "/3"}})
 	})
