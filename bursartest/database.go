@@ -141,3 +141,26 @@ func (d Database) Outgoing(id bursar.ID) (p bursar.OutgoingTx) {
 	})
 	return p
 }
+
+// ComesBack gives a confirmed deposit another amount, as the same transaction in another block may.
+func (d Database) ComesBack(deposit bursar.Deposit, amount uint64) {
+	d.T.Helper()
+	d.Do(func(tx *store.Tx) error {
+		now, err := tx.Deposits().ByID(ctx, deposit.ID)
+		if err != nil {
+			return err
+		}
+		if err := tx.Deposits().SetStatus(ctx, now, bursar.DepositReversed); err != nil {
+			return err
+		}
+		again := now
+		again.Amount = bursar.Units(amount)
+		if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: again}); err != nil {
+			return err
+		}
+		if now, err = tx.Deposits().ByID(ctx, deposit.ID); err != nil {
+			return err
+		}
+		return tx.Deposits().SetStatus(ctx, now, bursar.DepositConfirmed)
+	})
+}

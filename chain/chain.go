@@ -189,6 +189,9 @@ type ExternalSpend struct {
 	// Inferred says that no endpoint could show whose outputs it spent, only that one input has the form of an outgoing
 	// transaction of ours, which anybody can make. It is an external spend only if Reservations names a UTXO of ours.
 	Inferred bool
+	// Delegates says that the transaction has an authorization which a key of ours signed (EIP-7702): from then on code
+	// controls an address of ours, also where the transaction failed. None of ours has one.
+	Delegates bool
 }
 
 // Watch says which addresses and transactions are ours. Pays and Sent may rarely report true for others; the core

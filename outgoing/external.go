@@ -149,6 +149,9 @@ func (e *Externals) haltForExternalSpend(
 ) error {
 	reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and was not made by this service",
 		x.TxID, b.Ref.Height, x.Base)
+	if x.Delegates {
+		reason += "; by an authorization (EIP-7702) in it, code controls an address of ours from now on, also if it failed"
+	}
 	e.Log.Error("unknown spend from an address of ours: the key may be compromised", "chain", e.Capabilities.ID,
 		"hash", x.TxID, "address", x.Base)
 	reason, err := tx.Halts().PutSharing(ctx, e.Capabilities.ID,

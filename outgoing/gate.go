@@ -44,6 +44,7 @@ type passage struct {
 	request    chain.TxRequest
 	step       step
 	lease      store.Lease
+	out        bool // it may have been signed before this step, so that its bytes may be anywhere
 }
 
 // gate returns a *WaitError that says why an outgoing transaction may not take its next step now, or nil if it may. It

@@ -8,7 +8,9 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // Books are audited before payments are made from them.
@@ -52,8 +54,15 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		ids = append(ids, o.ID)
 	}
 	if !slices.Equal(payments, p.request.Payments) {
+		if is, err := s.asSigned(ctx, tx, p); err != nil || is {
+			return err
+		}
 		return &WaitError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
 			"database"}
+	}
+	recalled, err := isOutAndRecalled(ctx, tx, p) // its hold has ended, and it goes on
+	if err != nil || recalled {
+		return errors.Join(err, s.notPaidAlready(ctx, tx, p, ids))
 	}
 	why, err := tx.Withdrawals().NotOwed(ctx, ids, s.Books != nil)
 	if err != nil {
@@ -67,10 +76,23 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 	return s.notPaidAlready(ctx, tx, p, ids)
 }
 
+// asSigned reports whether the fee of a transaction is bumped that was put back, and pays what it was signed for, as
+// the journal says: the database may lack the withdrawals or the refund that it pays. The bytes are out, its
+// replacement pays nobody else, and what has a later nonce waits behind it. One that expires is left to that.
+func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
+	if p.step != stepBump || !s.Chain.Capabilities().Lifetime.IsZero() {
+		return false, nil
+	}
+	signed, err := recovery.SignedFor(ctx, tx, p.outgoingTx)
+	return slices.ContainsFunc(signed, func(payments []chain.Payment) bool {
+		return len(payments) == len(p.request.Payments) && makesAll(payments, p.request.Payments)
+	}), err
+}
+
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the
 // database: only one signed transaction pays a withdrawal, whatever the database says about it.
 func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {
-	if err := notRefunded(ctx, tx, p); err != nil || s.Marks == nil {
+	if err := s.notRefunded(ctx, tx, p); err != nil || s.Marks == nil {
 		return err
 	}
 	other, err := s.Marks.PaidBy(ctx, tx, p.outgoingTx, orders)
@@ -94,9 +116,9 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 		"in the database", other)}
 }
 
-// notRefunded holds back a refund of a deposit that another transaction has refunded by the journal, where an operator
-// has explained that otherwise: it may have been requested again, for another address.
-func notRefunded(ctx context.Context, tx *store.Tx, p passage) error {
+// notRefunded holds back a refund of a deposit that another transaction has refunded, by the journal, or may have: it
+// was requested again before an operator had explained the other one. What may be out goes on where nothing is sure.
+func (s *Sender) notRefunded(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.outgoingTx.Share != bursar.ShareRefund {
 		return nil
 	}
@@ -104,10 +126,18 @@ func notRefunded(ctx context.Context, tx *store.Tx, p passage) error {
 	if err != nil {
 		return store.IgnoreNotFound(err)
 	}
-	x, err := tx.ForgottenPayments().PaidAs(ctx, n.DepositID)
-	if err != nil || x.OutgoingID == p.outgoingTx.ID {
-		return store.IgnoreNotFound(err)
+	d, err := tx.Deposits().ByID(ctx, n.DepositID)
+	if err != nil {
+		return err
 	}
-	return &WaitError{Reason: fmt.Sprintf("the journal says that transaction %s refunded deposit %s: cancel this refund, "+
-		"and keep the deposit, which makes up for what was booked of that transaction", x.TxID, n.DepositID)}
+	var ours []string
+	for _, hot := range s.hots() {
+		ours = append(ours, hot.Base)
+	}
+	why, byJournal, err := unattributed.Refunded(ctx, tx, n, d, ours)
+	if err != nil || why == "" || !byJournal && (p.step == stepBump || p.out) {
+		return err
+	}
+	return &WaitError{Reason: why + ": cancel this refund, and keep the deposit, which makes up for what was booked of " +
+		"that transaction"}
 }

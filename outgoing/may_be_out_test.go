@@ -13,6 +13,28 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
+// losesTheBytes has what waits signed, and the commit lost that stores the bytes: they may be out. It returns the
+// journal, which has the signature.
+func (r *harness) losesTheBytes(notify func(chain.UnsignedTx)) *recordingMarks {
+	r.T.Helper()
+	d := &recordingMarks{Signer: watched{r.Sender.Signer, notify}}
+	r.Sender.Signer, r.Sender.Marks = d, journalOf{d}
+	lost := errors.New("the connection broke")
+	d.halt = func() {
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
+			if at == store.Committing {
+				return lost
+			}
+			return nil
+		}})
+	}
+	if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, lost) {
+		r.T.Fatalf("the step ends with %v, want %v", err, lost)
+	}
+	r.Sender.DB, d.halt = r.DB, nil
+	return d
+}
+
 // The commit that stored the bytes of a signature is lost, and then the signer refuses to sign again, for any reason:
 // the bytes may be out, so the transaction keeps its place in the journal and what it uses, and pays once in the end.
 func TestARefusalForgetsNothingThatMayBeOut(t *testing.T) {
@@ -24,23 +46,8 @@ func TestARefusalForgetsNothingThatMayBeOut(t *testing.T) {
 				r.Prepare()
 				r.Settle()
 				w := r.Order(300_000_000, r.Chain.Named("outside"))
-				d := &recordingMarks{Signer: r.Sender.Signer}
 				var first chain.UnsignedTx
-				d.Signer = watched{d.Signer, func(u chain.UnsignedTx) { first = u }}
-				r.Sender.Signer, r.Sender.Marks = d, journalOf{d}
-				lost := errors.New("the connection broke")
-				d.halt = func() {
-					r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
-						if at == store.Committing {
-							return lost
-						}
-						return nil
-					}})
-				}
-				if err := r.Sender.Step(ctx, r.Lease); !errors.Is(err, lost) {
-					t.Fatalf("the step ends with %v, want %v", err, lost)
-				}
-				r.Sender.DB, d.halt = r.DB, nil
+				d := r.losesTheBytes(func(u chain.UnsignedTx) { first = u })
 				d.signer = &signer.RefusalError{Reason: reason, Detail: "of a test"}
 				for range 3 {
 					_ = r.Sender.Step(ctx, r.Lease) // whether it is an error or a reason to wait depends on the refusal

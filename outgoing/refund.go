@@ -98,12 +98,24 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 }
 
 // nameRefund records the transaction that pays a refund. It returns an error for a refund that was called back while it
-// was signed: those bytes are then neither stored nor sent.
-func (s *Sender) nameRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
-	if err := mayBeSigned(ctx, tx, p); err != nil {
-		return err
+// was signed: those bytes are then neither stored nor sent. If the same bytes may be out, the refund goes on.
+func (s *Sender) nameRefund(ctx context.Context, tx *store.Tx, p passage, txID string) error {
+	if !p.out {
+		if err := mayBeSigned(ctx, tx, p.outgoingTx); err != nil {
+			return err
+		}
 	}
-	return unattributed.Sign(ctx, tx, p.ID, txID)
+	return unattributed.Sign(ctx, tx, p.outgoingTx.ID, txID)
+}
+
+// isOutAndRecalled reports whether a refund was called back that may have been signed: it goes on, and its deposit is
+// not resolved before it has ended.
+func isOutAndRecalled(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
+	if !p.out || p.outgoingTx.Share != bursar.ShareRefund {
+		return false, nil
+	}
+	n, err := tx.Resolutions().RefundPaidBy(ctx, p.outgoingTx.ID)
+	return err == nil && n.Status == bursar.ResolutionFailed, store.IgnoreNotFound(err)
 }
 
 // settleRefund has a final refund to a sender booked as paid, or failed if the chain proves that it was not paid.

@@ -28,10 +28,11 @@ func (s *Sender) sign(
 	if err != nil {
 		return p, err
 	}
-	if err := s.checkGate(ctx, passage{outgoingTx: p, request: request, step: stepSign, lease: lease}); err != nil {
+	out := s.mayBeOut(p) // the commit that stored the bytes of an earlier signature was lost
+	at := passage{outgoingTx: p, request: request, step: stepSign, lease: lease, out: out}
+	if err := s.checkGate(ctx, at); err != nil {
 		return p, err
 	}
-	out := s.mayBeOut(p) // the commit that stored the bytes of an earlier signature was lost
 	if s.Marks != nil {
 		if err := s.Marks.Sign(ctx, lease, p.ID); err != nil {
 			return p, fmt.Errorf("count the signature: %w", err)
@@ -53,8 +54,7 @@ func (s *Sender) sign(
 		return s.cannotSign(ctx, lease, p, request, unsigned, err)
 	}
 	delete(s.memory.pauses, p.ID)
-	after, err := s.storeVersion(ctx, passage{outgoingTx: p, request: request, step: stepSign, lease: lease},
-		signedVersion{unsigned: unsigned, signed: signed}, bursar.OutgoingSigned)
+	after, err := s.storeVersion(ctx, at, signedVersion{unsigned: unsigned, signed: signed}, bursar.OutgoingSigned)
 	var waiting *WaitError
 	if s.Marks != nil && !out &&
 		(errors.As(err, &waiting) || errors.Is(err, unattributed.ErrRecalled) ||
@@ -94,7 +94,9 @@ func (s *Sender) storeVersion(
 		if now.Height > 0 {
 			return nil
 		}
-		if err := s.gate(ctx, tx, passage{outgoingTx: now, request: p.request, step: p.step, lease: p.lease}); err != nil {
+		again := p
+		again.outgoingTx = now
+		if err := s.gate(ctx, tx, again); err != nil {
 			return err
 		}
 		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // the change of a version that this one replaces
@@ -120,7 +122,7 @@ func (s *Sender) storeVersion(
 		if err := s.nameWithdrawals(ctx, tx, now.ID, v.signed.TxID); err != nil {
 			return err
 		}
-		if err := s.nameRefund(ctx, tx, now, v.signed.TxID); err != nil {
+		if err := s.nameRefund(ctx, tx, again, v.signed.TxID); err != nil {
 			return err
 		}
 		now.Unsigned, now.Error, now.TxID, now.SentAt = text, "", v.signed.TxID, v.at

@@ -61,11 +61,8 @@ func (k Assessor) amendByJournal(ctx context.Context, tx *store.Tx, x store.Exte
 	return k.amend(ctx, tx, x, a)
 }
 
-// dueAsSigned is due for what has the destination that was signed for, in a currency that is configured.
+// dueAsSigned is due for what has the destination that was signed for.
 func (k Assessor) dueAsSigned(ctx context.Context, tx *store.Tx, j journaled) (bool, error) {
-	if _, err := k.Registry.Get(j.Currency); err != nil {
-		return false, nil
-	}
 	due, err := k.due(ctx, tx, j)
 	if err != nil || !due {
 		return false, err

@@ -28,7 +28,8 @@ func sendsARefund(r *bursartest.OneChain) (d bursar.Deposit, n bursar.Resolution
 }
 
 // refundedTwice has a refund made, restores a database from before it was requested, resumes the chain with a loss, has
-// the refund requested again for another address or the same, and puts the first one back.
+// the refund requested again for another address or the same, by an operator who says that the first one paid something
+// else, and puts the first one back.
 func refundedTwice(r *bursartest.OneChain, to string) (d bursar.Deposit, first bursar.Resolution) {
 	r.T.Helper()
 	d, first, before, file := sendsARefund(r)
@@ -37,9 +38,11 @@ func refundedTwice(r *bursartest.OneChain, to string) (d bursar.Deposit, first b
 	r.Halt(byAnn)
 	r.Follower.Current = func() bool { return true }
 	r.CatchUp()
-	_, err := r.SettleExternal()
+	taken, err := r.SettleExternal()
 	r.Must(err)
-	r.SendBack(d, to)
+	_, err = r.Unattributed().Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.Chain.Named(to),
+		Note: taken[0].TxID + " was not for it"})
+	r.Must(err)
 	r.Guarded(file)
 	r.Follower.Wait = bursartest.LongWait
 	r.Resume(byAnn)

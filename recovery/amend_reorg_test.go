@@ -35,8 +35,8 @@ func lossInNoBlock(r *bursartest.OneChain, file, before, txID string) []store.Ex
 }
 
 // What a transaction paid was booked as a loss, its block is reorged out, and then it is put back: it is sent again,
-// and will pay. The money of the withdrawal that it pays is not given back meanwhile. Once it is in a block it is
-// linked; if it expires instead, another one pays.
+// and will pay, or its replacement at a higher fee. The money of the withdrawal that it pays is not given back
+// meanwhile. Once it is in a block it is linked; if it expires instead, another one pays.
 func TestWhatTheJournalSaysIsPaidIsNotGivenBackAfterAReorg(t *testing.T) {
 	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -58,9 +58,11 @@ func TestWhatTheJournalSaysIsPaidIsNotGivenBackAfterAReorg(t *testing.T) {
 			r.Must(r.Resolve(recovery.Answer{Item: taken[0].Number, Withdrawals: []bursar.ID{paid.ID}, Actor: "ann"}))
 		}
 		r.Settle()
-		if expired { // another one pays
-			paid = r.Now(paid)
+		now := r.Now(paid)
+		if !expired && now.OutgoingID != taken[0].OutgoingID {
+			t.Errorf("it is paid by outgoing transaction %s, want a version of %s", now.OutgoingID, taken[0].OutgoingID)
 		}
+		paid = now // with a nonce its fee was bumped meanwhile
 		bothPaid(r, paid, waits)
 	})
 }

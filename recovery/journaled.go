@@ -108,3 +108,20 @@ func (c content) pays() []journaled {
 	}
 	return append(slices.Clone(c.Withdrawals), *c.Refund)
 }
+
+// SignedFor returns the payments that an outgoing transaction was signed for, as the journal says, for each of its
+// entries: it was put back, and the database may lack what ordered them.
+func SignedFor(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (list [][]chain.Payment, err error) {
+	entries, err := tx.ForgottenPayments().Behind(ctx, p.Chain, p.ID)
+	for _, f := range entries {
+		if f.Altered {
+			continue // somebody without the key of the books wrote it
+		}
+		signed, _, err := SignAgainInputs(f)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, signed.Payments)
+	}
+	return list, err
+}

@@ -92,7 +92,7 @@ func (k Assessor) endOther(ctx context.Context, tx *store.Tx, f store.ForgottenP
 	if err != nil {
 		return err
 	}
-	return unattributed.Fail(ctx, tx, n, "a refund of it was signed before the database was restored, and is sent again")
+	return unattributed.FailForEarlier(ctx, tx, n)
 }
 
 // isRefund reports whether a refund of the journal's deposit is the one that was signed for, or one that was requested

@@ -131,10 +131,39 @@ func TestARefundThatWasPutBackEndsAnotherOne(t *testing.T) {
 					if n := r.Resolution(d); n.Status != bursar.ResolutionFailed {
 						t.Errorf("the second refund is %s, want %s", n.Status, bursar.ResolutionFailed)
 					}
+					said(r, "unattributed", "keep the deposit if that one is paid", "resolve the deposit again")
 					bearsTheLoss(r)
 					onlyKept(r, d, first)
 				})
 			})
 		}
 	}
+}
+
+// said checks that the only alarm of a kind says one thing, and not another.
+func said(r *bursartest.OneChain, kind, says, not string) {
+	r.T.Helper()
+	r.View(func(tx *store.Tx) error {
+		list, err := tx.Alarms().OfKind(ctx, kind)
+		if len(list) != 1 || !strings.Contains(list[0].Message, says) || strings.Contains(list[0].Message, not) {
+			r.T.Errorf("alarms are %+v, want one with %q and without %q", list, says, not)
+		}
+		return err
+	})
+}
+
+// Another refund of the deposit is sent when the journal is looked at. The first one is not sent again, and the alarm
+// about it does not have the operator keep a deposit that is being refunded.
+func TestARefundThatIsNotPutBackKeepsNothing(t *testing.T) {
+	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
+		d, _ := refundForgotten(r, func(d bursar.Deposit) {
+			r.Sender.Marks = nil
+			r.SendBack(d, "other")
+			r.Step()
+		})
+		if n := r.Resolution(d); n.Status != bursar.ResolutionSigned {
+			t.Errorf("the second refund is %s, want %s", n.Status, bursar.ResolutionSigned)
+		}
+		said(r, recovery.AlarmNotPutBack, "which came by "+d.TxID, "keep")
+	})
 }

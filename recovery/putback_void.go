@@ -81,7 +81,7 @@ func (k Assessor) askWhatItPaid(
 	}
 	list := make([]string, len(missing))
 	for i, j := range missing {
-		list[i] = k.name(j)
+		list[i] = k.nameUnknown(j)
 	}
 	why := "its payments are missing from the database: " + strings.Join(list, "; ")
 	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{
@@ -108,14 +108,21 @@ func (k Assessor) askWhatItPaid(
 // name describes a forgotten withdrawal or refund: "withdrawal … of account …, 0.6 BTC to bc1…".
 func (k Assessor) name(j journaled) string {
 	paid := fmt.Sprintf("%s to %s", k.Registry.Text(j.Currency, j.Amount), j.Address)
-	if !j.Deposit.IsZero() {
-		if j.Came == "" {
-			return fmt.Sprintf("refund %s of deposit %s, %s", j.ID, j.Deposit, paid)
-		}
-		return fmt.Sprintf("refund %s of deposit %s, which came by %s, %s; keep that deposit, also under another ID", j.ID,
-			j.Deposit, j.Came, paid)
+	switch {
+	case j.Deposit.IsZero():
+		return fmt.Sprintf("withdrawal %s of account %s, %s", j.ID, j.Account, paid)
+	case j.Came == "":
+		return fmt.Sprintf("refund %s of deposit %s, %s", j.ID, j.Deposit, paid)
 	}
-	return fmt.Sprintf("withdrawal %s of account %s, %s", j.ID, j.Account, paid)
+	return fmt.Sprintf("refund %s of deposit %s, which came by %s, %s", j.ID, j.Deposit, j.Came, paid)
+}
+
+// nameUnknown is name for what the database may lack. The deposit of a refund is then to be kept.
+func (k Assessor) nameUnknown(j journaled) string {
+	if j.Came == "" {
+		return k.name(j)
+	}
+	return k.name(j) + "; keep that deposit, also under another ID"
 }
 
 // ResolveUnpaid closes the question what a transaction paid that can never be included: it has paid nobody.

@@ -141,8 +141,8 @@ func (k Assessor) payByJournal(ctx context.Context, tx *store.Tx, f store.Forgot
 
 // explainByJournal says of a transaction that was recognised in a block, and of which it was unclear what it paid, that
 // it paid the withdrawals or the refund of its entry in the journal, also where somebody changed a destination in the
-// database since. Where an amount is another, or anything else does not fit, it stays unclear, and an operator has to
-// say what it paid.
+// database since. Where an amount is another, the currency is not configured any more, or anything else does not fit,
+// it stays unclear, and an operator has to say what it paid.
 func (k Assessor) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, c content) error {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -191,8 +191,11 @@ func (k Assessor) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.
 }
 
 // due reports whether a withdrawal or refund of the journal waits in the database with the amount that it was signed
-// for, and nothing is reserved or signed for it.
+// for, in a currency that is configured, and nothing is reserved or signed for it.
 func (k Assessor) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) {
+	if _, err := k.Registry.Get(j.Currency); err != nil {
+		return false, nil
+	}
 	var by bursar.ID
 	if j.Deposit.IsZero() {
 		w, err := tx.Withdrawals().Lock(ctx, j.ID)

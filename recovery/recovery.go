@@ -63,8 +63,9 @@ type Finding struct {
 // transaction that makes exactly the payments due in this database is always adopted. forgot says that the database is,
 // or may be, older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and
 // anything else is unclear. One with a nonce that was lost, and that a transaction of ours was to use up, is adopted by
-// its shape even so, and by nothing else. An external spend that has halted the chain before, and is included again
-// after a reorg, keeps its verdict: an operator settles it.
+// its shape even so, and by nothing else. One that gives code control of an address of ours is none of ours, whatever
+// else it does. An external spend that has halted the chain before, and is included again after a reorg, keeps its
+// verdict: an operator settles it.
 func (k Assessor) Assess(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
 ) (Finding, error) {
@@ -73,7 +74,10 @@ func (k Assessor) Assess(
 		return Finding{}, err
 	}
 	found := Finding{Verdict: ExternalTx, Reason: known.Reason}
-	if err = nil; known.Status != store.ExternalHalted {
+	switch err = nil; {
+	case x.Delegates: // before anything that it pays, or the nonce that it uses, makes it look like one of ours
+		found.Reason = "it has an authorization by which code controls an address of ours, and no transaction of ours has one"
+	case known.Status != store.ExternalHalted:
 		found, err = k.assess(ctx, tx, b, x, forgot)
 	}
 	if err != nil {

@@ -88,7 +88,7 @@ func (k Assessor) leaveToJournal(
 ) (store.ExternalSpend, error) {
 	names := make([]string, len(paid))
 	for i, j := range paid {
-		names[i] = k.name(j)
+		names[i] = k.nameUnknown(j)
 	}
 	x.Status = store.ExternalUnclear
 	x.Reason = "the journal says that it pays " + strings.Join(names, "; ") + ": that is recorded once it is put back"

@@ -55,8 +55,9 @@ type history struct {
 	requests  int
 	outsides  map[bursar.ChainID][]string // external payments that a reorg may drop
 	dropped   map[bursar.ChainID][]string
-	assigned  map[string]int   // customer by deposit that an operator assigned
-	decided   []bursar.Deposit // unattributed ones, at the end
+	assigned  map[string]int                  // customer by deposit that an operator assigned
+	decided   []bursar.Deposit                // unattributed ones, at the end
+	held      map[bursar.ID]bursar.Resolution // refunds that were held and cancelled, by deposit
 	below     []bursar.ID
 	gone      []string        // payments that were double-spent
 	final     map[string]bool // transactions that were in a final block once
@@ -118,7 +119,8 @@ func run(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
 		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
 		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{},
-		dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}, undone: map[bursar.ID]int{}}
+		dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}, undone: map[bursar.ID]int{},
+		held: map[bursar.ID]bursar.Resolution{}}
 	config := replicas.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log,
 		Rotates: p.rotates()}
 	if s.Service != nil {

@@ -76,6 +76,7 @@ func (h *history) settle(round int) bool {
 	h.keepAll()
 	h.releaseAll()
 	h.explainAll()
+	h.endHeld()
 	h.abandonLost(round)
 	h.giveUpForgotten(round)
 	for _, c := range h.Chains {
@@ -91,7 +92,7 @@ func (h *history) settle(round int) bool {
 	h.audit(Event{})
 	h.Clock.Advance(time.Duration(20+round*round*10) * time.Second)
 	h.fail(h.Scheduler.Drain(func() { h.Clock.Advance(20 * time.Second) }))
-	return round > 1 && len(h.open) == 0 && h.unfinished() == ""
+	return round > 1 && len(h.open)+len(h.held) == 0 && h.unfinished() == ""
 }
 
 // keepAll makes the operator keep what came to a shared address without a tag, because operator funds arrive like

@@ -115,6 +115,16 @@ func (tx ExternalSpends) Unexplained(ctx context.Context, chain bursar.ChainID, 
 		WHERE chain = $1 AND (status <> 'adopted' OR booked <> '') ORDER BY number LIMIT $2`, string(chain), limit)
 }
 
+// NotExplained returns the external spends of a chain, in blocks from a height on or in none now, that are not known to
+// have paid what somebody requested: an operator has said how to book what they paid, or they have halted the chain.
+func (tx ExternalSpends) NotExplained(
+	ctx context.Context, chain bursar.ChainID, from uint64,
+) ([]ExternalSpend, error) {
+	return externalColumns.rows(ctx, tx.Tx, "list external spends that nobody requested", `FROM external_spends
+		WHERE chain = $1 AND (height >= $2 OR height = 0) AND (status = 'halted' AND height > 0 OR booked <> '' AND `+
+		mayHavePaid+`) ORDER BY number`, string(chain), int64(from))
+}
+
 // AnyUnclear reports whether an operator has to say of an external spend of a chain what it was.
 func (tx ExternalSpends) AnyUnclear(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
 	err = tx.row(ctx, "look for unclear external spends", `SELECT EXISTS (

@@ -155,18 +155,46 @@ func (tx ForgottenPayments) Left(
 	return true, found[0].KnownAs, nil
 }
 
+// Behind returns what the journal said of an outgoing transaction that was put back, or that a forgotten one became:
+// more than one entry if it was forgotten more than once.
+func (tx ForgottenPayments) Behind(
+	ctx context.Context, chain bursar.ChainID, outgoing bursar.ID,
+) ([]ForgottenPayment, error) {
+	return rows(ctx, tx.Tx, "read what the journal said of an outgoing transaction", tx.forgotten,
+		forgottenPaymentColumns.query+`FROM forgotten_payments WHERE chain = $1 AND put_back_at > 0
+		AND COALESCE(known_as, outgoing_id) = $2 ORDER BY number`, string(chain), outgoing)
+}
+
 // PaidAs returns the external spend that paid a withdrawal or made a refund, as the journal says, of which an operator
 // has not said so: a forgotten transaction for it became one, or was put back under its own ID, and something that it
 // paid is booked otherwise. One whose block was reorged out may be included again until it is abandoned, and one that
-// failed may pay in another block until that is final. A refund is named by its ID or by that of its deposit. It
-// returns ErrNotFound if there is none.
+// failed may pay in another block until that is final. It returns ErrNotFound if there is none.
 func (tx ForgottenPayments) PaidAs(ctx context.Context, order bursar.ID) (ExternalSpend, error) {
+	return tx.paidAs(ctx, `content LIKE $1`, quoted(order))
+}
+
+// RefundedAs is PaidAs for the refund of a deposit. The journal has the refund by the deposit's ID, or by the
+// transaction and output by which the deposit came: an older database reads the deposit again under another ID. An
+// output is one of its asset: a transfer of a token may have the number of one of the native asset.
+func (tx ForgottenPayments) RefundedAs(ctx context.Context, d bursar.Deposit) (ExternalSpend, error) {
+	came := fmt.Sprintf(`%%"came":"%s/%d","currency":"%s"%%`, d.TxID, d.Output, d.Currency)
+	return tx.paidAs(ctx, `(content LIKE $1 OR chain = $2 AND content LIKE $3)`, quoted(d.ID), string(d.Chain), came)
+}
+
+// quoted is the pattern of a content that names an order or a deposit.
+func quoted(id bursar.ID) string { return `%"` + id.String() + `"%` }
+
+// paidAs looks at every row: there are as many as were ever forgotten, which are few, and it is called for what the
+// journal outside the database has paid, for refunds and for the resolutions of operators.
+func (tx ForgottenPayments) paidAs(ctx context.Context, is string, args ...any) (ExternalSpend, error) {
 	return externalColumns.one(ctx, tx.Tx, "look up what paid an order", `FROM external_spends
 		WHERE booked <> '' AND outgoing_id IN (SELECT COALESCE(known_as, outgoing_id) FROM forgotten_payments
-		WHERE put_back_at > 0 AND content LIKE $1) AND EXISTS (SELECT 1 FROM outgoing_txs o
-		WHERE o.id = external_spends.outgoing_id AND (external_spends.height > 0 OR o.status <> 'abandoned')
-		AND NOT (o.failed AND o.status = 'final')) ORDER BY number LIMIT 1`, "%\""+order.String()+"\"%")
+		WHERE put_back_at > 0 AND `+is+`) AND `+mayHavePaid+` ORDER BY number LIMIT 1`, args...)
 }
+
+// mayHavePaid says of an external spend that its outgoing transaction has paid, or still may.
+const mayHavePaid = `EXISTS (SELECT 1 FROM outgoing_txs o WHERE o.id = external_spends.outgoing_id
+	AND (external_spends.height > 0 OR o.status <> 'abandoned') AND NOT (o.failed AND o.status = 'final'))`
 
 // PutBack notes that a forgotten outgoing transaction is known again, as f.KnownAs if that is not its own ID.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f ForgottenPayment) error {

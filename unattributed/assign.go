@@ -61,7 +61,7 @@ func (s *Service) assign(ctx context.Context, id bursar.ID, note string, done []
 		if err := tx.Recoveries().Refuse(ctx, d.Chain); err != nil {
 			return n, err
 		}
-		if err := notRefunded(ctx, tx, d); err != nil {
+		if err := notRefunded(ctx, tx, n, d, at); err != nil {
 			return n, err
 		}
 		d, wallet, err := owner(tx, d)

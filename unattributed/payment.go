@@ -118,6 +118,17 @@ func FailPaidBy(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, reason 
 // Its deposit is unresolved again, unless the deposit itself has been reorged out. reason is shown to the operator. A
 // refund that has already failed is left unchanged.
 func Fail(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string) error {
+	return fail(ctx, tx, n, reason, "resolve the deposit again")
+}
+
+// FailForEarlier is Fail for a refund that is not signed, because an earlier one of its deposit, which a restored
+// database had forgotten, is sent again.
+func FailForEarlier(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
+	return fail(ctx, tx, n, "a refund of it was signed before the database was restored, and is sent again",
+		"keep the deposit if that one is paid, and otherwise resolve it again once that one has ended")
+}
+
+func fail(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason, then string) error {
 	if n.Status == bursar.ResolutionFailed {
 		return nil
 	}
@@ -146,6 +157,5 @@ func Fail(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string)
 		return nil // the alarm is raised if the deposit is included again
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "unattributed", Ref: d.ID.String(),
-		Message: fmt.Sprintf("the refund of deposit %s to %s was not paid: %s; resolve the deposit again",
-			d.ID, n.Address, reason)})
+		Message: fmt.Sprintf("the refund of deposit %s to %s was not paid: %s; %s", d.ID, n.Address, reason, then)})
 }

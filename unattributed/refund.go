@@ -34,12 +34,16 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (bursar.Resolutio
 	if err != nil {
 		return bursar.Resolution{}, err
 	}
+	at, err := s.chain(d.Chain)
+	if err != nil {
+		return bursar.Resolution{}, err
+	}
 	return s.decide(ctx, r.Deposit, r.Note, r.Done,
 		func(tx *store.Tx, now bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
 			if now.Amount != d.Amount {
 				return n, fmt.Errorf("deposit %s came back with another amount after a reorganisation: resolve it again", d.ID)
 			}
-			if err := notRefunded(ctx, tx, now); err != nil {
+			if err := notRefunded(ctx, tx, n, now, at); err != nil {
 				return n, err
 			}
 			n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to,
@@ -50,17 +54,6 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (bursar.Resolutio
 			}
 			return n, markRefunded(ctx, tx, now)
 		})
-}
-
-// notRefunded refuses to pay out a deposit that a transaction has refunded, as the journal says, where an operator has
-// explained that otherwise. To keep it makes up for what was booked.
-func notRefunded(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	x, err := tx.ForgottenPayments().PaidAs(ctx, d.ID)
-	if err != nil {
-		return store.IgnoreNotFound(err)
-	}
-	return fmt.Errorf("%w: the journal says that transaction %s refunded deposit %s: keep it, which makes up for what "+
-		"was booked of that transaction", ErrTooLate, x.TxID, d.ID)
 }
 
 // priced is a refund request that was checked.

@@ -220,7 +220,7 @@ func TestADepositThatChangesDuringPricingIsPricedAgain(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
-		r.comesBack(d, 70_000)
+		r.ComesBack(d, 70_000)
 		return bursar.Units(1000), nil
 	}
 	_, err := r.back(d)

@@ -81,29 +81,6 @@ func TestADepositWithoutAMemoIsAssigned(t *testing.T) {
 	})
 }
 
-// comesBack gives a deposit another amount, as the same transaction in another block may.
-func (r *harness) comesBack(d bursar.Deposit, amount uint64) {
-	r.Helper()
-	r.Do(func(tx *store.Tx) error {
-		now, err := tx.Deposits().ByID(ctx, d.ID)
-		if err != nil {
-			return err
-		}
-		if err := tx.Deposits().SetStatus(ctx, now, bursar.DepositReversed); err != nil {
-			return err
-		}
-		again := now
-		again.Amount = bursar.Units(amount)
-		if _, _, err := tx.Deposits().Record(ctx, store.NewDeposit{Deposit: again}); err != nil {
-			return err
-		}
-		if now, err = tx.Deposits().ByID(ctx, d.ID); err != nil {
-			return err
-		}
-		return tx.Deposits().SetStatus(ctx, now, bursar.DepositConfirmed)
-	})
-}
-
 // A refund is not signed once its deposit has come back with another amount: it would pay what did not arrive.
 func TestARefundOfAnotherAmountThanItsDepositIsNotSigned(t *testing.T) {
 	r := newHarness(t, utxoModel)
@@ -128,8 +105,8 @@ func TestARefundOfAnotherAmountThanItsDepositIsNotSigned(t *testing.T) {
 		})
 	}
 	may(nil)
-	r.comesBack(d, 79_999)
+	r.ComesBack(d, 79_999)
 	may(unattributed.ErrRecalled)
-	r.comesBack(d, 80_000)
+	r.ComesBack(d, 80_000)
 	may(nil)
 }

@@ -2,6 +2,7 @@ package evm
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/bursar/bursar"
@@ -23,7 +24,7 @@ func (w *scanner) sent(i int, frames []frame) {
 		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
 			TxID: id, Base: base, Reservations: w.resources(i, tx.From, base),
 			Payments: w.outflow(i, tx.From, framesOf(i, frames)),
-			Failed:   !r.succeeded(), Fee: r.fee(),
+			Failed:   !r.succeeded(), Fee: r.fee(), Delegates: w.delegates(i),
 		})
 	}
 	w.delegated(i, framesOf(i, frames))
@@ -127,9 +128,16 @@ func (w *scanner) delegated(i int, frames []frame) {
 		base := w.pays(a)
 		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
 			TxID: w.Txs[i].Hash.String(), Base: base, Reservations: w.resources(i, a, base), Payments: w.outflow(i, a, frames),
-			Failed: !w.receipts[i].succeeded(),
+			Failed: !w.receipts[i].succeeded(), Delegates: w.delegates(i),
 		})
 	}
+}
+
+// delegates reports whether a key of ours signed an authorization of a transaction. A revert of the transaction leaves
+// the code that it sets (go-ethereum 1.17.10, core/state_transition.go: executeCall applies the authorizations before
+// the call that is reverted).
+func (w *scanner) delegates(i int) bool {
+	return slices.ContainsFunc(w.Txs[i].authorities(), func(a authority) bool { return w.pays(a.address) != "" })
 }
 
 // takenFromCold records tokens that left a cold wallet in a transaction of another sender as an external spend of it: a

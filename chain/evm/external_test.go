@@ -111,7 +111,8 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 }
 
 // An authorization that our key signed (EIP-7702) is an external spend, no matter who sends it: it uses a nonce of ours
-// and lets code control the address. The digest and the signature are go-ethereum's own.
+// and lets code control the address, also where the transaction failed. Then nothing that the transaction does is ours,
+// whoever of us pays for it. The digest and the signature are go-ethereum's own.
 func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	t.Parallel()
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("a hot key")))
@@ -141,14 +142,24 @@ func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 			allows: []types.SetCodeAuthorization{allow(5)}},
 		fakeTx{kind: "0x2", to: fakeContract, input: "0x01",
 			allows: []types.SetCodeAuthorization{allow(6)}}, // another type has no authorizations
+		fakeTx{kind: "0x4", from: fakeOurs, nonce: 7, to: fakeOutsider, value: "0x5", input: "0x01",
+			allows: []types.SetCodeAuthorization{allow(7)}},
+		fakeTx{kind: "0x4", from: fakeOurs, nonce: 8, to: fakeOutsider, input: "0x01",
+			allows: []types.SetCodeAuthorization{forged}},
 	)
-	blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 10, chaintest.NewWatch(hot.Hex()))
+	blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 10, chaintest.NewWatch(hot.Hex(), base(fakeOurs)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []chain.ExternalSpend{
-		{TxID: fakeHash("tx", 1, 1), Base: hot.Hex(), Reservations: []string{hot.Hex() + "/3"}, Failed: true},
+		{TxID: fakeHash("tx", 1, 1), Base: hot.Hex(), Reservations: []string{hot.Hex() + "/3"}, Failed: true,
+			Delegates: true},
 		{TxID: fakeHash("tx", 1, 2), Base: hot.Hex(), Reservations: []string{hot.Hex() + "/4", hot.Hex() + "/5"},
+			Fee: bursar.Units(fakeFee), Delegates: true},
+		{TxID: fakeHash("tx", 1, 4), Base: base(fakeOurs), Reservations: []string{base(fakeOurs) + "/7"},
+			Payments: []chain.Payment{paid(fakeOutsider, "", 5)}, Fee: bursar.Units(fakeFee), Delegates: true},
+		{TxID: fakeHash("tx", 1, 4), Base: hot.Hex(), Reservations: []string{hot.Hex() + "/7"}, Delegates: true},
+		{TxID: fakeHash("tx", 1, 5), Base: base(fakeOurs), Reservations: []string{base(fakeOurs) + "/8"},
 			Fee: bursar.Units(fakeFee)},
 	}
 	if !reflect.DeepEqual(blocks[0].ExternalSpends, want) {

@@ -37,8 +37,8 @@ func Profiles() []Profile {
 		{
 			Name: "drpc", Hosts: []string{"drpc.org"}, Quota: Quota{PerSecond: 40, PerDay: 350_000, Batch: 3},
 			Source: "drpcorg/drpc-nextra 0276487, pages/howitworks/ratelimiting.mdx: 210,000,000 compute units in 30 days on " +
-				"the free plan, 50,400 a minute at least, which it calls 40 calls a second, at 20 units a call; batches of at most " +
-				"3 by its own error text",
+				"the free plan, 50,400 a minute at least, which it calls 40 calls a second, at 20 units a call; batches of " +
+				"at most 3 by its own error text",
 		},
 		{
 			Name: "helius", Hosts: []string{"helius-rpc.com", "helius.xyz", "helius.dev"},

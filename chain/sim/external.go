@@ -12,18 +12,25 @@ import (
 // waiting transactions that use the same outpoints or nonce and is included in the next block at any rate. Payments
 // beyond the balance fail for tokens, and panic on the UTXO model.
 func (c *Chain) ExternalSpend(base string, payments ...chain.Payment) string {
-	return c.externalSpend(base, false, payments)
+	return c.externalSpend(base, transaction{payments: payments})
 }
 
 // ExternalFailed is ExternalSpend on a chain that uses the account model, with a transaction that fails in its block.
 func (c *Chain) ExternalFailed(base string, payments ...chain.Payment) string {
-	return c.externalSpend(base, true, payments)
+	return c.externalSpend(base, transaction{payments: payments, fails: true})
 }
 
-func (c *Chain) externalSpend(base string, fails bool, payments []chain.Payment) string {
+// ExternalDelegation is ExternalSpend on a chain that uses the account model, with an authorization that the key of the
+// address signed. It may fail in its block.
+func (c *Chain) ExternalDelegation(base string, fails bool, payments ...chain.Payment) string {
+	return c.externalSpend(base, transaction{payments: payments, fails: fails, delegates: true})
+}
+
+func (c *Chain) externalSpend(base string, of transaction) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	tx := &transaction{payments: slices.Clone(payments), fails: fails}
+	tx := &of
+	tx.payments = slices.Clone(of.payments)
 	if c.config.Spending == chain.UTXOModel {
 		c.takeUTXOs(tx, base)
 	} else {
@@ -71,7 +78,8 @@ func (e *entry) external(watch chain.Watch) (found []chain.ExternalSpend) {
 		if !watch.Pays(base) {
 			continue
 		}
-		f := chain.ExternalSpend{TxID: e.tx.id, Base: base, Payments: e.evidence(), Failed: e.failed, Fee: e.fee}
+		f := chain.ExternalSpend{TxID: e.tx.id, Base: base, Payments: e.evidence(), Failed: e.failed, Fee: e.fee,
+			Delegates: e.tx.delegates}
 		if !e.tx.unnumbered {
 			f.Reservations = slices.Clone(e.tx.resources)
 		}

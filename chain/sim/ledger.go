@@ -202,6 +202,7 @@ type transaction struct {
 	unnumbered bool // on the account model, without a nonce
 	seizes     holding
 	fails      bool
+	delegates  bool
 	inferred   bool
 	maturity   uint64
 }

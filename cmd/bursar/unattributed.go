@@ -20,7 +20,7 @@ type unattributedAssignCommand struct {
 	ID      bursar.ID `arg:"" placeholder:"DEPOSIT" help:"ID of the deposit."`
 	Wallet  bursar.ID `xor:"who" placeholder:"WALLET" help:"Credit it as a deposit of this wallet or charge, which must have its currency."`
 	Account bursar.ID `xor:"who" type:"account" placeholder:"ACCOUNT" help:"Credit it to this account without a wallet."`
-	Note    string    `help:"Reason, for the record."`
+	Note    string    `help:"Reason, for the record. A hash of a payment that may have refunded it says that it did not."`
 	final
 }
 
@@ -51,7 +51,7 @@ type unattributedRefundCommand struct {
 	To      string    `required:"" placeholder:"ADDRESS" help:"Recipient: an address, or ADDRESS:MEMO."`
 	ToMemo  string    `placeholder:"MEMO" help:"Memo (destination tag) of the address, if it needs one."`
 	FeeFrom string    `enum:"amount,operator-funds" default:"amount" help:"Where network fees of a native asset are taken from: amount or operator-funds. A token is always refunded in full."`
-	Note    string    `help:"Reason, for the record."`
+	Note    string    `help:"Reason, for the record. A hash of a payment that may have refunded it says that it did not."`
 	actor
 	final
 }

@@ -1,0 +1,92 @@
+package unattributed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// blockTimeAhead is more than how far ahead of the time a block's may be: on Bitcoin two hours.
+const blockTimeAhead = 3 * time.Hour
+
+// Refunded returns why the deposit of a resolution, which pays it out, may have been refunded already; "" if nothing
+// says so. By the journal it has, whatever an operator has explained of that refund. And a refund that was final when
+// an older database was restored is in no journal: it is an external spend that could be one, and that an operator
+// booked as a loss or as a payment of theirs, unless the resolution's note names it, as another payment. One that was
+// made after the resolution was requested is no earlier refund. ours are the hot wallets.
+func Refunded(
+	ctx context.Context, tx *store.Tx, n bursar.Resolution, d bursar.Deposit, ours []string,
+) (why string, byJournal bool, err error) {
+	x, err := tx.ForgottenPayments().RefundedAs(ctx, d)
+	if err == nil && (n.OutgoingID.IsZero() || x.OutgoingID != n.OutgoingID) {
+		return fmt.Sprintf("the journal says that transaction %s refunded deposit %s", x.TxID, d.ID), true, nil
+	}
+	if store.IgnoreNotFound(err) != nil {
+		return "", false, err
+	}
+	list, err := tx.ExternalSpends().NotExplained(ctx, d.Chain, d.Height)
+	if err != nil {
+		return "", false, err
+	}
+	for _, x := range list {
+		if strings.Contains(n.Note, x.TxID) || n.ResolvedAt.Add(blockTimeAhead).Before(x.MadeAt) {
+			continue
+		}
+		if could, err := couldRefund(ctx, tx, d, x, ours); err != nil || could {
+			return fmt.Sprintf("transaction %s, which nobody is known to have requested, may have refunded deposit %s; if "+
+				"it paid something else, a note that names it says so", x.TxID, d.ID), false, err
+		}
+	}
+	return "", false, nil
+}
+
+// couldRefund reports whether an external spend could be the refund of a deposit, and is not known to have paid
+// something else.
+func couldRefund(
+	ctx context.Context, tx *store.Tx, d bursar.Deposit, x store.ExternalSpend, ours []string,
+) (bool, error) {
+	var paid []chain.Payment
+	if err := json.Unmarshal(x.Payments, &paid); err != nil {
+		return false, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
+	}
+	paid = slices.DeleteFunc(paid, func(p chain.Payment) bool { return slices.Contains(ours, p.Address.Base) })
+	if could, err := isRefundOf(d, paid); err != nil || !could || x.OutgoingID.IsZero() {
+		return could, err
+	}
+	orders, err := tx.Outgoing().OrdersPaid(ctx, x.OutgoingID)
+	return len(orders) == 0, err
+}
+
+// isRefundOf reports whether payments to others could be one refund of a deposit: of its asset, and of no more than
+// came. A token is refunded in full, and may keep a part for somebody else; of the native asset there is one payment.
+func isRefundOf(d bursar.Deposit, paid []chain.Payment) (bool, error) {
+	var sum bursar.Amount
+	for _, p := range paid {
+		var err error
+		if sum, err = sum.Add(p.Amount); err != nil || p.Contract != d.Contract {
+			return false, err
+		}
+	}
+	if d.Contract != "" {
+		return sum == d.Amount, nil
+	}
+	return len(paid) == 1 && !d.Amount.Less(sum), nil
+}
+
+// notRefunded refuses to pay out a deposit that a transaction has refunded, or may have. To keep it makes up for what
+// was booked.
+func notRefunded(ctx context.Context, tx *store.Tx, n bursar.Resolution, d bursar.Deposit, at ChainContext) error {
+	why, _, err := Refunded(ctx, tx, n, d, append([]string{at.Hot}, at.Old...))
+	if err == nil && why != "" {
+		err = fmt.Errorf("%w: %s: keep the deposit, which makes up for what was booked of that transaction", ErrTooLate,
+			why)
+	}
+	return err
+}

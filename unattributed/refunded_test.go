@@ -1,0 +1,88 @@
+package unattributed_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
+)
+
+// A deposit is not paid out while an external spend that nobody has explained by what was requested could be its
+// refund: one payment to others since it came, of its asset, and of no more than came; of a token of exactly that. A
+// note that names the external spend says that it is not.
+func TestADepositThatMayBeRefundedIsNotPaidOut(t *testing.T) {
+	to := func(base, contract string, units uint64) chain.Payment {
+		return chain.Payment{Address: bursar.Address{Base: base}, Contract: contract, Amount: bursar.Units(units)}
+	}
+	for name, c := range map[string]struct {
+		token  bool
+		paid   func(r *harness) []chain.Payment
+		change func(x *store.ExternalSpend)
+		note   string
+		may    bool
+	}{
+		"all":     {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 5000)} }, may: true},
+		"less":    {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} }, may: true},
+		"more":    {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 5001)} }},
+		"a token": {paid: func(r *harness) []chain.Payment { return []chain.Payment{to("x", r.tokens(), 900)} }},
+		"two":     {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 1), to("y", "", 2)} }},
+		"to us":   {paid: func(r *harness) []chain.Payment { return []chain.Payment{to(r.hot, "", 900)} }},
+		"nobody":  {paid: func(*harness) []chain.Payment { return nil }},
+		"of tokens": {token: true, paid: func(r *harness) []chain.Payment {
+			return []chain.Payment{to("x", r.tokens(), 5000)}
+		}, may: true},
+		"less of tokens": {token: true,
+			paid: func(r *harness) []chain.Payment { return []chain.Payment{to("x", r.tokens(), 4999)} }},
+		"of tokens that keep a part": {token: true, paid: func(r *harness) []chain.Payment {
+			return []chain.Payment{to("x", r.tokens(), 4900), to(r.tokens(), r.tokens(), 100)}
+		}, may: true},
+		"of tokens and more": {token: true, paid: func(r *harness) []chain.Payment {
+			return []chain.Payment{to("x", r.tokens(), 5000), to("x", "", 1)}
+		}},
+		"beside change": {paid: func(r *harness) []chain.Payment {
+			return []chain.Payment{to("x", "", 900), to(r.hot, "", 70)}
+		}, may: true},
+		"named": {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} },
+			note: "spent was for something else"},
+		"before": {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} },
+			change: func(x *store.ExternalSpend) { x.Height-- }},
+		"in no block": {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} },
+			change: func(x *store.ExternalSpend) { x.Height = 0 }},
+		"unclear": {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} },
+			change: func(x *store.ExternalSpend) { x.Status = store.ExternalUnclear }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, numbered)
+			contract := ""
+			if c.token {
+				contract = r.tokens()
+			}
+			d := r.arrive(r.anns.Address.Base, contract, 5000, 2)
+			payments, err := json.Marshal(c.paid(r))
+			r.Must(err)
+			x := store.ExternalSpend{Chain: d.Chain, TxID: "spent", Base: r.hot, Height: d.Height,
+				MadeAt: r.DB.Now(), Reservations: []byte("[]"), Payments: payments, Status: store.ExternalHalted}
+			if c.change != nil {
+				c.change(&x)
+			}
+			r.Do(func(tx *store.Tx) error { return tx.ExternalSpends().Put(ctx, x) })
+			_, err = r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender"), Note: c.note})
+			if !c.may {
+				r.Must(err)
+				return
+			}
+			r.refused("a refund", err, unattributed.ErrTooLate, d)
+			if !strings.Contains(err.Error(), "spent") {
+				t.Errorf("it does not name the transaction: %v", err)
+			}
+			_, err = r.service.AssignToAccount(ctx, d.ID, ann, c.note)
+			r.refused("an assignment", err, unattributed.ErrTooLate, d)
+			_, err = r.service.Keep(ctx, d.ID, "")
+			r.Must(err)
+		})
+	}
+}
