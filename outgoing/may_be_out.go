@@ -98,11 +98,14 @@ func (s *Sender) endIfBeaten(
 			why = ""
 			return errors.Join(err, waitsForExternal(found))
 		}
+		if err := s.unlessPaid(ctx, tx, now); err != nil {
+			return err
+		}
 		return s.endSigned(ctx, tx, now)
 	})
 	switch {
 	case err != nil:
-		return p, err
+		return p, s.alarmIfPaid(ctx, lease, p, err)
 	case after.Status == bursar.OutgoingAbandoned:
 		s.Log.Warn("outgoing transaction that may have been signed can never be included: its payments are requested again",
 			"outgoing", p.ID, "chain", p.Chain, "reason", why)

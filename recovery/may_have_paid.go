@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// mostSpends is how many external spends are looked at that nothing explains wholly: there are none, or a few.
+// mostSpends is how many external spends to one address are looked at: there are none, or a few.
 const mostSpends = 1000
 
 // MayHavePaid returns an external spend that may have made what an outgoing transaction pays: it made one of the
@@ -19,23 +19,22 @@ const mostSpends = 1000
 func (k Assessor) MayHavePaid(
 	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, pays []chain.Payment,
 ) (x store.ExternalSpend, err error) {
-	list, err := tx.ExternalSpends().Unexplained(ctx, k.Capabilities.ID, mostSpends)
-	if err != nil {
-		return x, err
-	}
-	if len(list) == mostSpends {
-		return x, fmt.Errorf("whether one of %d external spends or more has paid it is not known", mostSpends)
-	}
-	for _, x := range list {
-		if x.Failed || x.OutgoingID == outgoingID {
-			continue
-		}
-		left, err := k.left(ctx, tx, x)
+	for _, one := range pays {
+		list, err := tx.ExternalSpends().Paying(ctx, k.Capabilities.ID, one.Address.Base, mostSpends)
 		if err != nil {
 			return x, err
 		}
-		if slices.ContainsFunc(pays, func(one chain.Payment) bool { return slices.Contains(left, one) }) {
-			return x, nil
+		if len(list) == mostSpends {
+			return x, fmt.Errorf("whether one of %d external spends or more has paid it is not known", mostSpends)
+		}
+		for _, x := range list {
+			if x.Failed || x.OutgoingID == outgoingID {
+				continue
+			}
+			left, err := k.left(ctx, tx, x)
+			if err != nil || slices.Contains(left, one) {
+				return x, err
+			}
 		}
 	}
 	return x, store.ErrNotFound

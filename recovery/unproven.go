@@ -19,10 +19,11 @@ import (
 // UTXOs and pays nobody but us, that harms nobody, and the recovery does not wait for it. Otherwise an operator may
 // have to give it up.
 
-// paysOthers reports whether a forgotten transaction pays anyone but us. One that somebody else wrote counts as such.
+// paysOthers reports whether a forgotten transaction pays anyone but us, or a cold wallet, by which it would not be
+// recognised in a block. One that somebody else wrote counts as such.
 func paysOthers(f store.ForgottenPayment) (bool, error) {
 	c, err := contentOf(f)
-	return f.Altered || c.Kind == string(chain.KindWithdrawal), err
+	return f.Altered || c.Kind == string(chain.KindWithdrawal) || c.Kind == string(chain.KindToCold), err
 }
 
 // AnyToWaitFor reports whether a recovery waits for a forgotten transaction to be put back.
@@ -103,19 +104,25 @@ func closeNotSigned(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 }
 
 // usesForgotten reports whether an external spend uses exactly the UTXOs of a forgotten transaction that pays nobody
-// but us, and that a recovery has not waited for.
+// but us, and that a recovery has not waited for, and all of their value came back to us or is the fee: a thief's may
+// have an output that no address stands for.
 func (k Assessor) usesForgotten(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bool, error) {
 	if k.Capabilities.Model != chain.UTXOModel {
 		return false, nil
 	}
 	waiting, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
-	if err != nil {
+	if err != nil || len(waiting) == 0 {
+		return false, err
+	}
+	if whole, err := cameBack(ctx, tx, k.Capabilities.ID, x); err != nil || !whole {
 		return false, err
 	}
 	used := slices.Sorted(slices.Values(x.Reservations))
 	for _, f := range waiting {
-		if others, err := paysOthers(f); err != nil || others {
+		if others, err := paysOthers(f); err != nil {
 			return false, err
+		} else if others {
+			continue
 		}
 		_, unsigned, err := SignAgainInputs(f)
 		if err != nil {
@@ -126,6 +133,18 @@ func (k Assessor) usesForgotten(ctx context.Context, tx *store.Tx, x chain.Exter
 		}
 	}
 	return false, nil
+}
+
+// cameBack reports whether the payments and the fee of an external spend are worth what it spent.
+func cameBack(ctx context.Context, tx *store.Tx, id bursar.ChainID, x chain.ExternalSpend) (bool, error) {
+	worth, err := tx.UTXOs().Worth(ctx, id, x.Reservations)
+	sum := x.Fee
+	for _, p := range x.Payments {
+		if err == nil {
+			sum, err = sum.Add(p.Amount)
+		}
+	}
+	return err == nil && !x.Inferred && worth == sum, err
 }
 
 // paysWhom lists what a transaction in the journal pays to others; "" if that is nothing.

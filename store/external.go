@@ -108,11 +108,14 @@ func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status 
 		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
 }
 
-// Unexplained returns the external spends of a chain that made payments which neither a withdrawal nor a refund
-// explains, or may have, oldest first.
-func (tx ExternalSpends) Unexplained(ctx context.Context, chain bursar.ChainID, limit int) ([]ExternalSpend, error) {
-	return externalColumns.rows(ctx, tx.Tx, "list unexplained external spends", `FROM external_spends
-		WHERE chain = $1 AND (status <> 'adopted' OR booked <> '') ORDER BY number LIMIT $2`, string(chain), limit)
+// Paying returns the external spends of a chain that paid an address, or still may, oldest first. One that became an
+// outgoing transaction cannot once that has ended without a block, or failed for good.
+func (tx ExternalSpends) Paying(
+	ctx context.Context, chain bursar.ChainID, base string, limit int,
+) ([]ExternalSpend, error) {
+	return externalColumns.rows(ctx, tx.Tx, "list external spends that paid an address", `FROM external_spends
+		WHERE chain = $1 AND payments LIKE $2 AND (outgoing_id IS NULL OR `+mayHavePaid+`) ORDER BY number LIMIT $3`,
+		string(chain), `%"`+base+`"%`, limit)
 }
 
 // NotExplained returns the external spends of a chain, in blocks from a height on or in none now, that are not known to
