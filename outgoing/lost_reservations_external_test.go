@@ -114,3 +114,22 @@ func TestAPutBackPaymentThatAnExternalSpendMayHaveMadeIsHeld(t *testing.T) {
 		r.Must(r.Audit())
 	})
 }
+
+// The external spend is looked at also where withdrawals explained all of it once, and one of them was taken from it:
+// it was reorged out, something else was put back for that withdrawal, and it came back.
+func TestAnAdoptedSpendThatNothingExplainsAnyMoreHoldsAPayment(t *testing.T) {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		paid := chain.Payment{Address: bursar.Address{Base: r.Chain.Named("receiver")}, Amount: bursar.Units(200_000_000)}
+		_, first, x := r.takenBeforePutBack(paid)
+		x.Status, x.Booked = store.ExternalAdopted, ""
+		r.Do(func(tx *store.Tx) error { return tx.ExternalSpends().Set(ctx, x) })
+		for range 12 {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+		r.noted(first.OutgoingID, x.TxID)
+		if got := r.Chain.Balance(paid.Address.Base, ""); got != paid.Amount {
+			t.Errorf("the receiver holds %s, want %s", got, paid.Amount)
+		}
+	})
+}
