@@ -42,7 +42,10 @@ func tooManyLost(id bursar.ChainID, base string, n int) error {
 // sayNotFilled raises an alarm if nonces are lost and cannot be used up, or if it fails for long to find out whether
 // they are, and closes it once there is no trouble. what begins its message.
 func (s *Sender) sayNotFilled(ctx context.Context, lease store.Lease, ref, what string, trouble error) error {
-	t, message := s.nonceTroubleOf(ref), ""
+	t, message, now := s.nonceTroubleOf(ref), "", s.DB.Now()
+	if trouble != nil {
+		t.last = now
+	}
 	var held *WaitError
 	switch {
 	case trouble == nil:
@@ -50,8 +53,7 @@ func (s *Sender) sayNotFilled(ctx context.Context, lease store.Lease, ref, what 
 	case errors.As(trouble, &held):
 		message = what + held.Reason
 	default:
-		now := s.DB.Now()
-		if t.last = now; t.since.IsZero() {
+		if t.since.IsZero() {
 			t.since = now
 		}
 		if now.Sub(t.since) < lostPatience {

@@ -68,3 +68,19 @@ func TestNothingIsUsedUpWithoutALostNonce(t *testing.T) {
 		}
 	})
 }
+
+// The alarm about the many lost nonces of a deposit address stays open in a step that does not look at its sweeps.
+func TestTheAlarmAboutManyLostNoncesOfADepositAddressStays(t *testing.T) {
+	byClock(t, bumping(), func(t *testing.T, r *harness, c *bursartest.Clock) {
+		w, _ := r.losesASweep()
+		id, base := r.Chain.Capabilities().ID, w.Address.Base
+		r.Trouble = true
+		r.Do(func(tx *store.Tx) error { return tx.Nonces().Use(ctx, id, base, 200) })
+		r.minutes(c, 25)
+		r.wantSaid("bursar recovery use-up ethereum " + base)
+		halt := store.Halt{Scope: store.HaltChain(id), Kind: store.HaltByOperator, Reason: "a test", Actor: "ann"}
+		r.Halt(halt)
+		r.minutes(c, 1)
+		r.wantSaid("bursar recovery use-up ethereum " + base)
+	})
+}
