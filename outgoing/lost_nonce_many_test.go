@@ -45,6 +45,11 @@ func TestManyLostNoncesAreUsedUpByAnOperatorsWord(t *testing.T) {
 		if _, _, err := r.Sender.UseUpNonces(ctx, word); !errors.Is(err, outgoing.ErrNotLost) {
 			t.Errorf("once more: %v, want %v", err, outgoing.ErrNotLost)
 		}
+		r.Blocks(2)
+		if len(r.filling(r.Hot.Base)) == 0 || r.Now(w).TxID != "" {
+			t.Error("the nonces are used up already")
+		}
+		r.wantSaid("outgoing transactions use up 150 lost nonces")
 		r.Settle()
 		r.holdsOnce(w)
 		r.NothingOpen()
