@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
 )
 
 // lasting is a chain that never says that a transaction can be included no more, as those of Ethereum do not.
@@ -146,4 +147,23 @@ func TestOfTwoPaymentsWithOneReservationTheOtherIsMadeAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// As above, and an operator has one of the two made void, by a transaction that is not signed yet when the other one is
+// final: it has nothing left to void, and ends too.
+func TestWhatIsToVoidOneOfTwoPaymentsEndsWithIt(t *testing.T) {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		d := r.disputes(r.paidInstead, false)
+		r.Chain.Fail(sim.Build, 10_000, nil)
+		by, err := r.Sender.Abandon(ctx, d.by.ID, outgoing.Abandonment{Reason: "a test", Actor: "ann"})
+		r.Must(err)
+		r.sentBy(d.raw)
+		r.Chain.Fail(sim.Build, 10_000, nil)
+		r.Blocks(12)
+		r.Chain.ClearFaults()
+		r.ends(d)
+		if p := r.spendNow(by); p.Status != bursar.OutgoingAbandoned || p.Error == "" {
+			t.Errorf("what was to void it is %s: %q, want %s and why", p.Status, p.Error, bursar.OutgoingAbandoned)
+		}
+	})
 }
