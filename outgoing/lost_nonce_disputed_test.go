@@ -167,3 +167,28 @@ func TestWhatIsToVoidOneOfTwoPaymentsEndsWithIt(t *testing.T) {
 		}
 	})
 }
+
+// The blocks in which one of two payments was final are replaced, and the new ones have the other one, which had ended:
+// that halts the chain, and the first one, whose nonce is used now, ends in its turn.
+func TestOfTwoPaymentsThatChangePlacesTheOtherEnds(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
+		d := r.disputes(r.paidInstead, false)
+		ended := r.Now(d.lost).OutgoingID
+		r.Halt(r.FreezeOf(0)) // what the one that ends pays waits
+		below := r.tip()
+		r.sentBy(r.version(d.by.TxID))
+		r.Blocks(12)
+		if p := r.spendNow(ended); p.Status != bursar.OutgoingAbandoned {
+			t.Fatalf("the first one is %s, want %s: %s", p.Status, bursar.OutgoingAbandoned, p.Error)
+		}
+		r.Chain.Reorg(int(r.tip()-below), d.by.TxID)
+		r.sentBy(d.raw)
+		r.Blocks(20)
+		if !r.alarmed("abandoned_included") {
+			t.Error("no alarm says that it is in a block after all")
+		}
+		if p := r.spendNow(d.by.ID); p.Status != bursar.OutgoingAbandoned {
+			t.Errorf("the second one is %s, want %s: %s", p.Status, bursar.OutgoingAbandoned, p.Error)
+		}
+	})
+}
