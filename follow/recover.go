@@ -114,7 +114,7 @@ func (f *Follower) continueRecovery(
 	if err != nil || unclear || !waited {
 		return false, err
 	}
-	if forgotten, err := tx.ForgottenPayments().Any(ctx, r.Chain); err != nil || forgotten {
+	if forgotten, err := recovery.AnyToWaitFor(ctx, tx, f.Chain.Capabilities()); err != nil || forgotten {
 		return false, err // the forgotten payment is signed again first, so that nothing takes its nonce or its UTXOs
 	}
 	tx.After(func() { f.Log.Warn("recovery ended: payments go on", "chain", r.Chain, "cause", r.Cause) })

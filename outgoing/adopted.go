@@ -151,6 +151,9 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 				return err
 			}
 			if other = id; by.Status == bursar.OutgoingFinal && by.Height <= state.Final {
+				if err := s.unlessPaid(ctx, tx, now); err != nil {
+					return err
+				}
 				return s.endSigned(ctx, tx, now)
 			}
 		}
@@ -158,7 +161,7 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 	})
 	switch {
 	case err != nil || other.IsZero():
-		return false, err
+		return false, s.alarmIfPaid(ctx, lease, p, err)
 	case after.Status == bursar.OutgoingAbandoned:
 		s.Log.Warn("adopted transaction can never be included: another one has used the same UTXOs or nonce",
 			"outgoing", p.ID, "chain", p.Chain, "by", other)

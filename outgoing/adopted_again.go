@@ -39,13 +39,9 @@ func (s *Sender) requestAgain(
 		if err != nil {
 			return err
 		}
-		owed := make([]chain.Payment, 0, len(orders))
-		for _, o := range orders {
-			currency, err := s.Registry.Get(o.Currency)
-			if err != nil {
-				return err
-			}
-			owed = append(owed, chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount})
+		owed, err := s.paymentsOf(orders)
+		if err != nil {
+			return err
 		}
 		if !samePayments(owed, request.Payments) {
 			why = "its payments differ from those that were requested"
@@ -53,6 +49,19 @@ func (s *Sender) requestAgain(
 		return nil
 	})
 	return request, why, err
+}
+
+// paymentsOf returns the payments that are due for withdrawals or a refund.
+func (s *Sender) paymentsOf(orders []store.PaidOrder) ([]chain.Payment, error) {
+	owed := make([]chain.Payment, 0, len(orders))
+	for _, o := range orders {
+		currency, err := s.Registry.Get(o.Currency)
+		if err != nil {
+			return nil, err
+		}
+		owed = append(owed, chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount})
+	}
+	return owed, nil
 }
 
 // samePayments reports whether two lists hold the same payments, in any order.

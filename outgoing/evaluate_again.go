@@ -42,8 +42,7 @@ func (s *Sender) evaluateAgain(ctx context.Context, lease store.Lease, state sto
 		}
 		failed = errors.Join(failed, err)
 	}
-	book := NewAssessor(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
-	book.Old = s.Old
+	book := s.assessor()
 	return errors.Join(failed, s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err

@@ -36,3 +36,9 @@ func NewAssessor(
 		Payouts:      withdrawal.Payouts{Chain: capabilities.ID, Registry: registry, IDs: ids, Log: log},
 	}
 }
+
+func (s *Sender) assessor() recovery.Assessor {
+	k := NewAssessor(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
+	k.Old = s.Old
+	return k
+}

@@ -2,10 +2,8 @@ package outgoing
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -132,23 +130,6 @@ func (s *Sender) isDust(
 	return errors.As(err, &short), nil // any other error is found when the sweep is sent
 }
 
-// behindHanging reports whether a sweep waits for the nonce of one that hangs: no fee brings it into a block.
-func (s *Sender) behindHanging(ctx context.Context, p bursar.OutgoingTx) (behind bool, err error) {
-	own, numbered := nonceOfTx(p)
-	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
-		return false, nil
-	}
-	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		hanging, err := tx.Outgoing().HangingSweeps(ctx, p.Chain, p.Base)
-		behind = slices.ContainsFunc(hanging, func(other bursar.OutgoingTx) bool {
-			nonce, numbered := nonceOfTx(other)
-			return numbered && nonce < own
-		})
-		return err
-	})
-	return behind, err
-}
-
 // leaveHanging leaves a sweep alone that has nothing to collect, and ends it if its bytes have expired.
 func (s *Sender) leaveHanging(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
@@ -181,14 +162,9 @@ func (s *Sender) endIntoHanging(
 		if err != nil || len(hanging) == 0 {
 			return err
 		}
-		request, err := DecodeRequest(now)
+		text, err := requestAs(now, hanging[0].ID)
 		if err != nil {
 			return err
-		}
-		request.ID = hanging[0].ID
-		text, err := json.Marshal(request)
-		if err != nil {
-			return fmt.Errorf("encode transaction request: %w", err)
 		}
 		if err := s.end(ctx, tx, now); err != nil {
 			return err

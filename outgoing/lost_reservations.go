@@ -3,14 +3,16 @@ package outgoing
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
 // endIfLost ends a signed outgoing transaction that can never be included, as the final blocks prove: every version of
-// it needs a UTXO that can never be spent by it, or a nonce that an external spend has used. A UTXO that was only
+// it needs a UTXO that can never be spent by it, or a nonce that another transaction has used. A UTXO that was only
 // reorged out proves nothing, because it may come back with the transaction that created it. It reports whether the
 // outgoing transaction is over.
 func (s *Sender) endIfLost(
@@ -18,11 +20,11 @@ func (s *Sender) endIfLost(
 ) (bool, error) {
 	lost := ""
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		lost, err = lostReservation(ctx, tx, p, versions, state.Final)
+		lost, err = s.lostReservation(ctx, tx, p, versions, state.Final)
 		return err
 	})
 	if err != nil || lost == "" {
-		return false, err
+		return false, s.alarmIfPaid(ctx, lease, p, err)
 	}
 	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		// The lease's lock keeps blocks from being reorged out here: check again, and check for versions added since.
@@ -30,7 +32,7 @@ func (s *Sender) endIfLost(
 		if err != nil || now.Height > 0 {
 			return err
 		}
-		if lost, err = lostReservation(ctx, tx, now, versions, state.Final); err != nil || lost == "" {
+		if lost, err = s.lostReservation(ctx, tx, now, versions, state.Final); err != nil || lost == "" {
 			return err
 		}
 		return s.endSigned(ctx, tx, now)
@@ -43,9 +45,9 @@ func (s *Sender) endIfLost(
 	return over, err
 }
 
-// lostReservation returns a UTXO whose loss proves that no version of an outgoing transaction can be included, or "" if
-// one of them still may be.
-func lostReservation(
+// lostReservation returns a UTXO or a nonce whose loss proves that no version of an outgoing transaction can be
+// included, or "" if one of them still may be.
+func (s *Sender) lostReservation(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64,
 ) (string, error) {
 	if len(versions) == 0 {
@@ -69,15 +71,13 @@ func lostReservation(
 			return "", nil
 		}
 	}
-	return lost[0], nil
+	return lost[0], s.unlessPaid(ctx, tx, p)
 }
 
 // lostToOthers returns what a version of an outgoing transaction needs, and what others have used by a final height,
 // although it was never the outgoing transaction's own: one that was signed again after its database was restored may
-// need what belongs to another version of it, which was adopted from a block before. A node refuses such a transaction,
-// so only those are looked up that could not go on. One that pays what the database knows is left out: the other
-// version has paid that, whatever an operator said of it, and it is not to be paid again. What one of ours that was
-// signed here used is lost in any case: replicas with marks of their own may have signed both with one nonce.
+// need what another version of it, or an external spend, has used in a block before. A node refuses such a
+// transaction, so only those are looked up that could not go on.
 func lostToOthers(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v store.Version, final uint64,
 ) ([]string, error) {
@@ -88,11 +88,46 @@ func lostToOthers(
 	if used, err := tx.Reservations().UsedByOurs(ctx, p, unsigned.Reservations, final); err != nil || len(used) > 0 {
 		return used, err
 	}
-	if paid, err := tx.Withdrawals().PaidBy(ctx, p.ID); err != nil || len(paid) > 0 {
-		return nil, err
-	}
-	if _, err := tx.Resolutions().RefundPaidBy(ctx, p.ID); !errors.Is(err, store.ErrNotFound) {
-		return nil, err
-	}
 	return tx.Reservations().UsedByOthers(ctx, p, unsigned.Reservations, final)
+}
+
+// unlessPaid returns a *paidError if an external spend may have paid what an outgoing transaction pays that can never
+// be included: another version of it, whatever an operator said of that.
+func (s *Sender) unlessPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	orders, err := tx.Outgoing().OrdersPaid(ctx, p.ID)
+	if err != nil || len(orders) == 0 {
+		return err
+	}
+	pays, err := s.paymentsOf(orders)
+	if err != nil {
+		return err
+	}
+	x, err := s.assessor().MayHavePaid(ctx, tx, p.ID, pays)
+	if err != nil {
+		return store.IgnoreNotFound(err)
+	}
+	return &paidError{by: x}
+}
+
+// paidError says that a transaction that can never be included is not made again, because an external spend may have
+// paid what it pays.
+type paidError struct{ by store.ExternalSpend }
+
+func (e *paidError) Error() string {
+	return fmt.Sprintf("it can never be included, and transaction %s, which no withdrawal explains, makes the same "+
+		"payment: `bursar recovery adopt %d --withdrawal ID` says whose it was, and nothing is paid again before that",
+		e.by.TxID, e.by.Number)
+}
+
+// alarmIfPaid raises an alarm if the error is a *paidError, and returns why nothing goes on.
+func (s *Sender) alarmIfPaid(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, err error) error {
+	paid, is := errors.AsType[*paidError](err)
+	if !is {
+		return err
+	}
+	_, failed := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmUnclear, Ref: paid.by.TxID,
+			Message: fmt.Sprintf("outgoing transaction %s waits: %v", p.ID, paid)})
+	})
+	return errors.Join(failed, &WaitError{Reason: paid.Error()})
 }

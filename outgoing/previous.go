@@ -8,11 +8,9 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
-
-// alarmUnproven says that no node has the transaction that made a UTXO of ours any more, which the signer demands.
-const alarmUnproven = "utxo_unproven"
 
 const (
 	readAtOnce = 200 // previous transactions that one build reads from a node
@@ -151,9 +149,9 @@ func (s *Sender) alarmUnprovable(ctx context.Context, gone []string) error {
 	}
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		if message == "" {
-			return tx.Alarms().Resolve(ctx, alarmUnproven, string(id))
+			return tx.Alarms().Resolve(ctx, recovery.AlarmUnproven, string(id))
 		}
-		return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmUnproven, Ref: string(id), Message: message})
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: recovery.AlarmUnproven, Ref: string(id), Message: message})
 	})
 	if err == nil {
 		s.memory.unprovenAlarm = &message

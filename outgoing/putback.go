@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 )
 
@@ -40,11 +41,23 @@ func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) 
 			return err
 		}
 		noted := s.DB.Do(ctx, func(tx *store.Tx) error {
-			return errors.Join(alarmAltered(ctx, tx, f), tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
+			return errors.Join(alarmAltered(ctx, tx, f), s.assessor().NoteNotSigned(ctx, tx, f, notSignedAlarm(err), err),
+				tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
 		})
 		failed = errors.Join(failed, fmt.Errorf("put outgoing transaction %s back: %w", f.OutgoingID, err), noted)
 	}
 	return failed
+}
+
+// notSignedAlarm returns the alarm about a forgotten transaction that cannot be signed again, or "" if it only waits.
+func notSignedAlarm(err error) string {
+	if errors.Is(err, chain.ErrNoPrevious) {
+		return recovery.AlarmUnproven
+	}
+	if refused, is := errors.AsType[*signer.RefusalError](err); is && refused.Reason == signer.ReasonSweepOld {
+		return recovery.AlarmMayBeOut
+	}
+	return ""
 }
 
 func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.ForgottenPayment) error {
@@ -71,8 +84,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}
-	book := NewAssessor(s.Chain.Capabilities(), s.Registry, s.IDs, s.Hot, s.Log)
-	book.Old = s.Old
+	book := s.assessor()
 	became := ""
 	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
@@ -81,7 +93,7 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 		if became, err = book.PutBack(ctx, tx, f, signed); err != nil {
 			return err
 		}
-		return s.keepPrevious(ctx, tx, signed)
+		return errors.Join(s.keepPrevious(ctx, tx, signed), book.NoteNotSigned(ctx, tx, f, "", nil))
 	})
 	if err == nil {
 		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "outgoing", f.OutgoingID, "hash", signed.TxID,
@@ -98,7 +110,7 @@ func (s *Sender) endForgotten(ctx context.Context, lease store.Lease, f store.Fo
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return tx.ForgottenPayments().PutBack(ctx, f)
+		return errors.Join(s.assessor().NoteNotSigned(ctx, tx, f, "", nil), tx.ForgottenPayments().PutBack(ctx, f))
 	})
 	if err != nil {
 		return err

@@ -4,17 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
 
-// refusalBlocks is for how many blocks a payment must be refused by the state of the chain before it is given up.
-const refusalBlocks = 8
+// A payment that the state of the chain refuses is given up after so many blocks, and not before some time has passed
+// and it was asked about several times: on some chains blocks follow each other within half a second, and a node lags
+// for longer.
+const (
+	refusalBlocks = 8
+	refusalTime   = 30 * time.Second
+	refusalAsks   = 6
+	refusalGap    = 10 * time.Minute // what was not asked about for longer counts from the beginning
+)
 
 // stateRefusal is a refusal by the chain's state that has not been given up yet.
-type stateRefusal struct{ since, last uint64 } // heights
+type stateRefusal struct {
+	from        uint64 // height at which it was refused first, since it was last not
+	since, last time.Time
+	asks        int
+}
 
 // refusedForNow returns an error while a refusal does not count yet: one that rests on the chain's state at one node.
 // Behind one address may be several nodes, and one that lags has not seen the tokens that are to be paid, or the
@@ -26,20 +38,21 @@ func (s *Sender) refusedForNow(state store.ChainState, p bursar.OutgoingTx, caus
 		delete(s.memory.refusals, p.ID)
 		return nil
 	}
-	now := uint64(max(state.Height, 0))
+	now, height := s.DB.Now(), uint64(max(state.Height, 0))
+	maps.DeleteFunc(s.memory.refusals, func(_ bursar.ID, r stateRefusal) bool {
+		return now.Sub(r.last) > refusalGap // it was not asked about meanwhile, or ended in another way
+	})
 	r, again := s.memory.refusals[p.ID]
-	if !again || now < r.since {
-		r.since = now
+	if !again || height < r.from {
+		r = stateRefusal{from: height, since: now}
 	}
-	r.last = now
-	if now-r.since >= refusalBlocks {
+	r.last, r.asks = now, r.asks+1
+	if height-r.from >= refusalBlocks && now.Sub(r.since) >= refusalTime && r.asks >= refusalAsks {
 		delete(s.memory.refusals, p.ID)
 		return nil
 	}
-	maps.DeleteFunc(s.memory.refusals, func(_ bursar.ID, other stateRefusal) bool {
-		return other.last+2*refusalBlocks < now // ended in another way
-	})
 	s.memory.refusals[p.ID] = r
 	return &WaitError{Reason: fmt.Sprintf("a node refuses it by the state of the chain, which others may see "+
-		"differently: %s; it is asked again until block %d", refused.Reason, r.since+refusalBlocks)}
+		"differently: %s; it is given up if that lasts until block %d and for %v", refused.Reason, r.from+refusalBlocks,
+		refusalTime)}
 }

@@ -4,48 +4,61 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 )
 
 // Of the nodes behind one address, one that lags has not seen the tokens that are to be paid: by its state the token's
-// contract refuses. A withdrawal fails only once that has lasted; it is paid if a node says otherwise by then.
+// contract refuses. A withdrawal fails only once that has lasted, for eight blocks and for some time; it is paid if a
+// node says otherwise by then. What lay in between without a question does not count.
 func TestARefusalByTheStateOfTheChainCountsOnceItLasts(t *testing.T) {
-	for name, lasts := range map[string]bool{"it passes": false, "it lasts": true} {
+	const why = "the token's contract does not make the payment"
+	for name, test := range map[string]struct {
+		block time.Duration // between two blocks
+		asks  int           // refused so often, once a block
+		gap   time.Duration // after the first refusal
+		fails bool
+	}{
+		"it passes":            {10 * time.Second, 8, 0, false},
+		"it lasts":             {10 * time.Second, 9, 0, true},
+		"blocks are fast":      {time.Second, 30, 0, false},
+		"blocks are fast, on":  {time.Second, 31, 0, true},
+		"it was not asked for": {10 * time.Second, 9, time.Hour, false},
+	} {
 		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, r *harness) {
+			byClock(t, bursartest.Numbered, func(t *testing.T, r *harness, clock *bursartest.Clock) {
 				before := r.Prepare()
 				r.Settle()
 				w := r.Order(300_000_000, r.Chain.Named("outside"))
-				const why = "the token's contract does not make the payment"
-				refuses := true
+				asked := 0
 				r.Sender.Chain = building{r.Chain, func(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
-					if refuses {
-						return chain.UnsignedTx{}, &chain.RefusedError{MayPass: true, Reason: why}
+					if asked++; asked > test.asks {
+						return r.Chain.Build(ctx, request)
 					}
-					return r.Chain.Build(ctx, request)
+					return chain.UnsignedTx{}, &chain.RefusedError{MayPass: true, Reason: why}
 				}}
-				r.Step()
-				for range 7 {
-					if got := r.Now(w); got.Status != bursar.WithdrawalQueued && got.Status != bursar.WithdrawalBroadcast {
-						t.Fatalf("the withdrawal is %s after a refusal that may pass", got.Status)
+				for i := range test.asks - 1 {
+					r.Step()
+					if got := r.Now(w); got.Status == bursar.WithdrawalFailed || !strings.Contains(r.errors(), why) {
+						t.Fatalf("after %d refusals the withdrawal is %s and waits for %q, want %q", i+1, got.Status, r.errors(), why)
 					}
-					if text := r.errors(); !strings.Contains(text, why) {
-						t.Fatalf("its error is %q, want one with %q", text, why)
+					clock.Advance(test.block)
+					if i == 0 {
+						clock.Advance(test.gap)
 					}
 					r.Chain.Mine(1)
-					r.Step()
 				}
-				refuses = lasts
-				r.Chain.Mine(1)
+				r.Step()
 				r.Step()
 				r.Settle()
 				got := r.Now(w)
 				switch {
-				case lasts && (got.Status != bursar.WithdrawalFailed || got.Error != why || r.Available(0) != before):
+				case test.fails && (got.Status != bursar.WithdrawalFailed || got.Error != why || r.Available(0) != before):
 					t.Errorf("the withdrawal is %+v, want %s for %q, and %s given back", got, bursar.WithdrawalFailed, why, before)
-				case !lasts && got.Status != bursar.WithdrawalConfirmed:
+				case !test.fails && got.Status != bursar.WithdrawalConfirmed:
 					t.Errorf("the withdrawal is %+v, want %s", got, bursar.WithdrawalConfirmed)
 				}
 				r.NothingOpen()

@@ -36,6 +36,9 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		return errors.Join(err, s.leaveHanging(ctx, lease, state, p, versions))
 	}
 	if p.Status == bursar.OutgoingSent && s.overdue(state, p) {
+		if exchanged, err := s.exchangeWithHanging(ctx, lease, p); exchanged || err != nil {
+			return err
+		}
 		below := s.fillBelow(ctx, lease, state, p)
 		if below != nil && stops(ctx, below) {
 			return below

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -102,6 +103,9 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 func (s *Sender) settleReservations(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
 ) error {
+	if err := recordUses(ctx, tx, p, unsigned); err != nil {
+		return err
+	}
 	if len(unsigned.Bytes) > 0 {
 		// Another replica, with marks of its own, may have signed one with the same UTXO or nonce, which now ends.
 		if err := tx.Reservations().Seize(ctx, p, unsigned.Reservations); err != nil {
@@ -112,19 +116,29 @@ func (s *Sender) settleReservations(
 	if err := tx.Reservations().Keep(ctx, p.ID, unsigned.Reservations); err != nil {
 		return err
 	}
-	if err := tx.UTXOs().Spend(ctx, p.ID); err != nil {
+	if err := tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, true); err != nil {
 		return err
-	}
-	if len(unsigned.Bytes) == 0 { // adopted: another transaction of ours may have reserved its UTXOs
-		if err := tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, true); err != nil {
-			return err
-		}
 	}
 	if s.Chain.Capabilities().Model != chain.UTXOModel {
 		return nil
 	}
 	// Last: only what no unspent UTXO needs any more is deleted.
 	return tx.UTXOs().DropPrevious(ctx, p.Chain, transactionsOf(unsigned.Reservations))
+}
+
+// recordUses records what a final outgoing transaction has used and another one of ours has reserved: two versions of a
+// transaction may be two in a restored database, of which one is adopted from a block and the other one put back. It
+// proves that the other one can never be included, until the block is reorged out.
+func recordUses(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) error {
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, unsigned.Reservations)
+	if err != nil {
+		return err
+	}
+	used := slices.DeleteFunc(slices.Clone(unsigned.Reservations), func(resource string) bool {
+		id, owned := owners[resource]
+		return !owned || id == p.ID
+	})
+	return tx.UTXOs().RecordUsed(ctx, p.Chain, p.Height, store.TxInputs{TxID: p.TxID, Inputs: used})
 }
 
 // closeAlarms closes the alarms about an outgoing transaction that has ended.

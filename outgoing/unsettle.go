@@ -35,10 +35,11 @@ func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	if err := recovery.Unsettle(ctx, tx, h.Registry, p); err != nil {
 		return err
 	}
-	if err := tx.UTXOs().Unspend(ctx, p.ID); err != nil {
+	unsigned, err := readUnsigned(p)
+	if err != nil {
 		return err
 	}
-	if err := unspendAdopted(ctx, tx, p); err != nil {
+	if err := tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, false); err != nil {
 		return err
 	}
 	switch p.Kind {
@@ -57,15 +58,6 @@ func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 		}
 	}
 	return unattributed.Refunds{Registry: h.Registry, Log: h.Log}.Unsettle(ctx, tx, p)
-}
-
-// unspendAdopted is UTXOs.Unspend for a transaction whose bytes are not known: another one may have reserved its UTXOs.
-func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	unsigned, err := readUnsigned(p)
-	if err != nil || len(unsigned.Bytes) > 0 {
-		return err
-	}
-	return tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, false)
 }
 
 // unsettleWithdrawal undoes the settlement or the refund of a withdrawal.

@@ -77,6 +77,10 @@ func (k Assessor) endAmending(
 	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
 		return err
 	}
+	// It may say that a withdrawal waits for this answer.
+	if err := tx.Alarms().Resolve(ctx, AlarmUnclear, x.TxID); err != nil {
+		return err
+	}
 	if p.Status != bursar.OutgoingFinal {
 		return nil // the sender settles it
 	}
@@ -180,15 +184,11 @@ func joined(ids []bursar.ID) string {
 func (k Assessor) unlinked(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx,
 ) (left []chain.Payment, err error) {
-	var made []chain.Payment
-	if err := unmarshal(x.Payments, &made); err != nil {
-		return nil, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
-	}
-	explained, err := explainedBy(ctx, tx, k.Registry, p)
+	all, err := k.left(ctx, tx, x)
 	if err != nil {
 		return nil, err
 	}
-	for _, paid := range without(made, explained) {
+	for _, paid := range all {
 		short, err := chain.Shortfalls([]chain.Payment{paid}, p.Delivered)
 		if err != nil {
 			return nil, err

@@ -24,6 +24,10 @@ const (
 	// AlarmMayBeOut is about a transaction that may have been signed before an epoch of the seed began, and that the
 	// signer does not sign again. Its ref is the outgoing transaction. It ends with that.
 	AlarmMayBeOut = "may_be_out"
+
+	// AlarmUnproven says that no node has the transaction that made a UTXO of ours any more, which the signer demands.
+	// Its ref is the chain, or the forgotten outgoing transaction that needs the UTXO and is not signed again.
+	AlarmUnproven = "utxo_unproven"
 )
 
 // Begin stops a chain's payments, because its database is or may be older than the chain, in a transaction that has

@@ -52,8 +52,11 @@ func usesLost(ctx context.Context, tx *store.Tx, id bursar.ChainID, x chain.Exte
 }
 
 // movesToOurs reports whether an external spend of the shape of ours moves anything, or failed. One of ours does: what
-// moves nothing may approve somebody who takes everything later.
-func movesToOurs(x chain.ExternalSpend) bool {
+// moves nothing may approve somebody who takes everything later. UTXOs are always moved.
+func (k Assessor) movesToOurs(x chain.ExternalSpend) bool {
+	if k.Capabilities.Model == chain.UTXOModel {
+		return true
+	}
 	for _, p := range x.Payments {
 		if p.Address.Base != x.Base && !p.Amount.IsZero() {
 			return true

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -125,13 +124,6 @@ func (k Assessor) PutBack(
 func (k Assessor) alarmPaidElse(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content, txID string, why error,
 ) error {
-	list := make([]string, 0, len(c.Withdrawals)+1)
-	for _, j := range c.Withdrawals {
-		list = append(list, k.name(j))
-	}
-	if c.Refund != nil {
-		list = append(list, k.name(*c.Refund))
-	}
 	return tx.Alarms().Raise(ctx, store.Alarm{
 		Chain: f.Chain,
 		Kind:  AlarmNotPutBack,
@@ -139,7 +131,7 @@ func (k Assessor) alarmPaidElse(
 		Message: fmt.Sprintf(
 			"transaction %s was signed before the database was restored, may have been sent, and is not sent again: %v; "+
 				"if it is included after all, it pays a second time: %s",
-			txID, why, strings.Join(list, "; ")),
+			txID, why, k.paysWhom(c)),
 	})
 }
 

@@ -109,6 +109,9 @@ func (k Assessor) assess(
 	if !lost {
 		lost, err = usesLost(ctx, tx, k.Capabilities.ID, x)
 	}
+	if err == nil && !lost {
+		lost, err = k.usesForgotten(ctx, tx, x)
+	}
 	if err != nil || !lost {
 		return Finding{Verdict: ExternalTx, Reason: f.why}, err
 	}
@@ -116,7 +119,7 @@ func (k Assessor) assess(
 	if err != nil {
 		return Finding{}, err
 	}
-	if !forgot && (!shaped || !movesToOurs(x)) { // a thief who has the key uses exactly that nonce
+	if !forgot && (!shaped || !k.movesToOurs(x)) { // a thief who has the key uses exactly that nonce
 		return Finding{Verdict: ExternalTx, Reason: f.why}, nil
 	}
 	id, err := k.adopt(ctx, tx, b, x, made)

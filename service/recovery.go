@@ -170,6 +170,25 @@ func (s *Service) Explain(ctx context.Context, a recovery.Answer) error {
 	})
 }
 
+// GiveUpForgotten ends the wait for a forgotten transaction that cannot be signed again, on whichever chain it is: see
+// recovery.Assessor.
+func (s *Service) GiveUpForgotten(ctx context.Context, id bursar.ID, reason string) error {
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		chainID, err := tx.ForgottenPayments().ChainOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		assessor, err := s.Assessor(chainID)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Chains().Lock(ctx, chainID); err != nil {
+			return err
+		}
+		return assessor.GiveUpForgotten(ctx, tx, id, reason)
+	})
+}
+
 var (
 	chainRecovering = newGauge("chain_recovering",
 		"1 while the database is older than the chain and nothing is paid on it.", "chain")

@@ -53,16 +53,20 @@ func (h *history) creditsHold() error {
 		return nil // its rows are read directly, which is possible in memory only
 	}
 	return h.DB.Edit(h.ctx, func(tx *sql.Tx) error {
-		rows, err := tx.Query(`SELECT tx_id, amount, currency FROM deposits WHERE status = 'confirmed' AND height > 0`)
+		rows, err := tx.Query(`SELECT tx_id, amount, currency, chain, height FROM deposits
+			WHERE status = 'confirmed' AND height > 0`)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var txID, amount, code string
-			if err := rows.Scan(&txID, &amount, &code); err != nil {
+			var txID, amount, code, id string
+			var height uint64
+			if err := rows.Scan(&txID, &amount, &code, &id, &height); err != nil {
 				return err
 			}
+			// The final block may have fallen behind within this event, as a node lags.
+			h.highest[bursar.ChainID(id)] = max(height, h.highest[bursar.ChainID(id)])
 			if !h.final[txID] {
 				return fmt.Errorf("%s units of %s by transaction %s are credited, and no final block had it", amount, code, txID)
 			}

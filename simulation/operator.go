@@ -130,15 +130,15 @@ func (h *history) includedElse(tx *store.Tx, w bursar.Withdrawal, x store.Extern
 const abandonAfter = 20
 
 // abandonLost makes the operator abandon a transaction that was recognized in a block that was reorged out, and whose
-// bytes are lost, as `bursar outgoing abandon` does on chains with UTXOs: they would stay reserved for ever. One that
-// may have been signed before an epoch began is abandoned as its alarm says.
+// bytes are lost, as `bursar outgoing abandon` does: its UTXOs would stay reserved for ever, and everything would wait
+// behind its nonce. One that may have been signed before an epoch began is abandoned as its alarm says.
 func (h *history) abandonLost(round int) {
 	if round < abandonAfter {
 		return
 	}
 	for _, c := range h.Chains {
-		if c.Capabilities().Model != chain.UTXOModel {
-			continue
+		if !c.Capabilities().Lifetime.IsZero() {
+			continue // it expires
 		}
 		var lost []bursar.ID
 		h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
@@ -157,6 +157,25 @@ func (h *history) abandonLost(round int) {
 		for _, id := range lost {
 			_, err := sender.Abandon(h.ctx, id, outgoing.Abandonment{Reason: "nobody has it", Actor: "operator"})
 			h.log("  %s is abandoned: %v", id, err)
+		}
+	}
+}
+
+// giveUpForgotten makes the operator give up what cannot be signed again: no node has what it spends, and by now would
+// have it again, or an epoch has begun, and no block had it until now.
+func (h *history) giveUpForgotten(round int) {
+	if round < abandonAfter {
+		return
+	}
+	for _, c := range h.Chains {
+		var waits []store.ForgottenPayment
+		h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
+			waits, err = tx.ForgottenPayments().List(h.ctx, c.Capabilities().ID, 100)
+			return err
+		}))
+		for _, f := range waits {
+			err := h.process(0).Service.GiveUpForgotten(h.ctx, f.OutgoingID, "no block will have it")
+			h.log("  %s is given up: %v", f.OutgoingID, err)
 		}
 	}
 }

@@ -78,6 +78,7 @@ func (h *history) settle(round int) bool {
 	h.explainAll()
 	h.endHeld()
 	h.abandonLost(round)
+	h.giveUpForgotten(round)
 	for _, c := range h.Chains {
 		c.Mine(2)
 		p := h.leaseHolder(c)

@@ -108,6 +108,13 @@ func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status 
 		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
 }
 
+// Unexplained returns the external spends of a chain that made payments which neither a withdrawal nor a refund
+// explains, or may have, oldest first.
+func (tx ExternalSpends) Unexplained(ctx context.Context, chain bursar.ChainID, limit int) ([]ExternalSpend, error) {
+	return externalColumns.rows(ctx, tx.Tx, "list unexplained external spends", `FROM external_spends
+		WHERE chain = $1 AND (status <> 'adopted' OR booked <> '') ORDER BY number LIMIT $2`, string(chain), limit)
+}
+
 // NotExplained returns the external spends of a chain, in blocks from a height on or in none now, that are not known to
 // have paid what somebody requested: an operator has said how to book what they paid, or they have halted the chain.
 func (tx ExternalSpends) NotExplained(

@@ -135,6 +135,13 @@ func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (foun
 	return found, err
 }
 
+// ChainOf returns the chain of an outgoing transaction that waits to be put back, or ErrNotFound.
+func (tx ForgottenPayments) ChainOf(ctx context.Context, outgoing bursar.ID) (chain bursar.ChainID, err error) {
+	err = tx.row(ctx, "look up a forgotten outgoing transaction",
+		`SELECT chain FROM forgotten_payments WHERE outgoing_id = $1 AND put_back_at = 0`, []any{outgoing}, &chain)
+	return chain, err
+}
+
 // Left reports whether a forgotten outgoing transaction was dealt with, and as which other one it is known, if it is.
 func (tx ForgottenPayments) Left(
 	ctx context.Context, chain bursar.ChainID, number int64,

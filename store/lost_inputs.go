@@ -125,24 +125,27 @@ func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint6
 }
 
 // UsedByOthers returns which of some resources a transaction that is no version of an outgoing transaction has used in
-// blocks up to a height, no matter which outgoing transaction has them reserved.
+// blocks up to a height, no matter which outgoing transaction has them reserved: one of others, or a final one of ours.
 func (tx Reservations) UsedByOthers(ctx context.Context, p bursar.OutgoingTx, resources []string,
 	final uint64) (used []string, err error) {
-	for len(resources) > 0 {
-		n := min(len(resources), 500)
+	for part := range slices.Chunk(resources, 500) {
 		args := []any{string(p.Chain), p.ID, int64(final)}
-		for _, resource := range resources[:n] {
+		for _, resource := range part {
 			args = append(args, resource)
 		}
+		among := list(len(part), 3)
 		found, err := rows(ctx, tx.Tx, "look who used reservations", scanOne[string], `SELECT u.resource FROM used_outputs u
-			WHERE u.chain = $1 AND u.height <= $3 AND u.resource IN (`+list(n, 3)+`)
+			WHERE u.chain = $1 AND u.height <= $3 AND u.resource IN (`+among+`)
 			AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id
 				AND v.outgoing_id = $2)
+			UNION SELECT k.resource FROM reservations k JOIN outgoing_txs m ON m.id = k.outgoing_id
+			WHERE k.chain = $1 AND k.outgoing_id <> $2 AND k.resource IN (`+among+`)
+			AND m.status = 'final' AND m.height <= $3
 			ORDER BY 1`, args...)
 		if err != nil {
 			return nil, err
 		}
-		used, resources = append(used, found...), resources[n:]
+		used = append(used, found...)
 	}
 	return used, nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -119,6 +120,33 @@ func (tx Outgoing) GiveSweep(ctx context.Context, id bursar.ID, from bursar.Outg
 		{"updated_at", micros(tx.now)},
 	}.update("outgoing_txs", `WHERE id = $1 AND waits_for = 'deposit'`, id, from.Once)
 	return tx.change(ctx, "give a sweep another asset", query, args...)
+}
+
+// ExchangeSweeps has a hanging sweep collect by the order of another signed one of its address, which hangs from then
+// on with the order of the first.
+func (tx Outgoing) ExchangeSweeps(
+	ctx context.Context, hanging bursar.OutgoingTx, given []byte, other bursar.OutgoingTx, left []byte,
+) error {
+	if err := tx.change(ctx, "free the name of a sweep",
+		`UPDATE outgoing_txs SET once = NULL WHERE id = $1`, other.ID); err != nil {
+		return err
+	}
+	if err := tx.GiveSweep(ctx, hanging.ID, other, given); err != nil {
+		return err
+	}
+	var once any
+	if hanging.Once != "" && !strings.Contains(hanging.Once, PurposeFill) { // one that uses up a lost nonce still does
+		once = hanging.Once
+	}
+	query, args := values{
+		{"currency", string(hanging.Currency)},
+		{"once", once},
+		{"order_json", string(left)},
+		{"waits_for", string(bursar.WaitsForDeposit)},
+		{"error", ""},
+		{"updated_at", micros(tx.now)},
+	}.update("outgoing_txs", `WHERE id = $1`, other.ID)
+	return tx.change(ctx, "have a sweep hang for another one", query, args...)
 }
 
 // AnyPendingAt reports whether a deposit of an asset at an address, in a block up to a height, is not booked yet.

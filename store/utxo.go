@@ -140,22 +140,8 @@ func (tx UTXOs) ChangeReserved(ctx context.Context, id bursar.ID) (bool, error) 
 	return n > 0, err
 }
 
-// Spend marks what a final outgoing transaction has reserved as gone, so that the list of unspent UTXOs stays short.
-func (tx UTXOs) Spend(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "mark UTXOs spent", `UPDATE utxos SET spent = TRUE WHERE EXISTS (
-		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
-	return err
-}
-
-// Unspend takes back UTXOs.Spend, because the outgoing transaction's block was reorged out.
-func (tx UTXOs) Unspend(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "mark UTXOs unspent", `UPDATE utxos SET spent = FALSE WHERE EXISTS (
-		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
-	return err
-}
-
-// SetSpent marks named UTXOs as gone, or as there again: those of a transaction that another one's reservation stands
-// beside.
+// SetSpent marks what a final outgoing transaction has used as gone, so that the list of unspent UTXOs stays short; or
+// as there again, because its block was reorged out. Another outgoing transaction may have reserved it.
 func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, outputs []string, spent bool) error {
 	for len(outputs) > 0 {
 		n := min(len(outputs), 500)

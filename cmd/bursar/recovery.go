@@ -16,6 +16,7 @@ type recoveryCommands struct {
 	Status  recoveryStatusCommand  `cmd:"" help:"Show which chains are recovering, what they wait for, and what is unclear."`
 	Adopt   recoveryAdoptCommand   `cmd:"" help:"Explain a payment that is missing from the database."`
 	Release recoveryReleaseCommand `cmd:"" help:"Resume a chain's payments without waiting any longer."`
+	GiveUp  recoveryGiveUpCommand  `cmd:"" help:"Stop waiting for a forgotten transaction that cannot be signed again."`
 	UseUp   recoveryUseUpCommand   `cmd:"" help:"Use up many lost nonces of an address."`
 	Begin   recoveryBeginCommand   `cmd:"" help:"Declare that the database was restored, or that its marks are lost."`
 	Join    recoveryJoinCommand    `cmd:"" help:"Create marks for another replica of a database that is current."`
@@ -152,6 +153,34 @@ func (cmd *recoveryAdoptCommand) Run(ctx context.Context, c *call) error {
 		return named(err, "there is no item %d, or no such withdrawal: see `bursar recovery status`", cmd.Item)
 	}
 	return c.Say("item %d is explained; it is booked once its block is final", cmd.Item)
+}
+
+type recoveryGiveUpCommand struct {
+	ID     bursar.ID `arg:"" placeholder:"ID" help:"Forgotten transaction, from the alarm about it."`
+	Reason string    `required:"" placeholder:"TEXT" help:"Reason, for the record."`
+	final
+}
+
+// Help says what must be known before a transaction is given up.
+func (recoveryGiveUpCommand) Help() string {
+	return "Only for a transaction that cannot be signed again because no node has the transaction that made one of its " +
+		"UTXOs. Give it up only if that one can never exist again: an explorer shows another final transaction that " +
+		"spends the same UTXO as it did. What the transaction should have paid is paid by another one; if it is included " +
+		"after all, it is paid twice.\n\nExample:\n\n    bursar recovery give-up " +
+		"0193a6a0-0000-7000-8000-000000000000 --reason \"its deposit was spent again by 4a5e1e4b…\""
+}
+
+// Run gives the transaction up.
+func (cmd *recoveryGiveUpCommand) Run(ctx context.Context, c *call) error {
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.GiveUpForgotten(ctx, cmd.ID, cmd.Reason); err != nil {
+		return named(err, "transaction %s does not wait to be signed again", cmd.ID)
+	}
+	return c.Say("transaction %s is given up: what it should have paid is paid by another one", cmd.ID)
 }
 
 type recoveryReleaseCommand struct {

@@ -70,7 +70,7 @@ func previousDropped(t *testing.T, db *store.DB, p bursar.OutgoingTx, a, b strin
 			if err := tx.Reservations().Reserve(ctx, p, []string{outpoint}); err != nil {
 				return err
 			}
-			if err := tx.UTXOs().Spend(ctx, p.ID); err != nil {
+			if err := tx.UTXOs().SetSpent(ctx, bursar.Bitcoin, []string{outpoint}, true); err != nil {
 				return err
 			}
 			return tx.UTXOs().DropPrevious(ctx, bursar.Bitcoin, []string{outpoint[:64]})

@@ -119,7 +119,9 @@ func utxos(t *testing.T, db *store.DB) {
 	if got := spendable(other); len(got) != 0 {
 		t.Errorf("spendable after the reorganisation: %v", got)
 	}
-	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Spend(ctx, p.ID) })
+	do(t, db, func(tx *store.Tx) error {
+		return tx.UTXOs().SetSpent(ctx, bursar.Bitcoin, []string{"final"}, true)
+	})
 	do(t, db, func(tx *store.Tx) error {
 		sum, err := tx.UTXOs().Sum(ctx, bursar.Bitcoin, 101)
 		if sum != bursar.Units(20) {
