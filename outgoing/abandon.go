@@ -249,7 +249,26 @@ func (s *Sender) endVoiding(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 	if void.Height > 0 || void.Status == bursar.OutgoingFinal {
 		return fmt.Errorf("outgoing transactions %s and %s share a UTXO and are both in a block", void.ID, p.ID)
 	}
-	if err := tx.Reservations().UndoMove(ctx, p.Chain, void.ID); err != nil {
+	return s.endVoid(ctx, tx, void, fmt.Sprintf("outgoing transaction %s was included after all", p.ID))
+}
+
+// endUnsignedVoiding ends the transaction that was to void p, because p has ended otherwise, if it cannot have been
+// signed: what it would use may be used, and it would wait for ever. One that is signed ends by the final blocks.
+func (s *Sender) endUnsignedVoiding(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
+	if err != nil || len(moved) == 0 {
+		return err
+	}
+	void, err := tx.Outgoing().Get(ctx, moved[0].To)
+	if err != nil || void.Status != bursar.OutgoingNew && void.Status != bursar.OutgoingReserved || s.mayBeOut(void) {
+		return err
+	}
+	return s.endVoid(ctx, tx, void, fmt.Sprintf("outgoing transaction %s has ended otherwise", p.ID))
+}
+
+// endVoid ends a transaction that was to void another one, and gives back what was moved to it.
+func (s *Sender) endVoid(ctx context.Context, tx *store.Tx, void bursar.OutgoingTx, why string) error {
+	if err := tx.Reservations().UndoMove(ctx, void.Chain, void.ID); err != nil {
 		return err
 	}
 	if err := tx.UTXOs().ForgetChange(ctx, void.ID); err != nil {
@@ -258,9 +277,6 @@ func (s *Sender) endVoiding(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 	if err := tx.Reservations().Free(ctx, void.ID); err != nil {
 		return err
 	}
-	if err := s.closeAlarms(ctx, tx, void); err != nil {
-		return err
-	}
-	void.Error = fmt.Sprintf("outgoing transaction %s was included after all", p.ID)
-	return tx.Outgoing().SetStatus(ctx, void, bursar.OutgoingAbandoned)
+	void.Error = why
+	return s.end(ctx, tx, void)
 }

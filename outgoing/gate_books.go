@@ -90,13 +90,14 @@ func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, e
 }
 
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the
-// database: only one signed transaction pays a withdrawal, whatever the database says about it.
+// database: only one signed transaction pays a withdrawal, whatever the database says about it. One that is final has
+// left the journal; if it was put back, the database has what the journal said of it, whatever an operator has said.
 func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {
 	if err := s.notRefunded(ctx, tx, p); err != nil || s.Marks == nil {
 		return err
 	}
 	other, err := s.Marks.PaidBy(ctx, tx, p.outgoingTx, orders)
-	if err != nil || other.IsZero() {
+	if err != nil {
 		return err
 	}
 	for _, id := range orders {
@@ -104,13 +105,16 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 			break // no command says that a payment was a refund
 		}
 		x, err := tx.ForgottenPayments().PaidAs(ctx, id)
-		if err == nil {
+		if err == nil && x.OutgoingID != p.outgoingTx.ID {
 			return &WaitError{Reason: fmt.Sprintf("outgoing transaction %s already pays it, as the journal says: it is "+
-				"transaction %s, and `bursar recovery adopt %d --withdrawal %s` records that", other, x.TxID, x.Number, id)}
+				"transaction %s, and `bursar recovery adopt %d --withdrawal %s` records that", x.OutgoingID, x.TxID, x.Number, id)}
 		}
-		if !errors.Is(err, store.ErrNotFound) {
+		if store.IgnoreNotFound(err) != nil {
 			return err
 		}
+	}
+	if other.IsZero() {
+		return nil
 	}
 	return &WaitError{Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals "+
 		"in the database", other)}

@@ -15,13 +15,13 @@ import (
 func (s *Sender) noNonceLost(ctx context.Context, tx *store.Tx, p passage) error {
 	_, can := s.nonceReader()
 	toCold := p.outgoingTx.Kind == string(chain.KindToCold)
-	if p.step != stepBuild && p.step != stepSign || !can || isVoiding(p.outgoingTx) || s.mayBeOut(p.outgoingTx) ||
+	if p.step != stepBuild && p.step != stepSign || !can || voidsByPayingUs(p) || s.mayBeOut(p.outgoingTx) ||
 		toCold && s.emptying().Order != "" {
 		return nil
 	}
 	var waitsFor []chain.Source
 	for _, from := range s.hots() {
-		if !toCold && p.outgoingTx.Kind != string(chain.KindWithdrawal) && from.Base != p.outgoingTx.Base {
+		if !toCold && !paysOthers(p) && from.Base != p.outgoingTx.Base {
 			continue
 		}
 		waitsFor = append(waitsFor, from)
@@ -41,6 +41,18 @@ func (s *Sender) noNonceLost(ctx context.Context, tx *store.Tx, p passage) error
 		return &WaitError{Reason: waitsForFilling(by[0])}
 	}
 	return err
+}
+
+// paysOthers reports whether a transaction pays a withdrawal or a refund, by the database or by what would be signed.
+func paysOthers(p passage) bool {
+	return p.outgoingTx.Kind == string(chain.KindWithdrawal) || p.request.Kind == chain.KindWithdrawal
+}
+
+// voidsByPayingUs reports whether a transaction voids another one, or uses up a nonce, and is of a kind for which the
+// signer pays nobody but us: whoever can write to the database can say of any transaction that it voids one.
+func voidsByPayingUs(p passage) bool {
+	ours := p.request.Kind == chain.KindGasTopUp || p.request.Kind == chain.KindSweep
+	return isVoiding(p.outgoingTx) && ours && !paysOthers(p)
 }
 
 // filling returns, by address, the transactions that use up lost nonces of hot wallets and are not final.

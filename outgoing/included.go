@@ -151,6 +151,9 @@ func (h *Inclusions) cameBack(
 	reason := fmt.Sprintf("transaction %s of outgoing transaction %s is in block %d, although final blocks had proven "+
 		"that it could never be included; its payments were requested again", txID, p.ID, b.Ref.Height)
 	h.Log.Error("expired transaction was included after all", "chain", p.Chain, "outgoing", p.ID, "hash", txID)
+	if err := h.recordUsed(ctx, tx, b, txID, p); err != nil {
+		return err
+	}
 	if err := tx.Halts().Put(ctx, store.Halt{
 		Scope:  store.HaltChain(p.Chain),
 		Kind:   store.HaltByExpiredIncluded,
@@ -160,6 +163,25 @@ func (h *Inclusions) cameBack(
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "abandoned_included", Ref: txID, Message: reason})
+}
+
+// recordUsed records what a transaction of ours uses in a block, where another one may have it reserved: that of one
+// which had ended, so that another one of ours ends that would use the same, and that of an adopted external spend.
+func (h *Inclusions) recordUsed(
+	ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx,
+) error {
+	versions, err := tx.Outgoing().Versions(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if len(versions) > 0 {
+		p.Unsigned = versionOf(versions, txID).Unsigned
+	}
+	unsigned, err := readUnsigned(p)
+	if err != nil {
+		return err
+	}
+	return tx.UTXOs().RecordUsed(ctx, p.Chain, b.Ref.Height, store.TxInputs{TxID: txID, Inputs: unsigned.Reservations})
 }
 
 // exclude records that transactions of ours are in no block any more. They are sent again.
@@ -193,11 +215,7 @@ func (h *Inclusions) moveExternal(
 	if err != nil || !external || h.Capabilities.Model != chain.AccountModel {
 		return err
 	}
-	unsigned, err := readUnsigned(p)
-	if err != nil {
-		return err
-	}
-	return tx.UTXOs().RecordUsed(ctx, p.Chain, b.Ref.Height, store.TxInputs{TxID: txID, Inputs: unsigned.Reservations})
+	return h.recordUsed(ctx, tx, b, txID, p)
 }
 
 // recordUnwatched records the block of a transaction of ours that is not watched any more or not yet: one that ended

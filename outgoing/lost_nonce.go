@@ -127,7 +127,7 @@ func (s *Sender) knownNonces(
 }
 
 // fillBelow requests a transaction for each lost nonce of a deposit address below that of a sweep which waits for
-// long. An alarm says what keeps it from that.
+// long. An alarm says what keeps it from that, and that what uses one up takes long.
 func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	_, can := s.nonceReader()
 	if _, hot := s.hotAt(p.Base); hot || !can || state.Halted != "" {
@@ -138,9 +138,9 @@ func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.C
 		return err
 	}
 	var known knownNonces
-	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		filling, err := tx.Outgoing().OpenFilling(ctx, state.Chain, request.From.Base)
-		if err != nil {
+	var filling []bursar.OutgoingTx
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if filling, err = tx.Outgoing().OpenFilling(ctx, state.Chain, request.From.Base); err != nil {
 			return err
 		}
 		known, err = s.knownNonces(ctx, tx, request.From.Base, state.Final, filling)
@@ -151,6 +151,9 @@ func (s *Sender) fillBelow(ctx context.Context, lease store.Lease, state store.C
 	}
 	if err != nil && s.memory.lostBelow == nil {
 		s.memory.lostBelow = err
+	}
+	if len(filling) > 0 {
+		err = errors.Join(err, s.sayFillingLong(ctx, lease, filling[0]))
 	}
 	return err
 }

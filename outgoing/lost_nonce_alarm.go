@@ -42,7 +42,10 @@ func tooManyLost(id bursar.ChainID, base string, n int) error {
 // sayNotFilled raises an alarm if nonces are lost and cannot be used up, or if it fails for long to find out whether
 // they are, and closes it once there is no trouble. what begins its message.
 func (s *Sender) sayNotFilled(ctx context.Context, lease store.Lease, ref, what string, trouble error) error {
-	t, message := s.nonceTroubleOf(ref), ""
+	t, message, now := s.nonceTroubleOf(ref), "", s.DB.Now()
+	if trouble != nil {
+		t.last = now
+	}
 	var held *WaitError
 	switch {
 	case trouble == nil:
@@ -50,8 +53,7 @@ func (s *Sender) sayNotFilled(ctx context.Context, lease store.Lease, ref, what 
 	case errors.As(trouble, &held):
 		message = what + held.Reason
 	default:
-		now := s.DB.Now()
-		if t.last = now; t.since.IsZero() {
+		if t.since.IsZero() {
 			t.since = now
 		}
 		if now.Sub(t.since) < lostPatience {
@@ -114,16 +116,40 @@ func (s *Sender) alarmLostBelow(ctx context.Context, lease store.Lease, state st
 	return s.sayNotFilled(ctx, lease, string(state.Chain), what, trouble)
 }
 
-// sayFillingLong has the alarm about a lost nonce say what to do if what uses it up is not final for long: nothing is
-// paid meanwhile.
+// whatWaits says what waits until a lost nonce of an address is used up.
+func (s *Sender) whatWaits(base string) string {
+	if _, hot := s.hotAt(base); hot {
+		return "nothing is paid from a hot wallet"
+	}
+	return "later sweeps of that deposit address wait"
+}
+
+// sayFilling raises the alarm about lost nonces of an address that are being used up. It closes when what uses up the
+// last of them has ended.
+func (s *Sender) sayFilling(ctx context.Context, tx *store.Tx, by ...bursar.OutgoingTx) error {
+	last := by[len(by)-1]
+	resource, _ := recovery.Fills(last)
+	message := fmt.Sprintf("the transaction with nonce %s is in no block and is not known any more; outgoing transaction "+
+		"%s uses the nonce up; until it is final, %s", resource, last.ID, s.whatWaits(last.Base))
+	if len(by) > 1 {
+		message = fmt.Sprintf("by the word of an operator, %d outgoing transactions use up %d lost nonces of %s, the last "+
+			"of which is %s; until it is final, %s", len(by), len(by), last.Base, last.ID, s.whatWaits(last.Base))
+	}
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: last.Chain, Kind: recovery.AlarmNonceLost, Ref: resource,
+		Message: message})
+}
+
+// sayFillingLong has the alarm about a lost nonce say what to do if what uses it up is not final for long: payments or
+// sweeps wait meanwhile.
 func (s *Sender) sayFillingLong(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
 	resource, _ := recovery.Fills(p)
 	if t := s.nonceTroubleOf(resource); t.said != nil || s.DB.Now().Sub(p.CreatedAt) < fillPatience {
 		return nil
 	}
 	message := fmt.Sprintf("outgoing transaction %s uses up a nonce of %s that is lost, and is not final after more than "+
-		"an hour: nothing is paid from a hot wallet until it is. `bursar outgoing show %s` shows what it waits for: send "+
-		"funds, end a halt, raise max_fee, or see to the endpoints", p.ID, p.Base, p.ID)
+		"an hour: %s until it is. `bursar outgoing show %s` shows what it waits for: send funds, end a halt, raise max_fee, "+
+		"or see to the endpoints. If an explorer shows that the nonce was used before, `bursar outgoing abandon %s` ends it",
+		p.ID, p.Base, s.whatWaits(p.Base), p.ID, p.ID)
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmNonceLost, Ref: resource,
 			Message: message})

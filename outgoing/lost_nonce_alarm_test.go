@@ -88,10 +88,33 @@ func TestAnAlarmSaysThatALostNonceIsNotUsedUpForLong(t *testing.T) {
 		r.minutes(c, 50)
 		r.wantSaid("until it is final")
 		r.minutes(c, 12)
-		r.wantSaid("after more than an hour")
+		r.wantSaid("after more than an hour: nothing is paid from a hot wallet until it is")
+		r.wantSaid("`bursar outgoing abandon " + r.filling(r.Hot.Base)[0].ID.String())
 		r.Chain.ClearFaults()
 		r.Trouble = false
 		r.Settle()
 		r.paidBothOnce(g)
+	})
+}
+
+// As before, for a nonce of a deposit address: its sweeps wait, and payments do not.
+func TestAnAlarmSaysThatALostNonceOfASweepIsNotUsedUpForLong(t *testing.T) {
+	byClock(t, bumping(), func(t *testing.T, r *harness, c *bursartest.Clock) {
+		w, _ := r.losesASweep()
+		r.Trouble = true
+		for range 40 {
+			if len(r.filling(w.Address.Base)) > 0 {
+				break
+			}
+			r.minutes(c, 1)
+		}
+		r.Chain.Forget()
+		r.Chain.FailBroadcasts(sim.LostUnknown, 100_000)
+		r.wantSaid("until it is final, later sweeps of that deposit address wait")
+		r.minutes(c, 70)
+		r.wantSaid("after more than an hour: later sweeps of that deposit address wait until it is")
+		r.Chain.ClearFaults()
+		r.minutes(c, 125)
+		r.wantNone("nonce_lost")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
 )
 
 // lasting is a chain that never says that a transaction can be included no more, as those of Ethereum do not.
@@ -146,4 +147,48 @@ func TestOfTwoPaymentsWithOneReservationTheOtherIsMadeAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// As above, and an operator has one of the two made void, by a transaction that is not signed yet when the other one is
+// final: it has nothing left to void, and ends too.
+func TestWhatIsToVoidOneOfTwoPaymentsEndsWithIt(t *testing.T) {
+	each(t, bursartest.UTXOModel, func(t *testing.T, r *harness) {
+		d := r.disputes(r.paidInstead, false)
+		r.Chain.Fail(sim.Build, 10_000, nil)
+		by, err := r.Sender.Abandon(ctx, d.by.ID, outgoing.Abandonment{Reason: "a test", Actor: "ann"})
+		r.Must(err)
+		r.sentBy(d.raw)
+		r.Chain.Fail(sim.Build, 10_000, nil)
+		r.Blocks(12)
+		r.Chain.ClearFaults()
+		r.ends(d)
+		if p := r.spendNow(by); p.Status != bursar.OutgoingAbandoned || p.Error == "" {
+			t.Errorf("what was to void it is %s: %q, want %s and why", p.Status, p.Error, bursar.OutgoingAbandoned)
+		}
+	})
+}
+
+// The blocks in which one of two payments was final are replaced, and the new ones have the other one, which had ended:
+// that halts the chain, and the first one, whose nonce is used now, ends in its turn.
+func TestOfTwoPaymentsThatChangePlacesTheOtherEnds(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
+		d := r.disputes(r.paidInstead, false)
+		ended := r.Now(d.lost).OutgoingID
+		r.Halt(r.FreezeOf(0)) // what the one that ends pays waits
+		below := r.tip()
+		r.sentBy(r.version(d.by.TxID))
+		r.Blocks(12)
+		if p := r.spendNow(ended); p.Status != bursar.OutgoingAbandoned {
+			t.Fatalf("the first one is %s, want %s: %s", p.Status, bursar.OutgoingAbandoned, p.Error)
+		}
+		r.Chain.Reorg(int(r.tip()-below), d.by.TxID)
+		r.sentBy(d.raw)
+		r.Blocks(20)
+		if !r.alarmed("abandoned_included") {
+			t.Error("no alarm says that it is in a block after all")
+		}
+		if p := r.spendNow(d.by.ID); p.Status != bursar.OutgoingAbandoned {
+			t.Errorf("the second one is %s, want %s: %s", p.Status, bursar.OutgoingAbandoned, p.Error)
+		}
+	})
 }

@@ -51,12 +51,13 @@ func (s *Sender) UseUpNonces(ctx context.Context, u UseUp) (lowest, highest uint
 				ErrNotLost, len(lost), u.Base, u.Nonces)
 		}
 		lowest, highest = lost[0], lost[len(lost)-1]
-		for _, nonce := range lost {
-			if _, err := s.requestFilling(ctx, tx, from, nonce); err != nil {
+		by := make([]bursar.OutgoingTx, len(lost))
+		for i, nonce := range lost {
+			if by[i], err = s.requestFilling(ctx, tx, from, nonce); err != nil {
 				return err
 			}
 		}
-		return nil
+		return s.sayFilling(ctx, tx, by...)
 	})
 	if err == nil {
 		s.Log.Warn("lost nonces are being used up by an operator's word", "chain", s.Chain.Capabilities().ID, "address",

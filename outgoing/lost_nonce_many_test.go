@@ -45,6 +45,11 @@ func TestManyLostNoncesAreUsedUpByAnOperatorsWord(t *testing.T) {
 		if _, _, err := r.Sender.UseUpNonces(ctx, word); !errors.Is(err, outgoing.ErrNotLost) {
 			t.Errorf("once more: %v, want %v", err, outgoing.ErrNotLost)
 		}
+		r.Blocks(2)
+		if len(r.filling(r.Hot.Base)) == 0 || r.Now(w).TxID != "" {
+			t.Error("the nonces are used up already")
+		}
+		r.wantSaid("outgoing transactions use up 150 lost nonces")
 		r.Settle()
 		r.holdsOnce(w)
 		r.NothingOpen()
@@ -66,5 +71,21 @@ func TestNothingIsUsedUpWithoutALostNonce(t *testing.T) {
 				t.Errorf("of %s: %v, want %v", base, err, outgoing.ErrNotLost)
 			}
 		}
+	})
+}
+
+// The alarm about the many lost nonces of a deposit address stays open in a step that does not look at its sweeps.
+func TestTheAlarmAboutManyLostNoncesOfADepositAddressStays(t *testing.T) {
+	byClock(t, bumping(), func(t *testing.T, r *harness, c *bursartest.Clock) {
+		w, _ := r.losesASweep()
+		id, base := r.Chain.Capabilities().ID, w.Address.Base
+		r.Trouble = true
+		r.Do(func(tx *store.Tx) error { return tx.Nonces().Use(ctx, id, base, 200) })
+		r.minutes(c, 25)
+		r.wantSaid("bursar recovery use-up ethereum " + base)
+		halt := store.Halt{Scope: store.HaltChain(id), Kind: store.HaltByOperator, Reason: "a test", Actor: "ann"}
+		r.Halt(halt)
+		r.minutes(c, 1)
+		r.wantSaid("bursar recovery use-up ethereum " + base)
 	})
 }

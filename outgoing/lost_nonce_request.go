@@ -16,11 +16,7 @@ func (s *Sender) fillNonceOf(ctx context.Context, tx *store.Tx, from chain.Sourc
 	if err != nil {
 		return err
 	}
-	resource, _ := recovery.Fills(p)
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmNonceLost, Ref: resource,
-		Message: fmt.Sprintf("the transaction with nonce %d of %s is in no block and is not known any more; outgoing "+
-			"transaction %s uses the nonce up; until it is final, nothing is paid from a hot wallet there",
-			nonce, from.Base, p.ID)})
+	return s.sayFilling(ctx, tx, p)
 }
 
 // requestFilling requests the transaction that uses up a lost nonce.

@@ -30,7 +30,8 @@ func (s *Sender) endIfUsed(
 		return p, &WaitError{Reason: "its nonce is used in a block that is not recorded yet: " + cause.Error()}
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		return s.endUsed(ctx, tx, now, final)
+		_, err := s.endUsed(ctx, tx, now, final)
+		return err
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
 		s.memory.contradicted[p.Base] = s.DB.Now().Add(contradictionRest)
@@ -64,24 +65,27 @@ func (s *Sender) usedBefore(ctx context.Context, p bursar.OutgoingTx) (final sto
 	return final, next > nonce, nil
 }
 
-// endUsed ends a transaction that was to use up a nonce which a block has used, if that is still the recorded one.
-func (s *Sender) endUsed(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, final store.Block) error {
+// endUsed ends a transaction that was to use up a nonce which a block has used, if that is still the recorded one, and
+// reports whether it has.
+func (s *Sender) endUsed(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, final store.Block,
+) (ended bool, err error) {
 	at, err := tx.Blocks().At(ctx, p.Chain, final.Height)
 	if err != nil || at != final || p.Height > 0 {
-		return err
+		return false, err
 	}
 	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
-		return err
+		return false, err
 	}
 	if err := tx.Reservations().Free(ctx, p.ID); err != nil {
-		return err
+		return false, err
 	}
 	p.Error = fmt.Sprintf("its nonce was not lost: block %d has used it", final.Height)
 	tx.After(func() {
 		s.Log.Warn("a nonce is not lost: nodes contradict each other about it", "chain", p.Chain, "address", p.Base,
 			"outgoing", p.ID)
 	})
-	return s.end(ctx, tx, p)
+	return true, s.end(ctx, tx, p)
 }
 
 // abandonUsed ends a signed transaction that uses up a nonce, by an operator's word, if a node says that the final
@@ -106,6 +110,11 @@ func (s *Sender) abandonUsed(ctx context.Context, p bursar.OutgoingTx) error {
 		if now.Status == bursar.OutgoingFinal || now.Status == bursar.OutgoingAbandoned {
 			return fmt.Errorf("%w: %s", ErrNotOpen, now.Status)
 		}
-		return s.endUsed(ctx, tx, now, final)
+		ended, err := s.endUsed(ctx, tx, now, final)
+		if err == nil && !ended {
+			err = fmt.Errorf("%w: outgoing transaction %s is in a block by now, or the final block was replaced; ask again",
+				ErrCannotBeVoid, p.ID)
+		}
+		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
 )
 
 // understating is a chain whose node says a number of times that an address has used no nonce, and after that adds some
@@ -18,9 +19,13 @@ type understating struct {
 	*sim.Chain
 	times int
 	more  uint64
+	asked func() // what happens while the answer is under way
 }
 
 func (c *understating) NonceAt(ctx context.Context, base string, at chain.BlockRef) (uint64, error) {
+	if c.asked != nil {
+		c.asked()
+	}
 	if c.times > 0 {
 		c.times--
 		return 0, nil
@@ -87,7 +92,13 @@ func TestAnOperatorEndsWhatUsesUpANonceThatWasUsed(t *testing.T) {
 		if _, err := r.Sender.Abandon(ctx, p.ID, word); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("while the nonce is not used: %v, want %v", err, outgoing.ErrCannotBeVoid)
 		}
-		r.Sender.Chain = &understating{Chain: r.Chain, more: 1}
+		node := &understating{Chain: r.Chain, more: 1, asked: func() { r.setHeight(p.ID, r.tip()) }}
+		r.Sender.Chain = node
+		if _, err := r.Sender.Abandon(ctx, p.ID, word); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+			t.Errorf("if it is in a block by then: %v, want %v", err, outgoing.ErrCannotBeVoid)
+		}
+		r.setHeight(p.ID, 0)
+		node.asked = nil
 		by, err := r.Sender.Abandon(ctx, p.ID, word)
 		r.Must(err)
 		if now := r.spendNow(p.ID).Status; now != bursar.OutgoingAbandoned || !by.IsZero() {
@@ -100,5 +111,21 @@ func TestAnOperatorEndsWhatUsesUpANonceThatWasUsed(t *testing.T) {
 		if got := r.Now(g.lost).TxID; got == "" || r.alarmed("nonce_lost") {
 			t.Errorf("the payment is made by %q, and the alarms are %q", got, r.says())
 		}
+	})
+}
+
+// setHeight has the database say in which block an outgoing transaction is, or that it is in none.
+func (r *harness) setHeight(id bursar.ID, height uint64) {
+	r.T.Helper()
+	r.Do(func(tx *store.Tx) error {
+		p, err := tx.Outgoing().Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		if height == 0 {
+			_, err = tx.Outgoing().Exclude(ctx, p.Chain, p.Height)
+			return err
+		}
+		return tx.Outgoing().Include(ctx, id, p.TxID, height, false, bursar.Amount{})
 	})
 }

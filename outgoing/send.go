@@ -240,6 +240,9 @@ func (s *Sender) endSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil { // if it was to void another one
 		return err
 	}
+	if err := s.endUnsignedVoiding(ctx, tx, p); err != nil {
+		return err
+	}
 	resources, err := ownResources(ctx, tx, p, unsigned.Reservations)
 	if err != nil {
 		return err

@@ -180,10 +180,34 @@ func (b *lostBench) usedByOurs() {
 	want(b.outgoing, 39, "the other one is in a block that is not final")
 	want(b.outgoing, 40, "the other one is final", moved)
 	want(b.void, 40, "it is that one itself")
+	b.explain(store.ExternalUnclear, "")
+	want(b.outgoing, 40, "nobody knows what the other one paid")
+	b.explain(store.ExternalAdopted, store.UsedUpAsLoss)
+	want(b.outgoing, 40, "an operator has said that the other one was a loss")
+	b.explain(store.ExternalAdopted, "")
+	want(b.outgoing, 40, "it is known what the other one paid", moved)
 	seize(b.outgoing)
 	want(b.outgoing, 40, "it has them itself")
 	seize(b.parent)
 	want(b.outgoing, 100, "the other one is final in a version that was not signed here")
+}
+
+// explain has what made the outgoing transaction void be one that was adopted, with what is known of it.
+func (b *lostBench) explain(status store.ExternalStatus, booked store.ExternalUse) {
+	b.Helper()
+	b.record(func(tx *store.Tx) error {
+		x := store.ExternalSpend{Chain: bursar.Bitcoin, TxID: txOf(outpoint("3")), Status: status,
+			Reservations: []byte("[]"), Payments: []byte("[]")}
+		if err := tx.ExternalSpends().Put(ctx, x); err != nil {
+			return err
+		}
+		x, err := tx.ExternalSpends().ByTx(ctx, x.Chain, x.TxID)
+		if err != nil {
+			return err
+		}
+		x.OutgoingID, x.Status, x.Booked = b.void.ID, status, booked
+		return tx.ExternalSpends().Set(ctx, x)
+	})
 }
 
 // final settles an outgoing transaction in the block at a height.
