@@ -85,9 +85,6 @@ func lostToOthers(
 	if err != nil || len(unsigned.Reservations) == 0 {
 		return nil, err
 	}
-	if used, err := tx.Reservations().UsedByOurs(ctx, p, unsigned.Reservations, final); err != nil || len(used) > 0 {
-		return used, err
-	}
 	return tx.Reservations().UsedByOthers(ctx, p, unsigned.Reservations, final)
 }
 

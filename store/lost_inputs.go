@@ -150,32 +150,6 @@ func (tx Reservations) UsedByOthers(ctx context.Context, p bursar.OutgoingTx, re
 	return used, nil
 }
 
-// UsedByOurs returns which of some resources another outgoing transaction has, of which a version that this service
-// signed is final at a height: what it paid is known, and it did not pay what the given one pays. One that was adopted
-// counts only if withdrawals or a refund explain all of it: the journal may give it bytes, but an operator who has
-// booked it as a loss may be wrong about whom it paid.
-func (tx Reservations) UsedByOurs(ctx context.Context, p bursar.OutgoingTx, resources []string,
-	final uint64) (used []string, err error) {
-	for some := range slices.Chunk(resources, 500) {
-		args := []any{string(p.Chain), p.ID, int64(final)}
-		for _, resource := range some {
-			args = append(args, resource)
-		}
-		found, err := rows(ctx, tx.Tx, "look which of ours used reservations", scanOne[string], `SELECT k.resource
-			FROM reservations k JOIN outgoing_txs m ON m.id = k.outgoing_id
-			JOIN outgoing_versions v ON v.outgoing_id = m.id AND v.chain = m.chain AND v.tx_id = m.tx_id
-			WHERE k.chain = $1 AND k.outgoing_id <> $2 AND m.status = 'final' AND m.height <= $3 AND LENGTH(v.raw) > 0
-			AND NOT EXISTS (SELECT 1 FROM external_spends x
-				WHERE x.outgoing_id = m.id AND (x.booked <> '' OR x.status = 'unclear'))
-			AND k.resource IN (`+list(len(some), 3)+`) ORDER BY 1`, args...)
-		if err != nil {
-			return nil, err
-		}
-		used = append(used, found...)
-	}
-	return used, nil
-}
-
 // Count counts the UTXOs in blocks up to a height that no outgoing transaction has reserved, up to a limit.
 func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
 	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (

@@ -74,7 +74,6 @@ func lostReservations(t *testing.T, db *store.DB) {
 	b.usedByOthers()
 	b.vanished()
 	b.madeVoid()
-	b.usedByOurs()
 }
 
 // The UTXOs that the outgoing transaction has reserved.
@@ -159,55 +158,6 @@ func (b *lostBench) madeVoid() {
 	b.final(b.parent, txOf(outpoint("7")), 42)
 	b.want(41, "another version was included, in a block that is not final", moved)
 	b.want(42, "another version was included", change, moved)
-}
-
-// usedByOurs looks at what another outgoing transaction has used, after madeVoid.
-func (b *lostBench) usedByOurs() {
-	b.Helper()
-	want := func(p bursar.OutgoingTx, final uint64, why string, want ...string) {
-		b.Helper()
-		b.record(func(tx *store.Tx) error {
-			got, err := tx.Reservations().UsedByOurs(ctx, p, []string{used, change, vanished, moved}, final)
-			if err == nil && !slices.Equal(got, want) {
-				b.Errorf("%s, up to block %d: used by ours are %v, want %v", why, final, got, want)
-			}
-			return err
-		})
-	}
-	seize := func(p bursar.OutgoingTx) {
-		b.record(func(tx *store.Tx) error { return tx.Reservations().Seize(ctx, p, []string{moved, outpoint("0")}) })
-	}
-	want(b.outgoing, 39, "the other one is in a block that is not final")
-	want(b.outgoing, 40, "the other one is final", moved)
-	want(b.void, 40, "it is that one itself")
-	b.explain(store.ExternalUnclear, "")
-	want(b.outgoing, 40, "nobody knows what the other one paid")
-	b.explain(store.ExternalAdopted, store.UsedUpAsLoss)
-	want(b.outgoing, 40, "an operator has said that the other one was a loss")
-	b.explain(store.ExternalAdopted, "")
-	want(b.outgoing, 40, "it is known what the other one paid", moved)
-	seize(b.outgoing)
-	want(b.outgoing, 40, "it has them itself")
-	seize(b.parent)
-	want(b.outgoing, 100, "the other one is final in a version that was not signed here")
-}
-
-// explain has what made the outgoing transaction void be one that was adopted, with what is known of it.
-func (b *lostBench) explain(status store.ExternalStatus, booked store.ExternalUse) {
-	b.Helper()
-	b.record(func(tx *store.Tx) error {
-		x := store.ExternalSpend{Chain: bursar.Bitcoin, TxID: txOf(outpoint("3")), Status: status,
-			Reservations: []byte("[]"), Payments: []byte("[]")}
-		if err := tx.ExternalSpends().Put(ctx, x); err != nil {
-			return err
-		}
-		x, err := tx.ExternalSpends().ByTx(ctx, x.Chain, x.TxID)
-		if err != nil {
-			return err
-		}
-		x.OutgoingID, x.Status, x.Booked = b.void.ID, status, booked
-		return tx.ExternalSpends().Set(ctx, x)
-	})
 }
 
 // final settles an outgoing transaction in the block at a height.
