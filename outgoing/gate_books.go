@@ -78,14 +78,22 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 
 // asSigned reports whether the fee of a transaction is bumped that was put back, and pays what it was signed for, as
 // the journal says: the database may lack the withdrawals or the refund that it pays. The bytes are out, its
-// replacement pays nobody else, and what has a later nonce waits behind it. One that expires is left to that.
+// replacement pays nobody else, and what has a later nonce waits behind it. It uses all that the journal says too: with
+// another nonce or UTXO it would pay a second time. So it would once it has ended, when the journal beside the marks
+// has it no more. One that expires is left to that.
 func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
 	if p.step != stepBump || !s.Chain.Capabilities().Lifetime.IsZero() {
 		return false, nil
 	}
-	signed, err := recovery.SignedFor(ctx, tx, p.outgoingTx)
-	return slices.ContainsFunc(signed, func(payments []chain.Payment) bool {
-		return len(payments) == len(p.request.Payments) && makesAll(payments, p.request.Payments)
+	before, err := readUnsigned(p.outgoingTx)
+	if err != nil {
+		return false, err
+	}
+	entries, err := recovery.SignedFor(ctx, tx, p.outgoingTx)
+	return slices.ContainsFunc(entries, func(signed recovery.Signed) bool {
+		return (s.inJournal(p.outgoingTx.Chain, signed.As) || s.inJournal(p.outgoingTx.Chain, p.outgoingTx.ID)) &&
+			includesAll(before.Reservations, signed.Reservations) &&
+			len(signed.Payments) == len(p.request.Payments) && makesAll(signed.Payments, p.request.Payments)
 	}), err
 }
 
