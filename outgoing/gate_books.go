@@ -60,7 +60,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		return &WaitError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
 			"database"}
 	}
-	recalled, err := isOutAndRecalled(ctx, tx, p) // its hold has ended, and it goes on
+	recalled, err := s.isOutAndRecalled(ctx, tx, p) // its hold has ended, and it goes on
 	if err != nil || recalled {
 		return errors.Join(err, s.notPaidAlready(ctx, tx, p, ids))
 	}
