@@ -2,8 +2,10 @@ package unattributed_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -83,6 +85,57 @@ func TestADepositThatMayBeRefundedIsNotPaidOut(t *testing.T) {
 			r.refused("an assignment", err, unattributed.ErrTooLate, d)
 			_, err = r.service.Keep(ctx, d.ID, "")
 			r.Must(err)
+		})
+	}
+}
+
+// A refund that waits is held by an external spend that was made after its request where the database had forgotten
+// that, and an operator has booked it: the refund may have been requested once more. So is it by one that pays its
+// address, whatever the database knew.
+func TestALaterExternalSpendHoldsWhatWasForgotten(t *testing.T) {
+	for name, c := range map[string]struct {
+		status store.ExternalStatus
+		to     string
+		later  time.Duration
+		may    bool
+	}{
+		"halted":                         {store.ExternalHalted, "x", 4 * time.Hour, false},
+		"taken":                          {store.ExternalSettled, "x", 4 * time.Hour, false},
+		"taken about then":               {store.ExternalSettled, "x", time.Hour, true},
+		"halted, and pays its address":   {store.ExternalHalted, "sender", 4 * time.Hour, true},
+		"taken, and pays its address":    {store.ExternalSettled, "sender", 4 * time.Hour, true},
+		"adopted":                        {store.ExternalAdopted, "x", 4 * time.Hour, true},
+		"adopted, and pays its address":  {store.ExternalAdopted, "sender", 4 * time.Hour, true},
+		"taken, and left to the journal": {store.ExternalUnclear, "x", 4 * time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, numbered)
+			d := r.arrive(r.anns.Address.Base, "", 5000, 2)
+			payments, err := json.Marshal([]chain.Payment{{Address: bursar.Address{Base: c.to}, Amount: bursar.Units(900)}})
+			r.Must(err)
+			p := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: d.Chain, Kind: string(chain.KindWithdrawal), Currency: d.Currency,
+				Base: r.hot, Request: []byte("{}"), Unsigned: []byte("{}"), TxID: "spent", Height: d.Height,
+				Share: bursar.ShareWithdrawal}
+			x := store.ExternalSpend{Chain: d.Chain, TxID: "spent", Base: r.hot, Height: d.Height, OutgoingID: p.ID,
+				MadeAt: r.DB.Now().Add(c.later), Reservations: []byte("[]"), Payments: payments, Status: c.status}
+			n := bursar.Resolution{DepositID: d.ID, ResolvedAt: r.DB.Now(), Address: bursar.Address{Base: "sender"}}
+			r.Do(func(tx *store.Tx) error {
+				if err := errors.Join(tx.Outgoing().InsertAdopted(ctx, p, nil), tx.ExternalSpends().Put(ctx, x)); err != nil {
+					return err
+				}
+				x, err := tx.ExternalSpends().ByTx(ctx, d.Chain, x.TxID)
+				if x.Booked = store.UsedUpAsLoss; c.status == store.ExternalHalted {
+					x.Booked = ""
+				}
+				if err := errors.Join(err, tx.ExternalSpends().Set(ctx, x)); err != nil {
+					return err
+				}
+				why, _, err := unattributed.Refunded(ctx, tx, n, d, []string{r.hot})
+				if (why != "") != c.may {
+					t.Errorf("it is held: %q, want %v", why, c.may)
+				}
+				return err
+			})
 		})
 	}
 }
