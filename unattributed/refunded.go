@@ -35,16 +35,40 @@ func Refunded(
 	if err != nil {
 		return "", false, err
 	}
+	var may []string
 	for _, x := range list {
 		if strings.Contains(n.Note, x.TxID) {
 			continue
 		}
-		if could, err := couldRefund(ctx, tx, n, d, x, ours); err != nil || could {
-			return fmt.Sprintf("transaction %s, which nobody is known to have requested, may have refunded deposit %s; if "+
-				"it paid something else, a note that names it says so", x.TxID, d.ID), false, err
+		could, err := couldRefund(ctx, tx, n, d, x, ours)
+		if err != nil {
+			return "", false, err
+		}
+		if could {
+			may = append(may, x.TxID)
 		}
 	}
-	return "", false, nil
+	return mayHaveRefunded(d, may), false, nil
+}
+
+// mostNamed is how many external spends a refusal names: one note can name them all at once.
+const mostNamed = 10
+
+// mayHaveRefunded says that one of some external spends may have refunded a deposit; "" if there are none.
+func mayHaveRefunded(d bursar.Deposit, spends []string) string {
+	switch named := strings.Join(spends[:min(len(spends), mostNamed)], ", "); {
+	case len(spends) == 0:
+		return ""
+	case len(spends) == 1:
+		return fmt.Sprintf("transaction %s, which nobody is known to have requested, may have refunded deposit %s; if it "+
+			"paid something else, a note that names it says so", named, d.ID)
+	default:
+		if more := len(spends) - mostNamed; more > 0 {
+			named += fmt.Sprintf(" and %d more", more)
+		}
+		return fmt.Sprintf("one of transactions %s, which nobody is known to have requested, may have refunded deposit %s; "+
+			"if they paid something else, a note that names each says so", named, d.ID)
+	}
 }
 
 // couldRefund reports whether an external spend could be the refund of a deposit before the one that a resolution

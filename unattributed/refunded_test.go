@@ -3,6 +3,7 @@ package unattributed_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -138,4 +139,31 @@ func TestALaterExternalSpendHoldsWhatWasForgotten(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A refusal names all external spends that a note has to name, up to ten of them, and a note can name many more.
+func TestARefusalNamesWhatTheNoteHasToName(t *testing.T) {
+	r := newHarness(t, numbered)
+	d := r.arrive(r.anns.Address.Base, "", 5000, 2)
+	payments, err := json.Marshal([]chain.Payment{{Address: bursar.Address{Base: "x"}, Amount: bursar.Units(900)}})
+	r.Must(err)
+	var all []string
+	for i := range 40 {
+		x := store.ExternalSpend{Chain: d.Chain, TxID: fmt.Sprintf("%064d", i), Base: r.hot, Height: d.Height,
+			MadeAt: r.DB.Now(), Reservations: []byte("[]"), Payments: payments, Status: store.ExternalHalted}
+		r.Do(func(tx *store.Tx) error { return tx.ExternalSpends().Put(ctx, x) })
+		all = append(all, x.TxID)
+	}
+	for known, want := range map[int]string{0: strings.Join(all[:10], ", ") + " and 30 more,",
+		30: "one of transactions " + strings.Join(all[30:], ", ") + ",", 39: ": transaction " + all[39] + ","} {
+		note := strings.Join(all[:known], " ")
+		_, err := r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender"), Note: note})
+		r.refused("a refund", err, unattributed.ErrTooLate, d)
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("with %d named it says %v, want %q", known, err, want)
+		}
+	}
+	_, err = r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender"),
+		Note: strings.Join(all, " ")})
+	r.Must(err)
 }
