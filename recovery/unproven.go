@@ -16,8 +16,8 @@ import (
 // the block that made one was replaced, and another transaction has spent what it was paid from, no node has it any
 // more; a restored database may not have it either, nor know what that was. Or an epoch has begun, and the signer does
 // not remember what it signed before. Nothing proves then that the transaction can never be included. If it spends
-// UTXOs and pays nobody but us, that harms nobody, and the recovery does not wait for it. Otherwise an operator may have
-// to give it up.
+// UTXOs and pays nobody but us, that harms nobody, and the recovery does not wait for it. Otherwise an operator may
+// have to give it up.
 
 // paysOthers reports whether a forgotten transaction pays anyone but us. One that somebody else wrote counts as such.
 func paysOthers(f store.ForgottenPayment) (bool, error) {

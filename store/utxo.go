@@ -140,8 +140,8 @@ func (tx UTXOs) ChangeReserved(ctx context.Context, id bursar.ID) (bool, error) 
 	return n > 0, err
 }
 
-// SetSpent marks what a final outgoing transaction has used as gone, so that the list of unspent UTXOs stays short; or as
-// there again, because its block was reorged out. Another outgoing transaction may have reserved it.
+// SetSpent marks what a final outgoing transaction has used as gone, so that the list of unspent UTXOs stays short; or
+// as there again, because its block was reorged out. Another outgoing transaction may have reserved it.
 func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, outputs []string, spent bool) error {
 	for len(outputs) > 0 {
 		n := min(len(outputs), 500)
