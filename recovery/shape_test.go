@@ -65,7 +65,7 @@ func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 		"gas and more": {numbered, "hot", false, []chain.Payment{pays("deposit", "", 9), pays("x", "", 9)},
 			recovery.Unclear, chain.KindWithdrawal},
 		"nothing but a fee": {numbered, "hot", true, nil, recovery.Adopted, chain.KindWithdrawal},
-		"nothing at all": {numbered, "hot", false, nil, recovery.Unclear, chain.KindWithdrawal},
+		"nothing at all":    {numbered, "hot", false, nil, recovery.Unclear, chain.KindWithdrawal},
 		"to itself": {numbered, "hot", false, []chain.Payment{pays("hot", "", 500)}, recovery.Unclear,
 			chain.KindWithdrawal},
 		"a sweep of nothing": {numbered, "deposit", false, []chain.Payment{pays("hot", "token", 0)}, recovery.Unclear,
