@@ -97,6 +97,25 @@ func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, e
 	}), err
 }
 
+// usesAsSigned holds back the replacement of a transaction that would use another nonce or other UTXOs than it was
+// signed with, as the journal outside the database says: both could be included. What expires may be signed again with
+// others once it has.
+func (s *Sender) usesAsSigned(_ context.Context, _ *store.Tx, p passage) error {
+	if p.step != stepBump || s.Marks == nil || !s.Chain.Capabilities().Lifetime.IsZero() {
+		return nil
+	}
+	used, err := s.Marks.Used(p.outgoingTx.Chain, p.outgoingTx.ID)
+	if err != nil || len(used) == 0 {
+		return err
+	}
+	before, err := readUnsigned(p.outgoingTx)
+	if err != nil || slices.ContainsFunc(used, func(one []string) bool { return includesAll(before.Reservations, one) }) {
+		return err
+	}
+	return &WaitError{Reason: "it was signed with another nonce or other UTXOs, as the journal says: somebody changed its " +
+		"unsigned transaction in the database"}
+}
+
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the
 // database: only one signed transaction pays a withdrawal, whatever the database says about it.
 func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {

@@ -111,18 +111,47 @@ func TestWhatWasPutBackIsNotPaidAgainByABump(t *testing.T) {
 	})
 }
 
-// reopenElsewhere sets a final outgoing transaction to sent, with a free nonce or UTXO in place of what it used.
+// Somebody who can write to the database gives what was sent, and is in no block yet, another nonce or UTXO: its
+// replacement would pay beside it.
+func TestWhatIsSentIsNotBumpedWithAnotherNonce(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
+		r.Guarded(filepath.Join(r.T.TempDir(), "seed.marks"))
+		r.Prepare()
+		r.Pay(r.Wallet(0).Address, 800_000_000)
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Step()
+		p := r.Outgoing(r.Now(w).OutgoingID)
+		r.Chain.SetRate(40)
+		r.reopenElsewhere(p)
+		r.Trouble = true
+		r.StepAndMine(15)
+		if now := r.Outgoing(p.ID); now.Versions > 1 || !strings.Contains(now.Error, "another nonce") {
+			t.Errorf("it has %d versions and the error %q, want 1 and that it was changed", now.Versions, now.Error)
+		}
+		r.Chain.SetRate(10)
+		r.StepAndMine(15)
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("%s holds %s, want %s once", w.Address.Base, got, w.Amount)
+		}
+	})
+}
+
+// reopenElsewhere sets an outgoing transaction to sent, with a free nonce or UTXO in place of what it used.
 func (r *harness) reopenElsewhere(p bursar.OutgoingTx) {
 	r.T.Helper()
 	var unsigned chain.UnsignedTx
 	r.Must(json.Unmarshal(p.Unsigned, &unsigned))
 	r.Do(func(tx *store.Tx) error {
 		next, _, err := tx.Nonces().Next(ctx, p.Chain, p.Base)
+		used := unsigned.Reservations
 		unsigned.Reservations = []string{fmt.Sprintf("%s/%d", p.Base, next)}
 		if r.Chain.Capabilities().Model == chain.UTXOModel {
 			var free []store.UTXO
 			free, err = tx.UTXOs().Spendable(ctx, p.Chain, r.height(), r.height(), bursar.ID{}, 10)
-			free = slices.DeleteFunc(free, func(u store.UTXO) bool { return u.MadeBy == p.ID })
+			free = slices.DeleteFunc(free, func(u store.UTXO) bool {
+				return u.MadeBy == p.ID || slices.Contains(used, u.Outpoint)
+			})
 			unsigned.Reservations = []string{free[0].Outpoint}
 		}
 		text, encodes := json.Marshal(unsigned)
