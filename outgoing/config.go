@@ -45,6 +45,9 @@ type Config struct {
 		// Signed reports whether Sign recorded an outgoing transaction that has not ended since. It answers from
 		// memory.
 		Signed(chain bursar.ChainID, outgoingID bursar.ID) bool
+		// Used returns what the transaction uses that Sign recorded, for each record of an outgoing transaction that has
+		// not ended since: nonces or UTXOs.
+		Used(chain bursar.ChainID, outgoingID bursar.ID) ([][]string, error)
 		// PaidBy returns another outgoing transaction that Sign recorded, that pays one of the given withdrawals and
 		// that may still be included; zero if there is none.
 		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)

@@ -62,6 +62,7 @@ func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 		s.screened,      // gate_screened.go: the screening service passed it, and the pass is valid
 		s.noNonceLost,   // gate_lost.go: no nonce is lost whose transaction may have paid it
 		s.inOrder,       // gate_nonce.go: no lower nonce waits
+		s.usesAsSigned,  // gate_books.go: its replacement uses what it was signed with
 		s.utxosAreThere, // gate_utxos.go: none was reorged out or spent
 		s.owed,          // gate_books.go: the audited books owe what it pays, and it is not paid already
 		s.notOutOfGas,   // gate_gas.go: the operator's funds cover the network fee

@@ -60,7 +60,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		return &WaitError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
 			"database"}
 	}
-	recalled, err := isOutAndRecalled(ctx, tx, p) // its hold has ended, and it goes on
+	recalled, err := s.isOutAndRecalled(ctx, tx, p) // its hold has ended, and it goes on
 	if err != nil || recalled {
 		return errors.Join(err, s.notPaidAlready(ctx, tx, p, ids))
 	}
@@ -78,15 +78,42 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 
 // asSigned reports whether the fee of a transaction is bumped that was put back, and pays what it was signed for, as
 // the journal says: the database may lack the withdrawals or the refund that it pays. The bytes are out, its
-// replacement pays nobody else, and what has a later nonce waits behind it. One that expires is left to that.
+// replacement pays nobody else, and what has a later nonce waits behind it. It uses all that the journal says too: with
+// another nonce or UTXO it would pay a second time. So it would once it has ended, when the journal beside the marks
+// has it no more. One that expires is left to that.
 func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
 	if p.step != stepBump || !s.Chain.Capabilities().Lifetime.IsZero() {
 		return false, nil
 	}
-	signed, err := recovery.SignedFor(ctx, tx, p.outgoingTx)
-	return slices.ContainsFunc(signed, func(payments []chain.Payment) bool {
-		return len(payments) == len(p.request.Payments) && makesAll(payments, p.request.Payments)
+	before, err := readUnsigned(p.outgoingTx)
+	if err != nil {
+		return false, err
+	}
+	entries, err := recovery.SignedFor(ctx, tx, p.outgoingTx)
+	return slices.ContainsFunc(entries, func(signed recovery.Signed) bool {
+		return (s.inJournal(p.outgoingTx.Chain, signed.As) || s.inJournal(p.outgoingTx.Chain, p.outgoingTx.ID)) &&
+			includesAll(before.Reservations, signed.Reservations) &&
+			len(signed.Payments) == len(p.request.Payments) && makesAll(signed.Payments, p.request.Payments)
 	}), err
+}
+
+// usesAsSigned holds back the replacement of a transaction that would use another nonce or other UTXOs than it was
+// signed with, as the journal outside the database says: both could be included. What expires may be signed again with
+// others once it has.
+func (s *Sender) usesAsSigned(_ context.Context, _ *store.Tx, p passage) error {
+	if p.step != stepBump || s.Marks == nil || !s.Chain.Capabilities().Lifetime.IsZero() {
+		return nil
+	}
+	used, err := s.Marks.Used(p.outgoingTx.Chain, p.outgoingTx.ID)
+	if err != nil || len(used) == 0 {
+		return err
+	}
+	before, err := readUnsigned(p.outgoingTx)
+	if err != nil || slices.ContainsFunc(used, func(one []string) bool { return includesAll(before.Reservations, one) }) {
+		return err
+	}
+	return &WaitError{Reason: "it was signed with another nonce or other UTXOs, as the journal says: somebody changed its " +
+		"unsigned transaction in the database"}
 }
 
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the

@@ -1,7 +1,11 @@
 package outgoing_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,5 +83,81 @@ func TestWhatWasPutBackIsNotBumpedToPayOthers(t *testing.T) {
 		if got := r.Chain.Balance(thief, ""); !got.IsZero() {
 			t.Errorf("the thief holds %s, want 0", got)
 		}
+	})
+}
+
+// Somebody who can write to the database sets one that is final to sent, with a nonce or a UTXO that nothing has used:
+// its replacement would pay a second time. The journal has ended it, and it was signed for another nonce or UTXO.
+func TestWhatWasPutBackIsNotPaidAgainByABump(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
+		lost, p := r.putBackWithoutOrder()
+		r.Recovered()
+		r.Chain.SetRate(10)
+		r.Pay(r.Wallet(0).Address, 800_000_000)
+		r.Settle()
+		if p = r.Outgoing(p.ID); p.Status != bursar.OutgoingFinal {
+			t.Fatalf("it is %s, want %s", p.Status, bursar.OutgoingFinal)
+		}
+		r.reopenElsewhere(p)
+		r.Trouble = true
+		r.Chain.SetRate(40)
+		r.StepAndMine(20)
+		if now := r.Outgoing(p.ID); now.Versions > p.Versions {
+			t.Errorf("it has %d versions, want %d", now.Versions, p.Versions)
+		}
+		if got := r.Chain.Balance(lost.Address.Base, ""); got != lost.Amount {
+			t.Errorf("%s holds %s, want %s once", lost.Address.Base, got, lost.Amount)
+		}
+	})
+}
+
+// Somebody who can write to the database gives what was sent, and is in no block yet, another nonce or UTXO: its
+// replacement would pay beside it.
+func TestWhatIsSentIsNotBumpedWithAnotherNonce(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
+		r.Guarded(filepath.Join(r.T.TempDir(), "seed.marks"))
+		r.Prepare()
+		r.Pay(r.Wallet(0).Address, 800_000_000)
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		r.Step()
+		p := r.Outgoing(r.Now(w).OutgoingID)
+		r.Chain.SetRate(40)
+		r.reopenElsewhere(p)
+		r.Trouble = true
+		r.StepAndMine(15)
+		if now := r.Outgoing(p.ID); now.Versions > 1 || !strings.Contains(now.Error, "another nonce") {
+			t.Errorf("it has %d versions and the error %q, want 1 and that it was changed", now.Versions, now.Error)
+		}
+		r.Chain.SetRate(10)
+		r.StepAndMine(15)
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("%s holds %s, want %s once", w.Address.Base, got, w.Amount)
+		}
+	})
+}
+
+// reopenElsewhere sets an outgoing transaction to sent, with a free nonce or UTXO in place of what it used.
+func (r *harness) reopenElsewhere(p bursar.OutgoingTx) {
+	r.T.Helper()
+	var unsigned chain.UnsignedTx
+	r.Must(json.Unmarshal(p.Unsigned, &unsigned))
+	r.Do(func(tx *store.Tx) error {
+		next, _, err := tx.Nonces().Next(ctx, p.Chain, p.Base)
+		used := unsigned.Reservations
+		unsigned.Reservations = []string{fmt.Sprintf("%s/%d", p.Base, next)}
+		if r.Chain.Capabilities().Model == chain.UTXOModel {
+			var free []store.UTXO
+			free, err = tx.UTXOs().Spendable(ctx, p.Chain, r.height(), r.height(), bursar.ID{}, 10)
+			free = slices.DeleteFunc(free, func(u store.UTXO) bool {
+				return u.MadeBy == p.ID || slices.Contains(used, u.Outpoint)
+			})
+			unsigned.Reservations = []string{free[0].Outpoint}
+		}
+		text, encodes := json.Marshal(unsigned)
+		p.Unsigned, p.SentAt = text, 1
+		return errors.Join(err, encodes, tx.Reservations().Take(ctx, p, unsigned.Reservations),
+			tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingSent),
+			tx.Outgoing().Include(ctx, p.ID, p.TxID, 0, false, p.Fee))
 	})
 }

@@ -23,6 +23,8 @@ func (j *journal) Sign(context.Context, store.Lease, bursar.ID) error { return n
 func (j *journal) Unsigned(bursar.ChainID, bursar.ID)                 {}
 func (j *journal) Signed(bursar.ChainID, bursar.ID) bool              { return false }
 
+func (*journal) Used(bursar.ChainID, bursar.ID) ([][]string, error) { return nil, nil }
+
 func (j *journal) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.ID) (bursar.ID, error) {
 	return j.by, j.fail
 }

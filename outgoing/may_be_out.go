@@ -27,7 +27,12 @@ import (
 // stored its bytes was lost, or the process ended before it. It is then not given up, and the same unsigned transaction
 // is signed again.
 func (s *Sender) mayBeOut(p bursar.OutgoingTx) bool {
-	return s.Marks != nil && p.Status == bursar.OutgoingReserved && s.Marks.Signed(p.Chain, p.ID)
+	return p.Status == bursar.OutgoingReserved && s.inJournal(p.Chain, p.ID)
+}
+
+// inJournal reports whether the journal outside the database has an outgoing transaction as signed and not ended.
+func (s *Sender) inJournal(on bursar.ChainID, id bursar.ID) bool {
+	return s.Marks != nil && s.Marks.Signed(on, id)
 }
 
 // mayBeOutPatience is how long after its request a transaction waits for the signer to sign it again before an alarm

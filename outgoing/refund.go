@@ -108,10 +108,11 @@ func (s *Sender) nameRefund(ctx context.Context, tx *store.Tx, p passage, txID s
 	return unattributed.Sign(ctx, tx, p.outgoingTx.ID, txID)
 }
 
-// isOutAndRecalled reports whether a refund was called back that may have been signed: it goes on, and its deposit is
-// not resolved before it has ended.
-func isOutAndRecalled(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
-	if !p.out || p.outgoingTx.Share != bursar.ShareRefund {
+// isOutAndRecalled reports whether a refund was called back that may have been signed: it goes on, also with a higher
+// fee while the journal has it, and its deposit is not resolved before it has ended.
+func (s *Sender) isOutAndRecalled(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
+	out := p.out || p.step == stepBump && s.inJournal(p.outgoingTx.Chain, p.outgoingTx.ID)
+	if !out || p.outgoingTx.Share != bursar.ShareRefund {
 		return false, nil
 	}
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.outgoingTx.ID)

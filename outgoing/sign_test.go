@@ -57,6 +57,8 @@ func (j journalOf) Signed(bursar.ChainID, bursar.ID) bool {
 	return len(j.lines) > 0 && j.lines[len(j.lines)-1] == "signed"
 }
 
+func (journalOf) Used(bursar.ChainID, bursar.ID) ([][]string, error) { return nil, nil }
+
 func (j journalOf) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.ID) (bursar.ID, error) {
 	return bursar.ID{}, nil
 }

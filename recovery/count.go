@@ -2,11 +2,13 @@ package recovery
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/store"
 )
@@ -127,6 +129,26 @@ func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
 	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool {
 		return e.Chain == string(chain) && e.OutgoingID == id.String()
 	})
+}
+
+// Used returns the reservations with which an outgoing transaction was signed, for each entry of it in the journal:
+// whatever the database says of them now.
+func (g *Guard) Used(chainID bursar.ChainID, id bursar.ID) (list [][]string, err error) {
+	for _, e := range g.Kept().Journal {
+		if e.Chain != string(chainID) || e.OutgoingID != id.String() {
+			continue
+		}
+		var c content
+		var unsigned chain.UnsignedTx
+		if err := json.Unmarshal(e.Content, &c); err != nil {
+			return nil, fmt.Errorf("read what the journal has of outgoing transaction %s: %w", id, err)
+		}
+		if err := json.Unmarshal(c.Unsigned, &unsigned); err != nil {
+			return nil, fmt.Errorf("read the unsigned transaction that the journal has of %s: %w", id, err)
+		}
+		list = append(list, unsigned.Reservations)
+	}
+	return list, nil
 }
 
 func (g *Guard) takeEnded() (ended []marks.Ended) {

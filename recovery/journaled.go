@@ -109,19 +109,26 @@ func (c content) pays() []journaled {
 	return append(slices.Clone(c.Withdrawals), *c.Refund)
 }
 
-// SignedFor returns the payments that an outgoing transaction was signed for, as the journal says, for each of its
-// entries: it was put back, and the database may lack what ordered them.
-func SignedFor(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (list [][]chain.Payment, err error) {
+// Signed is what the journal says that an outgoing transaction was signed for.
+type Signed struct {
+	As           bursar.ID // under which the journal has it
+	Payments     []chain.Payment
+	Reservations []string
+}
+
+// SignedFor returns what an outgoing transaction was signed for, as the journal says, for each of its entries: it was
+// put back, and the database may lack what ordered it.
+func SignedFor(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (list []Signed, err error) {
 	entries, err := tx.ForgottenPayments().Behind(ctx, p.Chain, p.ID)
 	for _, f := range entries {
 		if f.Altered {
 			continue // somebody without the key of the books wrote it
 		}
-		signed, _, err := SignAgainInputs(f)
+		request, unsigned, err := SignAgainInputs(f)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, signed.Payments)
+		list = append(list, Signed{As: f.OutgoingID, Payments: request.Payments, Reservations: unsigned.Reservations})
 	}
 	return list, err
 }

@@ -24,7 +24,7 @@ func (k Assessor) recognised(ctx context.Context, tx *store.Tx, f store.Forgotte
 	if err := k.explainByJournal(ctx, tx, f.KnownAs, c); err != nil {
 		return err
 	}
-	if err := k.payByJournal(ctx, tx, f, c); err != nil {
+	if err := errors.Join(k.payByJournal(ctx, tx, f, c), k.explainNothing(ctx, tx, f.KnownAs)); err != nil {
 		return err
 	}
 	if err := k.endUnsigned(ctx, tx, f, unsigned); err != nil {
@@ -188,6 +188,27 @@ func (k Assessor) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.
 		}
 	}
 	return k.Resolve(ctx, tx, answer)
+}
+
+// explainNothing says of a transaction that was unclear because it succeeded and moved nothing that it is ours: the
+// journal has these very bytes.
+func (k Assessor) explainNothing(ctx context.Context, tx *store.Tx, id bursar.ID) error {
+	x, err := tx.ExternalSpends().Behind(ctx, id)
+	if err != nil || x.Status != store.ExternalUnclear || IsTaken(x) {
+		return store.IgnoreNotFound(err)
+	}
+	spent := chain.ExternalSpend{Base: x.Base, Failed: x.Failed}
+	if err := unmarshal(x.Payments, &spent.Payments); err != nil {
+		return fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
+	}
+	if len(k.toOthers(spent)) > 0 || k.movesToOurs(spent) {
+		return nil
+	}
+	x.Status, x.Reason = store.ExternalAdopted, "the journal has it"
+	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
+		return err
+	}
+	return tx.Alarms().Resolve(ctx, AlarmUnclear, x.TxID)
 }
 
 // due reports whether a withdrawal or refund of the journal waits in the database with the amount that it was signed

@@ -62,10 +62,10 @@ type Finding struct {
 // Assess assesses an external spend, and adopts it if possible, in the transaction that records its block. A
 // transaction that makes exactly the payments due in this database is always adopted. forgot says that the database is,
 // or may be, older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and
-// anything else is unclear. One with a nonce that was lost, and that a transaction of ours was to use up, is adopted by
-// its shape even so, and by nothing else. One that gives code control of an address of ours is none of ours, whatever
-// else it does. An external spend that has halted the chain before, and is included again after a reorg, keeps its
-// verdict: an operator settles it.
+// anything else is unclear, also what succeeded and moved nothing. One with a nonce that was lost, and that a
+// transaction of ours was to use up, is adopted by its shape even so, and by nothing else. One that gives code control
+// of an address of ours is none of ours, whatever else it does. An external spend that has halted the chain before, and
+// is included again after a reorg, keeps its verdict: an operator settles it.
 func (k Assessor) Assess(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
 ) (Finding, error) {
@@ -119,7 +119,10 @@ func (k Assessor) assess(
 	if err != nil {
 		return Finding{}, err
 	}
-	if !forgot && (!shaped || !k.movesToOurs(x)) { // a thief who has the key uses exactly that nonce
+	if shaped && !k.movesToOurs(x) {
+		shaped, f.why = false, movedNothing
+	}
+	if !forgot && !shaped { // a thief who has the key uses exactly that nonce
 		return Finding{Verdict: ExternalTx, Reason: f.why}, nil
 	}
 	id, err := k.adopt(ctx, tx, b, x, made)
@@ -129,6 +132,8 @@ func (k Assessor) assess(
 	}
 	return Finding{Verdict: Unclear, OutgoingID: id, Reason: f.why}, err
 }
+
+const movedNothing = "it succeeded and moved nothing: it may let somebody else take what the address holds, or control it"
 
 // remember stores the external spend with its contents.
 func (k Assessor) remember(

@@ -19,7 +19,7 @@ func (k Assessor) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 		return k.sweep(ctx, tx, x, others)
 	}
 	if len(others) == 0 {
-		return m, true, nil // it moved nothing except its fee
+		return m, true, nil // it moved nothing to others except its fee
 	}
 	if k.Capabilities.Model == chain.UTXOModel || k.Capabilities.SharedAddress || len(others) != 1 ||
 		others[0].Contract != "" {

@@ -30,7 +30,8 @@ func (r *harness) orderOf(found recovery.Finding) (request chain.TxRequest) {
 }
 
 // A database that may have lost something recognises its own transactions by their shape: sweeps, gas top-ups, and
-// those that moved nothing except their fee. A database that has lost nothing recognises none.
+// those that failed. One that succeeded and moved nothing may let somebody else take everything later. A database that
+// has lost nothing recognises none.
 func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 	for name, c := range map[string]struct {
 		capabilities chain.Capabilities
@@ -64,6 +65,11 @@ func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 		"gas and more": {numbered, "hot", false, []chain.Payment{pays("deposit", "", 9), pays("x", "", 9)},
 			recovery.Unclear, chain.KindWithdrawal},
 		"nothing but a fee": {numbered, "hot", true, nil, recovery.Adopted, chain.KindWithdrawal},
+		"nothing at all":    {numbered, "hot", false, nil, recovery.Unclear, chain.KindWithdrawal},
+		"to itself": {numbered, "hot", false, []chain.Payment{pays("hot", "", 500)}, recovery.Unclear,
+			chain.KindWithdrawal},
+		"a sweep of nothing": {numbered, "deposit", false, []chain.Payment{pays("hot", "token", 0)}, recovery.Unclear,
+			chain.KindSweep},
 		"change alone": {utxoCapabilities, "hot", false, []chain.Payment{pays("hot", "", 500)}, recovery.Adopted,
 			chain.KindWithdrawal},
 		"gas of UTXOs": {utxoCapabilities, "hot", false, []chain.Payment{pays("deposit", "", 9)}, recovery.Unclear,

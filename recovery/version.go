@@ -95,7 +95,8 @@ func (k Assessor) original(
 }
 
 // samePayments reports whether an external spend did what a request asks for. A sweep takes what there is. A failed
-// transaction did nothing: only its reservations match it to the request.
+// transaction did nothing: only its reservations match it to the request. On the account model nothing else matches a
+// request that pays nobody: what moves nothing may approve somebody who takes everything later.
 func (k Assessor) samePayments(request chain.TxRequest, x chain.ExternalSpend) bool {
 	if x.Failed {
 		return true
@@ -104,6 +105,9 @@ func (k Assessor) samePayments(request chain.TxRequest, x chain.ExternalSpend) b
 		return len(x.Payments) == 1 && len(request.Payments) == 1 &&
 			x.Payments[0].Address.Base == request.Payments[0].Address.Base &&
 			x.Payments[0].Contract == request.Payments[0].Contract
+	}
+	if len(request.Payments) == 0 && k.Capabilities.Model == chain.AccountModel {
+		return false
 	}
 	paid, asked := map[chain.Payment]int{}, map[chain.Payment]int{}
 	for _, p := range k.toOthers(x) {

@@ -94,7 +94,7 @@ func TestADepositIsResolvedOnce(t *testing.T) {
 			"an unknown account":     {second(operator.AssignToAccount(ctx, d.ID, bursar.ID{9}, "")), unattributed.ErrTarget},
 			"an unknown deposit":     {second(operator.Keep(ctx, bursar.ID{9}, "")), bursar.ErrNotFound},
 			"a customer's deposit":   {second(operator.Keep(ctx, r.FirstDeposit(w).ID, "")), unattributed.ErrNotUnattributed},
-			"a note beyond measure":  {second(operator.Keep(ctx, d.ID, string(make([]byte, 1001)))), unattributed.ErrNote},
+			"a note beyond measure":  {second(operator.Keep(ctx, d.ID, string(make([]byte, 10_001)))), unattributed.ErrNote},
 			"no return to call back": {second(operator.Cancel(ctx, d.ID, "")), unattributed.ErrTooLate},
 		} {
 			if !errors.Is(refused.err, refused.want) {

@@ -19,8 +19,8 @@ const blockTimeAhead = 3 * time.Hour
 // Refunded returns why the deposit of a resolution, which pays it out, may have been refunded already; "" if nothing
 // says so. By the journal it has, whatever an operator has explained of that refund. And a refund that was final when
 // an older database was restored is in no journal: it is an external spend that could be one, and that an operator
-// booked as a loss or as a payment of theirs, unless the resolution's note names it, as another payment. One that was
-// made after the resolution was requested is no earlier refund. ours are the hot wallets.
+// booked as a loss or as a payment of theirs, unless the resolution's note names it, as another payment, or it is
+// later. ours are the hot wallets.
 func Refunded(
 	ctx context.Context, tx *store.Tx, n bursar.Resolution, d bursar.Deposit, ours []string,
 ) (why string, byJournal bool, err error) {
@@ -35,33 +35,70 @@ func Refunded(
 	if err != nil {
 		return "", false, err
 	}
+	var may []string
 	for _, x := range list {
-		if strings.Contains(n.Note, x.TxID) || n.ResolvedAt.Add(blockTimeAhead).Before(x.MadeAt) {
+		if strings.Contains(n.Note, x.TxID) {
 			continue
 		}
-		if could, err := couldRefund(ctx, tx, d, x, ours); err != nil || could {
-			return fmt.Sprintf("transaction %s, which nobody is known to have requested, may have refunded deposit %s; if "+
-				"it paid something else, a note that names it says so", x.TxID, d.ID), false, err
+		could, err := couldRefund(ctx, tx, n, d, x, ours)
+		if err != nil {
+			return "", false, err
+		}
+		if could {
+			may = append(may, x.TxID)
 		}
 	}
-	return "", false, nil
+	return mayHaveRefunded(d, may), false, nil
 }
 
-// couldRefund reports whether an external spend could be the refund of a deposit, and is not known to have paid
-// something else.
+// mostNamed is how many external spends a refusal names: one note can name them all at once.
+const mostNamed = 10
+
+// mayHaveRefunded says that one of some external spends may have refunded a deposit; "" if there are none.
+func mayHaveRefunded(d bursar.Deposit, spends []string) string {
+	switch named := strings.Join(spends[:min(len(spends), mostNamed)], ", "); {
+	case len(spends) == 0:
+		return ""
+	case len(spends) == 1:
+		return fmt.Sprintf("transaction %s, which nobody is known to have requested, may have refunded deposit %s; if it "+
+			"paid something else, a note that names it says so", named, d.ID)
+	default:
+		if more := len(spends) - mostNamed; more > 0 {
+			named += fmt.Sprintf(" and %d more", more)
+		}
+		return fmt.Sprintf("one of transactions %s, which nobody is known to have requested, may have refunded deposit %s; "+
+			"if they paid something else, a note that names each says so", named, d.ID)
+	}
+}
+
+// couldRefund reports whether an external spend could be the refund of a deposit before the one that a resolution
+// requests, and is not known to have paid something else.
 func couldRefund(
-	ctx context.Context, tx *store.Tx, d bursar.Deposit, x store.ExternalSpend, ours []string,
+	ctx context.Context, tx *store.Tx, n bursar.Resolution, d bursar.Deposit, x store.ExternalSpend, ours []string,
 ) (bool, error) {
 	var paid []chain.Payment
 	if err := json.Unmarshal(x.Payments, &paid); err != nil {
 		return false, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
 	}
 	paid = slices.DeleteFunc(paid, func(p chain.Payment) bool { return slices.Contains(ours, p.Address.Base) })
-	if could, err := isRefundOf(d, paid); err != nil || !could || x.OutgoingID.IsZero() {
-		return could, err
+	if could, err := isRefundOf(d, paid); err != nil || !could || isLater(n, x, paid) {
+		return false, err
+	}
+	if x.OutgoingID.IsZero() {
+		return true, nil
 	}
 	orders, err := tx.Outgoing().OrdersPaid(ctx, x.OutgoingID)
 	return len(orders) == 0, err
+}
+
+// isLater reports whether an external spend is no earlier refund because it was made after the resolution was
+// requested. Only one that halted the chain counts, also once it was resumed: a database that had forgotten something
+// may lack the resolution's end too, and a second request for the same deposit. Nor does one that pays the
+// resolution's address.
+func isLater(n bursar.Resolution, x store.ExternalSpend, paid []chain.Payment) bool {
+	return (x.Status == store.ExternalHalted || x.Status == store.ExternalSettled) &&
+		n.ResolvedAt.Add(blockTimeAhead).Before(x.MadeAt) &&
+		!slices.ContainsFunc(paid, func(p chain.Payment) bool { return p.Address.Base == n.Address.Base })
 }
 
 // isRefundOf reports whether payments to others could be one refund of a deposit: of its asset, and of no more than

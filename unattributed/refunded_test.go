@@ -2,8 +2,11 @@ package unattributed_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -85,4 +88,82 @@ func TestADepositThatMayBeRefundedIsNotPaidOut(t *testing.T) {
 			r.Must(err)
 		})
 	}
+}
+
+// A refund that waits is held by an external spend that was made after its request where the database had forgotten
+// that, and an operator has booked it: the refund may have been requested once more. So is it by one that pays its
+// address, whatever the database knew.
+func TestALaterExternalSpendHoldsWhatWasForgotten(t *testing.T) {
+	for name, c := range map[string]struct {
+		status store.ExternalStatus
+		to     string
+		later  time.Duration
+		may    bool
+	}{
+		"halted":                         {store.ExternalHalted, "x", 4 * time.Hour, false},
+		"taken":                          {store.ExternalSettled, "x", 4 * time.Hour, false},
+		"taken about then":               {store.ExternalSettled, "x", time.Hour, true},
+		"halted, and pays its address":   {store.ExternalHalted, "sender", 4 * time.Hour, true},
+		"taken, and pays its address":    {store.ExternalSettled, "sender", 4 * time.Hour, true},
+		"adopted":                        {store.ExternalAdopted, "x", 4 * time.Hour, true},
+		"adopted, and pays its address":  {store.ExternalAdopted, "sender", 4 * time.Hour, true},
+		"taken, and left to the journal": {store.ExternalUnclear, "x", 4 * time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, numbered)
+			d := r.arrive(r.anns.Address.Base, "", 5000, 2)
+			payments, err := json.Marshal([]chain.Payment{{Address: bursar.Address{Base: c.to}, Amount: bursar.Units(900)}})
+			r.Must(err)
+			p := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: d.Chain, Kind: string(chain.KindWithdrawal), Currency: d.Currency,
+				Base: r.hot, Request: []byte("{}"), Unsigned: []byte("{}"), TxID: "spent", Height: d.Height,
+				Share: bursar.ShareWithdrawal}
+			x := store.ExternalSpend{Chain: d.Chain, TxID: "spent", Base: r.hot, Height: d.Height, OutgoingID: p.ID,
+				MadeAt: r.DB.Now().Add(c.later), Reservations: []byte("[]"), Payments: payments, Status: c.status}
+			n := bursar.Resolution{DepositID: d.ID, ResolvedAt: r.DB.Now(), Address: bursar.Address{Base: "sender"}}
+			r.Do(func(tx *store.Tx) error {
+				if err := errors.Join(tx.Outgoing().InsertAdopted(ctx, p, nil), tx.ExternalSpends().Put(ctx, x)); err != nil {
+					return err
+				}
+				x, err := tx.ExternalSpends().ByTx(ctx, d.Chain, x.TxID)
+				if x.Booked = store.UsedUpAsLoss; c.status == store.ExternalHalted {
+					x.Booked = ""
+				}
+				if err := errors.Join(err, tx.ExternalSpends().Set(ctx, x)); err != nil {
+					return err
+				}
+				why, _, err := unattributed.Refunded(ctx, tx, n, d, []string{r.hot})
+				if (why != "") != c.may {
+					t.Errorf("it is held: %q, want %v", why, c.may)
+				}
+				return err
+			})
+		})
+	}
+}
+
+// A refusal names all external spends that a note has to name, up to ten of them, and a note can name many more.
+func TestARefusalNamesWhatTheNoteHasToName(t *testing.T) {
+	r := newHarness(t, numbered)
+	d := r.arrive(r.anns.Address.Base, "", 5000, 2)
+	payments, err := json.Marshal([]chain.Payment{{Address: bursar.Address{Base: "x"}, Amount: bursar.Units(900)}})
+	r.Must(err)
+	var all []string
+	for i := range 40 {
+		x := store.ExternalSpend{Chain: d.Chain, TxID: fmt.Sprintf("%064d", i), Base: r.hot, Height: d.Height,
+			MadeAt: r.DB.Now(), Reservations: []byte("[]"), Payments: payments, Status: store.ExternalHalted}
+		r.Do(func(tx *store.Tx) error { return tx.ExternalSpends().Put(ctx, x) })
+		all = append(all, x.TxID)
+	}
+	for known, want := range map[int]string{0: strings.Join(all[:10], ", ") + " and 30 more,",
+		30: "one of transactions " + strings.Join(all[30:], ", ") + ",", 39: ": transaction " + all[39] + ","} {
+		note := strings.Join(all[:known], " ")
+		_, err := r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender"), Note: note})
+		r.refused("a refund", err, unattributed.ErrTooLate, d)
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("with %d named it says %v, want %q", known, err, want)
+		}
+	}
+	_, err = r.service.Refund(ctx, unattributed.RefundRequest{Deposit: d.ID, To: r.node.Named("sender"),
+		Note: strings.Join(all, " ")})
+	r.Must(err)
 }

@@ -30,7 +30,7 @@ var (
 	ErrTarget          = errors.New("the deposit cannot be assigned to that wallet or account")
 	ErrDestination     = errors.New("the deposit cannot be refunded to that address")
 	ErrTooLate         = errors.New("the status of the deposit does not allow this")
-	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
+	ErrNote            = errors.New("a note has at most 10000 bytes of plain text")
 )
 
 // Chain is the part of a chain that a resolution needs.
@@ -217,9 +217,12 @@ func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	return err
 }
 
+// longestNote is in bytes: a note may have to name many external spends, each of which could be the deposit's refund.
+const longestNote = 10_000
+
 func checkNote(note string) (string, error) {
 	note = strings.TrimSpace(note)
-	if len(note) > 1000 || !utf8.ValidString(note) || strings.ContainsRune(note, 0) {
+	if len(note) > longestNote || !utf8.ValidString(note) || strings.ContainsRune(note, 0) {
 		return note, ErrNote
 	}
 	return note, nil

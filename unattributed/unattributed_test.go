@@ -170,17 +170,17 @@ func TestAnAssignmentThatCannotBeCreditedIsRefused(t *testing.T) {
 	}
 }
 
-// A note is text of at most 1000 bytes; an invalid note is refused before anything is read.
+// A note is text of at most 10000 bytes; an invalid note is refused before anything is read.
 func TestANoteIsShortText(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
-	for name, note := range map[string]string{"long": strings.Repeat("x", 1001), "no text": "a\xffb", "a zero": "a\x00b"} {
+	for name, note := range map[string]string{"long": strings.Repeat("x", 10_001), "no text": "a\xffb", "a zero": "a\x00b"} {
 		r.refused(name, second(r.service.Keep(ctx, d.ID, note)), unattributed.ErrNote, d)
 		if _, err := r.service.Cancel(ctx, d.ID, note); !errors.Is(err, unattributed.ErrNote) {
 			t.Errorf("%s: calling back gave %v, want %v", name, err, unattributed.ErrNote)
 		}
 	}
-	_, err := r.service.Keep(ctx, d.ID, strings.Repeat("x", 1000))
+	_, err := r.service.Keep(ctx, d.ID, strings.Repeat("x", 10_000))
 	r.Must(err)
 }
 
