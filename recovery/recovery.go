@@ -133,7 +133,8 @@ func (k Assessor) assess(
 	return Finding{Verdict: Unclear, OutgoingID: id, Reason: f.why}, err
 }
 
-const movedNothing = "it succeeded and moved nothing: it may let somebody else take what the address holds, or control it"
+const movedNothing = "it succeeded and moved nothing: it may let somebody else take what the address holds, or " +
+	"control it"
 
 // remember stores the external spend with its contents.
 func (k Assessor) remember(

@@ -174,7 +174,9 @@ func TestAnAssignmentThatCannotBeCreditedIsRefused(t *testing.T) {
 func TestANoteIsShortText(t *testing.T) {
 	r := newHarness(t, utxoModel)
 	d := r.stranded(80_000)
-	for name, note := range map[string]string{"long": strings.Repeat("x", 10_001), "no text": "a\xffb", "a zero": "a\x00b"} {
+	for name, note := range map[string]string{
+		"long": strings.Repeat("x", 10_001), "no text": "a\xffb", "a zero": "a\x00b",
+	} {
 		r.refused(name, second(r.service.Keep(ctx, d.ID, note)), unattributed.ErrNote, d)
 		if _, err := r.service.Cancel(ctx, d.ID, note); !errors.Is(err, unattributed.ErrNote) {
 			t.Errorf("%s: calling back gave %v, want %v", name, err, unattributed.ErrNote)
