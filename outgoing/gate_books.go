@@ -112,8 +112,8 @@ func (s *Sender) usesAsSigned(_ context.Context, _ *store.Tx, p passage) error {
 	if err != nil || slices.ContainsFunc(used, func(one []string) bool { return includesAll(before.Reservations, one) }) {
 		return err
 	}
-	return &WaitError{Reason: "it was signed with another nonce or other UTXOs, as the journal says: somebody changed " +
-		"its unsigned transaction in the database"}
+	return &WaitError{Reason: "it was signed with another nonce or other UTXOs, as the journal says: another replica " +
+		"built it again, with marks of its own, and bumps it when it leads; or somebody changed it in the database"}
 }
 
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the

@@ -154,6 +154,9 @@ func (h *Inclusions) cameBack(
 	if err := h.recordUsed(ctx, tx, b, txID, p); err != nil {
 		return err
 	}
+	if _, err := tx.ExternalSpends().Move(ctx, p.Chain, txID, b.Ref.Height); err != nil { // one that was adopted has paid
+		return err
+	}
 	if err := tx.Halts().Put(ctx, store.Halt{
 		Scope:  store.HaltChain(p.Chain),
 		Kind:   store.HaltByExpiredIncluded,
