@@ -49,7 +49,7 @@ func paysOthers(p passage) bool {
 }
 
 // voidsByPayingUs reports whether a transaction voids another one, or uses up a nonce, and is of a kind for which the
-// signer pays nobody but us: whoever can write to the database can say of any transaction that it voids one.
+// signer pays nobody but us: a person who can write to the database can say of any transaction that it voids one.
 func voidsByPayingUs(p passage) bool {
 	ours := p.request.Kind == chain.KindGasTopUp || p.request.Kind == chain.KindSweep
 	return isVoiding(p.outgoingTx) && ours && !paysOthers(p)

@@ -207,19 +207,25 @@ func TestALostNonceIsUsedUpAfterTheHalt(t *testing.T) {
 	})
 }
 
+// usedBefore has the hot wallet use two nonces before there is a database.
+func (r *harness) usedBefore() {
+	r.T.Helper()
+	for range 2 {
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 100_000_000)
+		r.Chain.Mine(1)
+		r.Chain.ExternalSpend(r.Hot.Base)
+		r.Chain.Mine(1)
+	}
+	r.Chain.Mine(5)
+	r.Prepare()
+	r.Settle()
+}
+
 // The nonces that a hot wallet used before there was a database are not lost, also while its first transaction is in
 // no block.
 func TestNoncesOfBeforeAreNotLost(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
-		for range 2 {
-			r.Pay(bursar.Address{Base: r.Hot.Base}, 100_000_000)
-			r.Chain.Mine(1)
-			r.Chain.ExternalSpend(r.Hot.Base)
-			r.Chain.Mine(1)
-		}
-		r.Chain.Mine(5)
-		r.Prepare()
-		r.Settle()
+		r.usedBefore()
 		w := r.Order(300_000_000, r.Chain.Named("receiver"))
 		for range 3 {
 			r.Step()

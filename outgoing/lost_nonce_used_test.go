@@ -39,15 +39,7 @@ func (c *understating) NonceAt(ctx context.Context, base string, at chain.BlockR
 // again, nothing is paid and nothing is requested.
 func TestWhatUsesUpANonceThatWasUsedEnds(t *testing.T) {
 	each(t, bursartest.Numbered, func(t *testing.T, r *harness) {
-		for range 2 {
-			r.Pay(bursar.Address{Base: r.Hot.Base}, 100_000_000)
-			r.Chain.Mine(1)
-			r.Chain.ExternalSpend(r.Hot.Base)
-			r.Chain.Mine(1)
-		}
-		r.Chain.Mine(5)
-		r.Prepare()
-		r.Settle()
+		r.usedBefore()
 		w := r.Order(100_000_000, r.Chain.Named("receiver"))
 		r.Step()
 		node := &understating{Chain: r.Chain, times: 1}

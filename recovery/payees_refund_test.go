@@ -87,23 +87,30 @@ func TestARefundThatWasPutBackIsNotMadeAgain(t *testing.T) {
 	})
 }
 
+// holdsTheNext requests the refund of a deposit again, for another address, before an operator takes the forgotten
+// first one for a loss: it is not paid, and once it is cancelled, the deposit can only be kept.
+func holdsTheNext(r *bursartest.OneChain, d bursar.Deposit, first bursar.Resolution) {
+	r.T.Helper()
+	r.SendBack(d, "other")
+	bearsTheLoss(r)
+	for range 12 {
+		r.Step()
+		r.Chain.Mine(1)
+	}
+	if got := r.Chain.Balance(r.Chain.Named("other"), ""); !got.IsZero() {
+		r.T.Fatalf("it was refunded again: %s", got)
+	}
+	_, err := r.Unattributed().Cancel(ctx, d.ID, "")
+	r.Must(err)
+	r.Step()
+	onlyKept(r, d, first)
+}
+
 // The same where the refund is requested again before the operator has said what the first one was.
 func TestARefundThatWasPutBackHoldsTheNextOne(t *testing.T) {
 	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		d, first := refundForgotten(r, func(bursar.Deposit) {})
-		r.SendBack(d, "other")
-		bearsTheLoss(r)
-		for range 12 {
-			r.Step()
-			r.Chain.Mine(1)
-		}
-		if got := r.Chain.Balance(r.Chain.Named("other"), ""); !got.IsZero() {
-			t.Fatalf("it was refunded again: %s", got)
-		}
-		_, err := r.Unattributed().Cancel(ctx, d.ID, "")
-		r.Must(err)
-		r.Step()
-		onlyKept(r, d, first)
+		holdsTheNext(r, d, first)
 	})
 }
 

@@ -53,19 +53,7 @@ func TestAFinalRefundThatWasForgottenIsNotMadeAgain(t *testing.T) {
 func TestAFinalRefundThatWasForgottenHoldsTheNextOne(t *testing.T) {
 	bursartest.OnModels(t, func(t *testing.T, r *bursartest.OneChain) {
 		d, first, _ := finalRefundForgotten(r)
-		r.SendBack(d, "other")
-		bearsTheLoss(r)
-		for range 12 {
-			r.Step()
-			r.Chain.Mine(1)
-		}
-		if got := r.Chain.Balance(r.Chain.Named("other"), ""); !got.IsZero() {
-			t.Fatalf("it was refunded again: %s", got)
-		}
-		_, err := r.Unattributed().Cancel(ctx, d.ID, "")
-		r.Must(err)
-		r.Step()
-		onlyKept(r, d, first)
+		holdsTheNext(r, d, first)
 	})
 }
 

@@ -75,7 +75,7 @@ func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, reservatio
 	return tx.insertRows(ctx, in)
 }
 
-// Seize makes reservations that a final transaction has used its own, whoever has them.
+// Seize makes reservations that a final transaction has used its own, no matter which one has them.
 func (tx Reservations) Seize(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
 	for some := range slices.Chunk(reservations, 500) {
 		args := []any{string(p.Chain), p.ID}

@@ -112,7 +112,7 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 
 // An authorization that our key signed (EIP-7702) is an external spend, no matter who sends it: it uses a nonce of ours
 // and lets code control the address, also where the transaction failed. Then nothing that the transaction does is ours,
-// whoever of us pays for it. The digest and the signature are go-ethereum's own.
+// no matter which address of ours pays for it. The digest and the signature are go-ethereum's own.
 func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	t.Parallel()
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("a hot key")))

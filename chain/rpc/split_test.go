@@ -61,7 +61,8 @@ var batchRefusals = map[string]http.HandlerFunc{
 	"Hedera's relay (json-rpc-relay)": says(400,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32202,"message":"Batch requests are disabled"}}`),
 	"dRPC's free plan, not in the form of JSON-RPC (Ambire's RPC_BATCH_CONFIG: status 500, code 31)": says(500,
-		`{"message":"Batch of more than 3 requests are not allowed on free tier, to use this feature register paid account at drpc.org","code":31}`),
+		`{"message":"Batch of more than 3 requests are not allowed on free tier, to use this feature register paid `+
+			`account at drpc.org","code":31}`),
 	"every call of the list for itself": func(w http.ResponseWriter, r *http.Request) {
 		rpcHandler(func(w http.ResponseWriter, calls []asked) {
 			answers := make([]string, len(calls))
