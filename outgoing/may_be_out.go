@@ -103,7 +103,7 @@ func (s *Sender) endIfBeaten(
 			why = ""
 			return errors.Join(err, waitsForExternal(found))
 		}
-		if err := s.unlessPaid(ctx, tx, now); err != nil {
+		if err := s.unlessPaid(ctx, tx, now, state.Final); err != nil {
 			return err
 		}
 		return s.endSigned(ctx, tx, now)

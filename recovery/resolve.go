@@ -115,8 +115,8 @@ func (k Assessor) resolveOne(
 }
 
 // takeFrom releases a withdrawal from the outgoing transaction that pays it, because an operator says that the external
-// spend paid it. A signed outgoing transaction keeps it, unless it needs what the external spend used: the operator has
-// to wait until it has ended.
+// spend paid it. A signed outgoing transaction keeps it, unless it needs what the external spend used, or the final
+// blocks prove otherwise that it can never be included: the operator has to wait until it has ended.
 func (k Assessor) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
 	if id.IsZero() || id == x.OutgoingID {
 		return nil
@@ -130,22 +130,35 @@ func (k Assessor) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSp
 	case other.Status == bursar.OutgoingNew || other.Status == bursar.OutgoingReserved:
 		return k.giveUp(ctx, tx, id, chain.ExternalSpend{})
 	}
-	var unsigned chain.UnsignedTx
-	if err := unmarshal(other.Unsigned, &unsigned); err != nil {
-		return fmt.Errorf("read the unsigned transaction %s: %w", id, err)
+	versions, err := tx.Outgoing().Versions(ctx, id)
+	if err != nil {
+		return err
+	}
+	if needs, err := needsWhatItUsed(x, other); err != nil || needs {
+		return err
+	}
+	state, err := tx.Chains().State(ctx, k.Capabilities.ID)
+	if err != nil {
+		return err
+	}
+	if lost, err := Lost(ctx, tx, other, versions, state.Final); err != nil || lost != "" {
+		return err
+	}
+	return fmt.Errorf("%w: transaction %s was signed and may still pay it: explain it once `bursar outgoing show %s` "+
+		"says that it has ended", ErrUnfit, other.TxID, id)
+}
+
+// needsWhatItUsed reports whether an outgoing transaction needs what an external spend has used in a block.
+func needsWhatItUsed(x store.ExternalSpend, other bursar.OutgoingTx) (bool, error) {
+	needs, err := usedBy(store.Version{TxID: other.TxID, Unsigned: other.Unsigned})
+	if err != nil {
+		return false, err
 	}
 	var used []string
 	if err := unmarshal(x.Reservations, &used); err != nil {
-		return fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
+		return false, fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
 	}
-	if x.Height == 0 || !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool {
-		return slices.Contains(used, resource)
-	}) {
-		return fmt.Errorf("%w: transaction %s was signed and may still pay it: explain it once `bursar outgoing show %s` "+
-			"says that it has ended",
-			ErrUnfit, other.TxID, id)
-	}
-	return nil
+	return x.Height > 0 && intersect(needs, used), nil
 }
 
 // Candidates returns the waiting withdrawals that an unclear external spend may have paid: those to one of its

@@ -1,0 +1,158 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// IncludedAgain records the block that has a transaction of ours which was an external spend, and what it did there:
+// where contracts run, it may fail in one block and pay in another one. One that had paid nobody, and pays somebody
+// whom it was not asked to pay, is unclear from then on, and begins a recovery: what it paid may wait to be paid.
+// The caller has locked the chain.
+func (k Assessor) IncludedAgain(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, height uint64, in chain.Inclusion,
+) error {
+	before := x
+	x.Height = height
+	if k.Capabilities.Model == chain.UTXOModel { // its bytes say what it pays
+		return tx.ExternalSpends().Move(ctx, x)
+	}
+	var request chain.TxRequest
+	if err := unmarshal(p.Request, &request); err != nil {
+		return fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
+	}
+	was, err := paymentsIn(before)
+	if err != nil {
+		return err
+	}
+	paid, known := paidIn(in, was, request.Payments)
+	if x.Payments, err = json.Marshal(paid); err != nil {
+		return fmt.Errorf("encode what external spend %s paid: %w", x.TxID, err)
+	}
+	x.Failed, x.Fee = in.Failed, in.Fee
+	if err := tx.ExternalSpends().Move(ctx, x); err != nil {
+		return err
+	}
+	if in.Failed || p.Status == bursar.OutgoingAbandoned || x.Status == store.ExternalHalted ||
+		!before.Failed && len(k.toOthers(chain.ExternalSpend{Payments: was})) > 0 {
+		return nil
+	}
+	others, err := k.notAsked(ctx, tx, paid, request.Payments)
+	if err != nil || known && len(others) == 0 {
+		return err
+	}
+	return k.askAgain(ctx, tx, x, p, request, paid)
+}
+
+// paidIn returns what a transaction paid in its block, and whether that is known. A block shows one sum for each
+// receiver and asset: where that agrees with the payments that are known, those stay. Where it shows none, a
+// transaction that succeeded has made the payments that are known.
+func paidIn(in chain.Inclusion, was, asked []chain.Payment) (paid []chain.Payment, known bool) {
+	if in.Failed {
+		return []chain.Payment{}, true
+	}
+	for _, payments := range [][]chain.Payment{was, asked} {
+		if len(payments) > 0 && (in.Delivered == nil || sameSums(payments, in.Delivered)) {
+			return payments, true
+		}
+	}
+	return slices.Concat([]chain.Payment{}, in.Delivered), in.Delivered != nil
+}
+
+// sameSums reports whether two lists pay every address the same of each asset.
+func sameSums(a, b []chain.Payment) bool {
+	type receiver struct {
+		address  bursar.Address
+		contract string
+	}
+	sums := [2]map[receiver]bursar.Amount{{}, {}}
+	for i, list := range [2][]chain.Payment{a, b} {
+		for _, p := range list {
+			to := receiver{p.Address, p.Contract}
+			sum, err := sums[i][to].Add(p.Amount)
+			if err != nil {
+				return false
+			}
+			sums[i][to] = sum
+		}
+	}
+	for to, sum := range sums[0] {
+		if sums[1][to] != sum {
+			return false
+		}
+	}
+	return len(sums[0]) == len(sums[1])
+}
+
+// notAsked returns the payments to others that were not asked for: to another address, or of another asset. An address
+// that the service has issued is none of others.
+func (k Assessor) notAsked(
+	ctx context.Context, tx *store.Tx, paid, asked []chain.Payment,
+) (others []chain.Payment, err error) {
+	for _, p := range paid {
+		if !k.toOther(p) || slices.ContainsFunc(asked, func(a chain.Payment) bool {
+			return a.Address == p.Address && a.Contract == p.Contract
+		}) {
+			continue
+		}
+		ours, err := k.depositSource(ctx, tx, p.Address.Base)
+		if err != nil {
+			return nil, err
+		}
+		if ours.Base == "" {
+			others = append(others, p)
+		}
+	}
+	return others, nil
+}
+
+// askAgain makes an external spend unclear that had paid nobody before, has a recovery begin, and adopts it at once if
+// it makes payments that are due.
+func (k Assessor) askAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx,
+	request chain.TxRequest, paid []chain.Payment) error {
+	if request.Kind == chain.KindWithdrawal {
+		request.Payments = k.toOthers(chain.ExternalSpend{Payments: paid})
+		text, err := json.Marshal(request)
+		if err != nil {
+			return fmt.Errorf("encode transaction request: %w", err)
+		}
+		if err := tx.Outgoing().SetRequest(ctx, p.ID, text); err != nil {
+			return err
+		}
+	}
+	x.Status, x.Booked = store.ExternalUnclear, ""
+	x.Reason = k.inUnits(fmt.Sprintf("it paid nobody before its block was reorged out, and succeeded in block %d", x.Height),
+		paid)
+	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
+		return err
+	}
+	open, err := tx.Recoveries().IsOpen(ctx, x.Chain)
+	if err == nil && !open {
+		err = Begin(ctx, tx, x.Chain, fmt.Sprintf("transaction %s, which this database did not make, had paid nobody, and "+
+			"pays in block %d", x.TxID, x.Height))
+	}
+	if err != nil {
+		return err
+	}
+	if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: x.Chain, Kind: AlarmUnclear, Ref: x.TxID, Message: fmt.Sprintf(
+		"transaction %s is from our address %s: %s; resolve it with `bursar recovery status` and `bursar recovery adopt`",
+		x.TxID, x.Base, x.Reason)}); err != nil {
+		return err
+	}
+	_, err = k.assessAgain(ctx, tx, x)
+	return err
+}
+
+// paymentsIn returns the payments of an external spend.
+func paymentsIn(x store.ExternalSpend) (payments []chain.Payment, err error) {
+	if err := unmarshal(x.Payments, &payments); err != nil {
+		return nil, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
+	}
+	return payments, nil
+}
