@@ -53,7 +53,7 @@ func (r *harness) heldForAnother() (w bursar.Withdrawal, own, taken store.Extern
 			own.Status)
 	}
 	r.noted(first.OutgoingID, hash, fmt.Sprintf("`bursar recovery adopt %d --withdrawal %s`", own.Number, w.ID),
-		fmt.Sprintf("`bursar recovery deny %s --hash %s", w.ID, hash))
+		fmt.Sprintf("`bursar recovery deny %s %s", w.ID, hash))
 	if !r.alarmed(recovery.AlarmUnclear) {
 		r.T.Error("no alarm says so")
 	}

@@ -67,7 +67,7 @@ func (k Assessor) Answers(
 	}
 	switch err := k.mayDeny(ctx, tx, x, w); {
 	case err == nil:
-		answers = append(answers, fmt.Sprintf("if it was another payment, `bursar recovery deny %s --hash %s --reason TEXT` "+
+		answers = append(answers, fmt.Sprintf("if it was another payment, `bursar recovery deny %s %s --reason TEXT` "+
 			"says so", w.ID, x.TxID))
 	case !errors.Is(err, ErrUnfit):
 		return "", err

@@ -158,7 +158,7 @@ func (cmd *recoveryAdoptCommand) Run(ctx context.Context, c *call) error {
 
 type recoveryDenyCommand struct {
 	Withdrawal bursar.ID `arg:"" placeholder:"WITHDRAWAL" help:"Withdrawal that is held, from the alarm about it."`
-	Hash       string    `required:"" placeholder:"TXID" help:"Hash of the transaction that did not pay it, as a whole."`
+	Hash       string    `arg:"" placeholder:"HASH" help:"Hash of the transaction that did not pay it, as a whole."`
 	Reason     string    `required:"" placeholder:"TEXT" help:"Reason, for the record: what it paid instead."`
 	actor
 	final
@@ -170,7 +170,7 @@ func (recoveryDenyCommand) Help() string {
 		"transaction made the same payment: same address, same amount. Say it only if you know what that transaction " +
 		"paid, such as a payment of your own: the withdrawal is paid by another transaction then. If that transaction was " +
 		"the withdrawal's, say that with `bursar recovery adopt` instead; otherwise it is paid twice.\n\nExample:\n\n    " +
-		"bursar recovery deny 0193a6a0-0000-7000-8000-000000000000 --hash 4a5e1e4b… --reason \"our own payment of " +
+		"bursar recovery deny 0193a6a0-0000-7000-8000-000000000000 4a5e1e4b… --reason \"our own payment of " +
 		"2 May to the same supplier\""
 }
 
