@@ -27,67 +27,83 @@ func (k Assessor) IncludedAgain(
 	if err := unmarshal(p.Request, &request); err != nil {
 		return fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
-	was, err := paymentsIn(before)
+	paid, asks, err := k.paidAgain(ctx, tx, before, p, in, request.Payments)
 	if err != nil {
 		return err
 	}
-	paid, known := paidIn(in, was, request.Payments)
 	if x.Payments, err = json.Marshal(paid); err != nil {
 		return fmt.Errorf("encode what external spend %s paid: %w", x.TxID, err)
 	}
 	x.Failed, x.Fee = in.Failed, in.Fee
-	if err := tx.ExternalSpends().Move(ctx, x); err != nil {
-		return err
-	}
-	if in.Failed || p.Status == bursar.OutgoingAbandoned || x.Status == store.ExternalHalted ||
-		!before.Failed && len(k.toOthers(chain.ExternalSpend{Payments: was})) > 0 {
-		return nil
-	}
-	others, err := k.notAsked(ctx, tx, paid, request.Payments)
-	if err != nil || known && len(others) == 0 {
+	if err := tx.ExternalSpends().Move(ctx, x); err != nil || !asks {
 		return err
 	}
 	return k.askAgain(ctx, tx, x, p, request, paid)
 }
 
+// paidAgain returns what a transaction of ours paid that was an external spend before, and whether an operator has to
+// say what that was: it had paid nobody, and pays somebody whom it was not asked to pay, or nobody knows whom.
+func (k Assessor) paidAgain(ctx context.Context, tx *store.Tx, before store.ExternalSpend, p bursar.OutgoingTx,
+	in chain.Inclusion, asked []chain.Payment) (paid []chain.Payment, asks bool, err error) {
+	was, err := paymentsIn(before)
+	if err != nil {
+		return nil, false, err
+	}
+	paid, known := paidIn(in, was, asked)
+	if in.Failed || p.Status == bursar.OutgoingAbandoned || before.Status == store.ExternalHalted ||
+		!before.Failed && len(k.toOthers(chain.ExternalSpend{Payments: was})) > 0 {
+		return paid, false, nil
+	}
+	others, err := k.notAsked(ctx, tx, in.Delivered, asked)
+	if len(others) > 0 {
+		paid = in.Delivered
+	}
+	return paid, len(others) > 0 || !known, err
+}
+
 // paidIn returns what a transaction paid in its block, and whether that is known. A block shows one sum for each
-// receiver and asset: where that agrees with the payments that are known, those stay. Where it shows none, a
-// transaction that succeeded has made the payments that are known.
+// receiver and asset, which may be less than was paid where a token keeps a part: where it shows no more than the
+// payments that are known, those stay. Where it shows none, a transaction that succeeded has made those payments.
 func paidIn(in chain.Inclusion, was, asked []chain.Payment) (paid []chain.Payment, known bool) {
 	if in.Failed {
 		return []chain.Payment{}, true
 	}
 	for _, payments := range [][]chain.Payment{was, asked} {
-		if len(payments) > 0 && (in.Delivered == nil || sameSums(payments, in.Delivered)) {
+		if len(payments) > 0 && (in.Delivered == nil || agree(payments, in.Delivered)) {
 			return payments, true
 		}
 	}
 	return slices.Concat([]chain.Payment{}, in.Delivered), in.Delivered != nil
 }
 
-// sameSums reports whether two lists pay every address the same of each asset.
-func sameSums(a, b []chain.Payment) bool {
-	type receiver struct {
-		address  bursar.Address
-		contract string
-	}
-	sums := [2]map[receiver]bursar.Amount{{}, {}}
-	for i, list := range [2][]chain.Payment{a, b} {
-		for _, p := range list {
-			to := receiver{p.Address, p.Contract}
-			sum, err := sums[i][to].Add(p.Amount)
-			if err != nil {
-				return false
-			}
-			sums[i][to] = sum
-		}
-	}
-	for to, sum := range sums[0] {
-		if sums[1][to] != sum {
+// receiver is an address that is paid an asset.
+type receiver struct {
+	address  bursar.Address
+	contract string
+}
+
+// agree reports whether everybody who should have been paid was delivered something, and no more than that.
+func agree(payments, delivered []chain.Payment) bool {
+	should, ok := sums(payments)
+	got, also := sums(delivered)
+	for to, sum := range should {
+		if got[to].IsZero() || sum.Less(got[to]) {
 			return false
 		}
 	}
-	return len(sums[0]) == len(sums[1])
+	return ok && also
+}
+
+func sums(payments []chain.Payment) (map[receiver]bursar.Amount, bool) {
+	sums := map[receiver]bursar.Amount{}
+	for _, p := range payments {
+		sum, err := sums[receiver{p.Address, p.Contract}].Add(p.Amount)
+		if err != nil {
+			return nil, false
+		}
+		sums[receiver{p.Address, p.Contract}] = sum
+	}
+	return sums, true
 }
 
 // notAsked returns the payments to others that were not asked for: to another address, or of another asset. An address
