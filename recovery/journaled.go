@@ -73,7 +73,7 @@ func (k Assessor) paidByJournal(
 	if x.Failed {
 		return nil, nil
 	}
-	forgotten, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
+	forgotten, err := tx.ForgottenPayments().All(ctx, k.Capabilities.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -31,8 +31,8 @@ func AnyToWaitFor(ctx context.Context, tx *store.Tx, capabilities chain.Capabili
 	if capabilities.Model != chain.UTXOModel {
 		return tx.ForgottenPayments().Any(ctx, capabilities.ID) // its nonce is not to be given to another one
 	}
-	waiting, err := tx.ForgottenPayments().List(ctx, capabilities.ID, takeAtOnce)
-	if err != nil || len(waiting) == takeAtOnce {
+	waiting, err := tx.ForgottenPayments().All(ctx, capabilities.ID)
+	if err != nil {
 		return true, err
 	}
 	for _, f := range waiting {
@@ -110,7 +110,7 @@ func (k Assessor) usesForgotten(ctx context.Context, tx *store.Tx, x chain.Exter
 	if k.Capabilities.Model != chain.UTXOModel {
 		return false, nil
 	}
-	waiting, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
+	waiting, err := tx.ForgottenPayments().All(ctx, k.Capabilities.ID)
 	if err != nil || len(waiting) == 0 {
 		return false, err
 	}
@@ -159,7 +159,7 @@ func (k Assessor) paysWhom(c content) string {
 // GiveUpForgotten ends the wait for a forgotten transaction that cannot be signed again, because an operator says that
 // it can never be included: what it should have paid is paid by another one. The caller has locked the chain.
 func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.ID, reason string) error {
-	waiting, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
+	waiting, err := tx.ForgottenPayments().All(ctx, k.Capabilities.ID)
 	if err != nil {
 		return err
 	}
