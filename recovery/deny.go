@@ -81,7 +81,7 @@ func (k Assessor) Answers(
 func (k Assessor) mayDeny(ctx context.Context, tx *store.Tx, x store.ExternalSpend, w bursar.Withdrawal) error {
 	switch {
 	case x.Status == store.ExternalUnclear: // it may be explained without anybody's word
-		return fmt.Errorf("%w: it is not said what transaction %s paid: `bursar recovery adopt %d` says it", ErrUnfit,
+		return fmt.Errorf("%w: what transaction %s paid is not explained: `bursar recovery adopt %d` says it", ErrUnfit,
 			x.TxID, x.Number)
 	case !w.CompletedAt.IsZero():
 		return fmt.Errorf("%w: withdrawal %s is %s", ErrUnfit, w.ID, w.Status)

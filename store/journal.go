@@ -86,8 +86,7 @@ func (tx ForgottenPayments) After(
 		string(chain), number, limit)
 }
 
-// All returns everything that waits to be put back on a chain, in the order in which it was signed: no more than the
-// journals of all marks have.
+// All is List without a limit: there is no more than the journals of all marks have.
 func (tx ForgottenPayments) All(ctx context.Context, chain bursar.ChainID) ([]ForgottenPayment, error) {
 	return tx.List(ctx, chain, math.MaxInt32)
 }

@@ -39,7 +39,8 @@ func TestAPaymentThatWasAnotherOneIsDenied(t *testing.T) {
 			t.Errorf("it is denied: %t, %v; want true", denied, err)
 		}
 		acts, err := tx.Acts().List(ctx, store.ActFilter{}, store.Page{Limit: 1})
-		if len(acts) != 1 || acts[0].Object != "bursar recovery deny "+w.ID.String()+" ab01" || acts[0].Reason != "a supplier's bill" {
+		if len(acts) != 1 || acts[0].Object != "bursar recovery deny "+w.ID.String()+" ab01" ||
+			acts[0].Reason != "a supplier's bill" {
 			t.Errorf("the log of acts has %+v", acts)
 		}
 		return err
@@ -54,7 +55,8 @@ func heldWithdrawal(ctx context.Context, tx *store.Tx, account bursar.ID) (w bur
 	w = bursar.Withdrawal{ID: bursar.ID{5}, AccountID: account, Currency: "BTC", Amount: bursar.Units(100_000),
 		Address: bursar.Address{Base: "bcrt1qsomebody"}, Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()}
 	paid := bursar.Deposit{ID: bursar.ID{9}, AccountID: account, Currency: "BTC", Amount: bursar.Units(1e8)}
-	if err := tx.Ledger().Post(ctx, ledger.DepositCredited(paid, tx.Now()), ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.DepositCredited(paid, tx.Now()),
+		ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 		return w, err
 	}
 	if err := tx.Withdrawals().Insert(ctx, "bitcoin", w); err != nil {
