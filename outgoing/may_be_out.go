@@ -178,6 +178,9 @@ func paidOutside(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (txID s
 			if err := json.Unmarshal(x.Payments, &payments); err != nil {
 				return "", fmt.Errorf("read the payments of external spend %s: %w", x.TxID, err)
 			}
+			if x.Status == store.ExternalHalted && x.Height == 0 {
+				continue // nobody can settle it before it is in a block again: unlessPaid says what can be said of it
+			}
 			if !x.Failed && makesAll(payments, request.Payments) {
 				return x.TxID, nil
 			}

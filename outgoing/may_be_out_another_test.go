@@ -16,9 +16,7 @@ func TestWhatMayBeOutIsHeldForWhatMayHavePaidIt(t *testing.T) {
 	losing(t, bursartest.Models["expiring"], func(t *testing.T, l *lost, c *bursartest.Clock) {
 		l.Pay(bursar.Address{Base: l.Hot.Base}, 900_000_000)
 		l.Blocks(6)
-		hash := l.Chain.ExternalSpend(l.Hot.Base,
-			chain.Payment{Address: bursar.Address{Base: l.outside}, Amount: bursar.Units(300_000_000)},
-			chain.Payment{Address: bursar.Address{Base: l.Chain.Named("thief")}, Amount: bursar.Units(1)})
+		hash := l.paysToo()
 		l.Blocks(6)
 		taken, err := l.SettleExternal()
 		if l.Must(err); len(taken) != 1 {
@@ -39,4 +37,35 @@ func TestWhatMayBeOutIsHeldForWhatMayHavePaidIt(t *testing.T) {
 		}
 		l.Must(l.Audit())
 	})
+}
+
+// An external spend that halted the chain, and whose block was replaced, cannot be settled: an alarm says how the
+// operator answers.
+func TestWhatMayBeOutIsHeldForWhatIsInNoBlock(t *testing.T) {
+	losing(t, bursartest.Models["expiring"], func(t *testing.T, l *lost, c *bursartest.Clock) {
+		l.Pay(bursar.Address{Base: l.Hot.Base}, 900_000_000)
+		l.Blocks(6)
+		hash := l.paysToo()
+		l.Blocks(1)
+		l.Undo(hash, hash)
+		l.Blocks(6)
+		if taken, err := l.SettleExternal(); err != nil || len(taken) > 0 {
+			t.Fatalf("%d external spends were settled: %v, want none", len(taken), err)
+		}
+		l.days(c, 6)
+		l.noted(l.id, hash, fmt.Sprintf("`bursar recovery deny %s %s ", l.w.ID, hash))
+		if !l.alarmed(recovery.AlarmUnclear) {
+			t.Errorf("the alarms are %v, want %s too", l.Alarms(), recovery.AlarmUnclear)
+		}
+		l.Must(l.deny(l.w.ID, hash))
+		l.days(c, 6)
+		l.wantOnce(t)
+	})
+}
+
+// paysToo has somebody pay what is lost, and a thief.
+func (l *lost) paysToo() (hash string) {
+	return l.Chain.ExternalSpend(l.Hot.Base,
+		chain.Payment{Address: bursar.Address{Base: l.outside}, Amount: bursar.Units(300_000_000)},
+		chain.Payment{Address: bursar.Address{Base: l.Chain.Named("thief")}, Amount: bursar.Units(1)})
 }
