@@ -22,6 +22,11 @@ var owners = []owner{
 	{"Outgoing", "outgoing", []string{"Insert", "InsertAdopted", "Include", "Exclude", "SetStatus"}},
 	{"Resolutions", "unattributed", []string{"Insert", "SetStatus"}},
 	{"Charges", "deposit", []string{"MarkPaid", "SetPaidBy"}},
+	{"Invoices", "charge", []string{"Insert", "Quote", "SetWallet", "Cancel", "Resolve", "Refund", "Propose"}},
+	{"Invoices", "deposit", []string{"Record", "Pay", "Take"}},
+	{"ExternalSpends", "recovery", []string{"Put", "Set"}},
+	{"ExternalSpends", "outgoing", []string{"Move", "Drop"}},
+	{"Recoveries", "recovery", []string{"Begin", "BeginJournaled", "Set", "End"}},
 	{"Refills", "refill", []string{"Insert", "Send", "Abandon"}},
 	{"Proposals", "operator/proposal", []string{"Insert", "Expire", "SetStatus"}},
 }
