@@ -1,6 +1,9 @@
 package bursar_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"go/types"
 	"io/fs"
 	"maps"
@@ -8,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,6 +91,44 @@ func TestTheWalksAreAsTheCodeIs(t *testing.T) {
 			}
 			maps.Copy(reached, c.reached(found[0]))
 		}
+	}
+}
+
+var condition = regexp.MustCompile("(?m)^\\d+\\. `([A-Za-z]+)`: ")
+
+// ARCHITECTURE.md lists the conditions of the gate, by name and in order.
+func TestTheConditionsOfTheGateAreListed(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(text), "\n## What stops a payment\n")
+	part, _, _ = strings.Cut(part, "\n## ")
+	var listed, checked []string
+	for _, m := range condition.FindAllStringSubmatch(part, -1) {
+		listed = append(listed, m[1])
+	}
+	gate, err := parser.ParseFile(token.NewFileSet(), "outgoing/gate.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(gate, func(n ast.Node) bool {
+		if f, is := n.(*ast.FuncDecl); is && f.Name.Name != "gate" {
+			return false
+		}
+		conditions, is := n.(*ast.CompositeLit)
+		if !is {
+			return true
+		}
+		for _, e := range conditions.Elts {
+			if s, is := e.(*ast.SelectorExpr); is {
+				checked = append(checked, s.Sel.Name)
+			}
+		}
+		return false
+	})
+	if len(checked) == 0 || !slices.Equal(listed, checked) {
+		t.Errorf("ARCHITECTURE.md lists %v, and the gate checks %v", listed, checked)
 	}
 }
 
