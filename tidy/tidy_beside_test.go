@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"go/ast"
@@ -47,24 +47,7 @@ var besideNothing = map[string]string{
 	"sandbox/e2e":     "the package consists of tests",
 	"sandbox/latency": "the package consists of tests",
 
-	"blocks_run_test.go":   "about the documents of the repository",
-	"blocks_test.go":       "about the documents of the repository",
-	"blocks_tried_test.go": "about the documents of the repository",
-	"build_test.go":        "about the programs of the repository",
-	"calls_test.go":        "reads the code of the repository for other tests",
-	"chains_test.go":       "about the code of the repository",
-	"links_test.go":        "about the documents of the repository",
-	"owners_test.go":       "about the code of the repository",
-	"rules_test.go":        "about the documents of the repository",
-	"states_test.go":       "about the documents of the repository",
-	"testlinks_test.go":    "about the code of the repository",
-	"tidy_beside_test.go":  "about the code of the repository",
-	"tidy_test.go":         "about the code of the repository",
-	"walks_test.go":        "about the documents of the repository",
-	"words_errors_test.go": "about the code of the repository",
-	"words_help_test.go":   "about the code of the repository",
-	"words_refs_test.go":   "about the code of the repository",
-	"words_test.go":        "about the code of the repository",
+	"tidy": "the package consists of tests of the repository",
 
 	"cmd/bursar-approve": "its tests run the program",
 	"cmd/bursar-signer":  "its tests run the program",

@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"go/ast"
@@ -101,6 +101,7 @@ var mayImport = map[string][]string{
 	"bench":                 {"test/pg"},
 	"release":               {},
 	"test":                  {"test/pins"},
+	"tidy":                  {},
 	"test/mutate":           {},
 	"test/pins":             {},
 	"test/pg":               {},
