@@ -65,6 +65,7 @@ var restoring = []string{
 // Only the owner of a status writes it: only package deposit calls tx.Deposits().SetStatus. A handle is never kept in a
 // variable, so that each call is seen here.
 func TestOnlyTheOwnerWritesAStatus(t *testing.T) {
+	atRoot(t)
 	found := map[string]bool{}
 	for _, s := range sources(t) {
 		if s.pkg == "store" || forTests(s.pkg) {

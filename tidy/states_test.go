@@ -33,6 +33,7 @@ var diagrams = map[string]struct {
 
 // The diagrams of docs/states.md show every transition table of the domain types as the code has it.
 func TestTheStatesAreDrawnAsTheTablesAre(t *testing.T) {
+	atRoot(t)
 	written, err := os.ReadFile(statesPath)
 	if err != nil {
 		t.Fatal(err)

@@ -130,6 +130,7 @@ func testsOf(t *testing.T, file string) (names []string) {
 }
 
 func TestTestFilesAreBesideWhatTheyTest(t *testing.T) {
+	atRoot(t)
 	for folder, files := range filesByFolder(t) {
 		for _, name := range files {
 			file := path.Join(folder, name)
@@ -166,6 +167,7 @@ func isOfKind(t *testing.T, file string, k testKind) {
 
 // A row about what is gone would let another file of that name be beside nothing.
 func TestWhatIsBesideNothingExists(t *testing.T) {
+	atRoot(t)
 	folders := filesByFolder(t)
 	for name, reason := range besideNothing {
 		if folders[name] == nil && !slices.Contains(folders[path.Dir(name)], path.Base(name)) {
@@ -175,6 +177,7 @@ func TestWhatIsBesideNothingExists(t *testing.T) {
 }
 
 func TestNamesOfTestFiles(t *testing.T) {
+	atRoot(t)
 	files := []string{"settle.go", "settle_sweep.go", "main.go"}
 	for name, want := range map[string]bool{
 		"settle_test.go":              true,

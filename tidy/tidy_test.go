@@ -210,6 +210,7 @@ func forTests(pkg string) bool {
 }
 
 func TestImportsRunOneWay(t *testing.T) {
+	atRoot(t)
 	for _, s := range sources(t) {
 		allowed, known := plan(s.pkg)
 		if inSandbox(s.pkg) {
@@ -240,6 +241,7 @@ func TestImportsRunOneWay(t *testing.T) {
 }
 
 func TestTheRootIsPure(t *testing.T) {
+	atRoot(t)
 	for _, s := range sources(t) {
 		for _, spec := range s.file.Imports {
 			path := strings.Trim(spec.Path.Value, `"`)
@@ -251,6 +253,7 @@ func TestTheRootIsPure(t *testing.T) {
 }
 
 func TestEveryPackageSaysWhatItOwns(t *testing.T) {
+	atRoot(t)
 	comments := map[string]string{}
 	for _, s := range sources(t) {
 		if s.file.Doc != nil {
@@ -267,6 +270,7 @@ func TestEveryPackageSaysWhatItOwns(t *testing.T) {
 }
 
 func TestFunctionsAndFilesAreShort(t *testing.T) {
+	atRoot(t)
 	for _, s := range sources(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			f, is := n.(*ast.FuncDecl)
@@ -290,6 +294,7 @@ func TestFunctionsAndFilesAreShort(t *testing.T) {
 
 // The doc comment of a function or type begins with its name; that of an unexported one may be a sentence instead.
 func TestCommentsBeginWithTheName(t *testing.T) {
+	atRoot(t)
 	for _, s := range sources(t) {
 		for _, d := range s.file.Decls {
 			name, doc := "", (*ast.CommentGroup)(nil)

@@ -64,6 +64,7 @@ var starts = map[stop]bool{
 // The walks of ARCHITECTURE.md match the code: every name in them is that of one function, by itself or as a method of
 // a type, and a function that was named before calls it, directly or through others of its package.
 func TestTheWalksAreAsTheCodeIs(t *testing.T) {
+	atRoot(t)
 	headings := []string{"Where a deposit becomes a credit", "What a reorganisation takes back",
 		"From a withdrawal request to its broadcast"}
 	var packages []string
@@ -98,6 +99,7 @@ var condition = regexp.MustCompile("(?m)^\\d+\\. `([A-Za-z]+)`: ")
 
 // ARCHITECTURE.md lists the conditions of the gate, by name and in order.
 func TestTheConditionsOfTheGateAreListed(t *testing.T) {
+	atRoot(t)
 	text, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +144,7 @@ var (
 // Every function that a document names together with its file is in that file, and every test that it names exists.
 // Decisions and the changelog say what was so on their day.
 func TestNamedFunctionsExist(t *testing.T) {
+	atRoot(t)
 	there, tests, seen := map[stop]bool{}, map[string]bool{}, 0
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {

@@ -15,6 +15,7 @@ const maxHelp = 120
 
 // A field's tag stays in one line of code, and a flag's help is read in a column beside the flag.
 func TestHelpOfFlagsIsShort(t *testing.T) {
+	atRoot(t)
 	looked := 0
 	for _, s := range sources(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -51,6 +52,7 @@ var withoutCode = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)")
 // not the documents. Decisions keep their titles, the changelog says what was so on its day, and the glossary has them
 // all.
 func TestTextsForPeopleHaveNoRetiredWords(t *testing.T) {
+	atRoot(t)
 	check := func(where, text string) {
 		text = withoutCode.ReplaceAllString(text, "")
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isLetter(r) }) {
