@@ -50,7 +50,7 @@ var named = []read{
 	}),
 }
 
-// wholeTables are the words of plans that read a whole table or index, and what waits must be found in an index that has
+// wholeTables are the words of plans that read a whole table or index. What waits must be found in an index that has
 // nothing else.
 var wholeTables = []string{"Seq Scan", "Merge ", "Hash ", "withdrawals_requested"}
 

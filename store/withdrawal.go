@@ -137,7 +137,8 @@ func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID,
 			AND outgoing_id IS NULL AND currency = $%d`, len(fixed)+i+1)+notFrozen+mayBePaid(screened, "$2")+`
 			ORDER BY number`+byItself+`)`)
 	}
-	err = tx.row(ctx, "look for queued withdrawals", `SELECT `+strings.Join(each, " OR "), codeArgs(codes, fixed...), &waits)
+	err = tx.row(ctx, "look for queued withdrawals", `SELECT `+strings.Join(each, " OR "),
+		codeArgs(codes, fixed...), &waits)
 	return waits, err
 }
 

@@ -23,7 +23,7 @@ func (outgoingAbandonCommand) Help() string {
 		"abandoned; others are bumped until they are included. One that is not stored as signed can be abandoned while the " +
 		"alarm may_be_out names it. One that uses up a lost nonce ends without a replacement, if the final block has used " +
 		"that nonce.\n\nExample:\n\n    bursar outgoing abandon 0193a6a0-0000-7000-8000-000000000000 " +
-		"--reason 'stuck since Monday, no node accepts it'"
+		"--reason 'stuck since Monday, no node takes it'"
 }
 
 // Run abandons an outgoing transaction.
