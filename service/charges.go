@@ -1,7 +1,6 @@
 package service
 
 import (
-
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/deposit"
