@@ -28,8 +28,8 @@ var errMoved = errors.New("another copy of the database answers")
 // then nothing is signed before something has ended. A payment is not signed if another transaction in the journal that
 // has not ended makes it.
 func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error {
-	if older := g.unrecovered(); older != "" {
-		return fmt.Errorf("%w, and its recovery has not begun: %s", ErrBehind, older)
+	if err := g.notOlder(); err != nil { // before it takes a number of the older database
+		return err
 	}
 	e, err := g.count(ctx, lease, id)
 	switch {
@@ -45,6 +45,9 @@ func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error
 		return err
 	}
 	defer release()
+	if err := g.notOlder(); err != nil { // another look may have noticed it meanwhile
+		return err
+	}
 	if e.Number <= g.Kept().Signed[e.Chain] {
 		return g.late(ctx, lease, e)
 	}
