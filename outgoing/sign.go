@@ -73,6 +73,18 @@ func (s *Sender) neverSigned(request chain.TxRequest, cause error) bool {
 	return is && refused.Never && refused.Reason == signer.ReasonSweepOld && s.SoleSigner && s.needsOld(request)
 }
 
+// keepUnsigned makes durable that what is reserved was not signed, before the database says so and frees what it
+// reserved: the journal does not believe that later, since anyone who can write to the database can write it.
+func (s *Sender) keepUnsigned(ctx context.Context, p bursar.OutgoingTx) error {
+	if s.Marks == nil || p.Status != bursar.OutgoingReserved || !s.Chain.Capabilities().Lifetime.IsZero() {
+		return nil
+	}
+	if err := s.Marks.KeepUnsigned(ctx, p.Chain); err != nil {
+		return fmt.Errorf("note that nothing was signed: %w", err)
+	}
+	return nil
+}
+
 // signedVersion is a version of an outgoing transaction that has just been signed.
 type signedVersion struct {
 	unsigned chain.UnsignedTx
@@ -149,6 +161,9 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
+	}
+	if err := s.keepUnsigned(ctx, p); err != nil {
+		return p, errors.Join(cause, err)
 	}
 	late, err := s.orderIsOutdated(ctx, p, refused)
 	if err != nil {

@@ -63,7 +63,7 @@ func (g *Guard) compare(ctx context.Context, kept marks.State) (now store.Marks,
 		if now, err = tx.Counters().Read(ctx); err != nil {
 			return err
 		}
-		f, err = fatesOf(ctx, tx, kept.Journal, now.Signed)
+		f, err = fatesOf(ctx, tx, kept, now.Signed)
 		return err
 	})
 	return now, f, err
@@ -245,7 +245,7 @@ func (g *Guard) begin(
 
 // noteLost records what is in the journal and missing from the database.
 func noteLost(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State) error {
-	f, err := fatesOf(ctx, tx, kept.Journal, now.Signed)
+	f, err := fatesOf(ctx, tx, kept, now.Signed)
 	if err != nil {
 		return err
 	}

@@ -86,6 +86,7 @@ func (k Assessor) PutBack(
 	case err != nil:
 		return "", err
 	case p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved:
+		f.KnownAs = f.OutgoingID
 		return "it is known already", tx.ForgottenPayments().PutBack(ctx, f)
 	}
 	ours, err := tx.Outgoing().SentAmong(ctx, f.Chain, []string{signed.TxID})
@@ -116,6 +117,7 @@ func (k Assessor) PutBack(
 			return "", err
 		}
 	}
+	f.KnownAs = f.OutgoingID // not given up: whether it is over is seen by what becomes of it
 	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.OutgoingID.String()),
 		tx.ForgottenPayments().PutBack(ctx, f))
 }

@@ -1,0 +1,88 @@
+package outgoing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// alarmDiffers is raised for an outgoing transaction that waits because the journal outside the database says something
+// else of what was signed than the database. Ref is the transaction's ID.
+const alarmDiffers = "journal_differs"
+
+// usesAsSigned holds back what would use another nonce or other UTXOs than the transaction was signed with, as the
+// journal outside the database says: both could be included. What expires may be signed again with others once it has;
+// and so may what final blocks prove to be over.
+func (s *Sender) usesAsSigned(ctx context.Context, tx *store.Tx, p passage) error {
+	if p.step == stepSend || s.Marks == nil || !s.Chain.Capabilities().Lifetime.IsZero() {
+		return nil
+	}
+	used, err := s.Marks.Used(ctx, tx, p.outgoingTx)
+	if err != nil || len(used) == 0 {
+		return err
+	}
+	if p.step == stepBuild {
+		return &WaitError{differs: true, Reason: "it was signed, as the journal says, and may be included: the database " +
+			"has lost that, or somebody changed it there"}
+	}
+	before, err := readUnsigned(p.outgoingTx)
+	if err != nil {
+		return err
+	}
+	for _, signed := range used {
+		if !includesAll(before.Reservations, signed.Reservations) ||
+			p.step == stepSign && !bytes.Equal(before.Bytes, signed.Bytes) {
+			return &WaitError{differs: true, Reason: "it was signed with another nonce or other UTXOs, as the journal says: " +
+				"another replica built it again, with marks of its own; or somebody changed it in the database"}
+		}
+	}
+	return nil
+}
+
+// mayEnd holds back the end of a signed outgoing transaction whose payments would be made again, although what it was
+// signed with, as the journal says, may still be included.
+func (s *Sender) mayEnd(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if s.Marks == nil || !s.Chain.Capabilities().Lifetime.IsZero() {
+		return nil
+	}
+	orders, err := tx.Outgoing().OrdersPaid(ctx, p.ID)
+	if err != nil || len(orders) == 0 {
+		return err
+	}
+	used, err := s.Marks.Used(ctx, tx, p)
+	if err != nil || len(used) == 0 {
+		return err
+	}
+	return &WaitError{differs: true, keeps: true, Reason: fmt.Sprintf("it can never be included as the database has it, "+
+		"but as the journal says it was signed with %s, which no final block has used: nothing is paid again before that",
+		used[0].Reservations[0])}
+}
+
+// differs reports whether an error says that the journal and the database differ.
+func differs(err error) bool {
+	waiting, is := errors.AsType[*WaitError](err)
+	return is && waiting.differs
+}
+
+// alarmIfDiffers raises the alarm about an outgoing transaction of which the journal and the database say different
+// things, and closes it once they do not. before is the error that it had.
+func alarmIfDiffers(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, before string, trouble error) error {
+	if !differs(trouble) {
+		if !strings.Contains(before, "the journal says") && !strings.Contains(before, "somebody changed") {
+			return nil
+		}
+		return tx.Alarms().Resolve(ctx, alarmDiffers, p.ID.String())
+	}
+	remedy := "if it stays so, and no replica has other marks, somebody has written to the database"
+	if p.Status == bursar.OutgoingSigned || p.Status == bursar.OutgoingSent {
+		remedy = fmt.Sprintf("have the replica lead that signed it; if there is none, `bursar outgoing abandon %s` makes "+
+			"it void", p.ID)
+	}
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: alarmDiffers, Ref: p.ID.String(),
+		Message: fmt.Sprintf("outgoing transaction %s waits: %v; %s", p.ID, trouble, remedy)})
+}
