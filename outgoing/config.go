@@ -47,9 +47,11 @@ type Config struct {
 		// Signed reports whether Sign recorded an outgoing transaction that has not ended since. It answers from
 		// memory.
 		Signed(chain bursar.ChainID, outgoingID bursar.ID) bool
-		// Used returns the unsigned transactions that Sign recorded for an outgoing transaction that pays others, and that
-		// may still be included, on a chain where they never expire.
-		Used(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx) ([]chain.UnsignedTx, error)
+		// Used returns the unsigned transactions that Sign recorded for an outgoing transaction that pays others, that may
+		// still be included, and that use something beside the given reservations, on a chain where they never expire.
+		Used(
+			ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, reservations []string,
+		) ([]chain.UnsignedTx, error)
 		// PaidBy returns another outgoing transaction that Sign recorded, that pays one of the given withdrawals and
 		// that may still be included; zero if there is none.
 		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)

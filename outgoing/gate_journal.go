@@ -1,13 +1,13 @@
 package outgoing
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
 
@@ -22,7 +22,14 @@ func (s *Sender) usesAsSigned(ctx context.Context, tx *store.Tx, p passage) erro
 	if p.step == stepSend || s.Marks == nil || !s.Chain.Capabilities().Lifetime.IsZero() {
 		return nil
 	}
-	used, err := s.Marks.Used(ctx, tx, p.outgoingTx)
+	var before chain.UnsignedTx
+	if len(p.outgoingTx.Unsigned) > 0 {
+		var err error
+		if before, err = readUnsigned(p.outgoingTx); err != nil {
+			return err
+		}
+	}
+	used, err := s.Marks.Used(ctx, tx, p.outgoingTx, before.Reservations)
 	if err != nil || len(used) == 0 {
 		return err
 	}
@@ -30,18 +37,22 @@ func (s *Sender) usesAsSigned(ctx context.Context, tx *store.Tx, p passage) erro
 		return &WaitError{differs: true, Reason: "it was signed, as the journal says, and may be included: the database " +
 			"has lost that, or somebody changed it there"}
 	}
-	before, err := readUnsigned(p.outgoingTx)
-	if err != nil {
+	return &WaitError{differs: true, Reason: "it was signed with another nonce or other UTXOs, as the journal says: " +
+		"another replica built it again, with marks of its own; or somebody changed it in the database"}
+}
+
+// reservesAll returns a *WaitError for an unsigned transaction whose bytes use what it does not reserve: somebody changed
+// it in the database. Reservations alone are compared with the journal, and kept in it.
+func (s *Sender) reservesAll(unsigned chain.UnsignedTx) error {
+	if !s.Chain.Capabilities().Lifetime.IsZero() {
+		return nil
+	}
+	contents, err := s.Chain.Inspect(unsigned.Bytes)
+	if err != nil || includesAll(unsigned.Reservations, contents.Reservations) {
 		return err
 	}
-	for _, signed := range used {
-		if !includesAll(before.Reservations, signed.Reservations) ||
-			p.step == stepSign && !bytes.Equal(before.Bytes, signed.Bytes) {
-			return &WaitError{differs: true, Reason: "it was signed with another nonce or other UTXOs, as the journal says: " +
-				"another replica built it again, with marks of its own; or somebody changed it in the database"}
-		}
-	}
-	return nil
+	return &WaitError{differs: true, Reason: fmt.Sprintf("its bytes use %s, which it does not reserve: somebody changed "+
+		"it in the database", contents.Reservations[0])}
 }
 
 // mayEnd holds back the end of a signed outgoing transaction whose payments would be made again, although what it was
@@ -54,7 +65,7 @@ func (s *Sender) mayEnd(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 	if err != nil || len(orders) == 0 {
 		return err
 	}
-	used, err := s.Marks.Used(ctx, tx, p)
+	used, err := s.Marks.Used(ctx, tx, p, nil)
 	if err != nil || len(used) == 0 {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -137,4 +138,44 @@ func TestWhatIsSentIsNotSignedOnceMore(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The journal itself takes nothing in place of what may still be included, whatever the gate has let pass: it would
+// forget that.
+func TestTheJournalForgetsNothingThatMayBeIncluded(t *testing.T) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
+		_, p, guard := r.sentGuarded()
+		r.Forged = true
+		attack(`UPDATE outgoing_txs SET status = 'claimed', draft_json = $2 WHERE id = $1`, p.ID, r.text(r.elsewhere(p)))
+		err := guard.Sign(ctx, r.Lease, p.ID)
+		if err == nil || !strings.Contains(err.Error(), "it was signed with another nonce or other UTXOs") {
+			t.Errorf("to count it gives %v, want an error that says so", err)
+		}
+		r.Must(guard.Compare(ctx))
+		if !guard.Signed(p.Chain, p.ID) {
+			t.Error("the journal has forgotten it")
+		}
+	})
+}
+
+// Bytes that use something else than what is reserved are not signed, also not for the first time: the journal would
+// note the reservations.
+func TestBytesThatUseSomethingElseAreNotSigned(t *testing.T) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
+		r.Guarded(filepath.Join(r.T.TempDir(), "seed.marks"))
+		r.Fund()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 400_000_000)
+		r.Settle()
+		w, err := r.Withdraw(0, 100_000_000, r.Chain.Named("customer"))
+		r.Must(err)
+		r.Trouble, r.Forged = true, true
+		r.withoutSigner(r.Step)
+		p := r.spendNow(r.Now(w).OutgoingID)
+		unsigned := r.elsewhere(p)
+		unsigned.Reservations = r.resources(p)
+		attack(`UPDATE outgoing_txs SET draft_json = $2 WHERE id = $1`, p.ID, r.text(unsigned))
+		r.Sender.Signer = watched{r.Signer, func(chain.UnsignedTx) { t.Error("it was signed") }}
+		r.Step()
+		r.noted(p.ID, "which it does not reserve")
+	})
 }

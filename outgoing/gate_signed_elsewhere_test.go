@@ -25,7 +25,7 @@ func (j *journal) Signed(bursar.ChainID, bursar.ID) bool              { return f
 
 func (*journal) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
 
-func (*journal) Used(context.Context, *store.Tx, bursar.OutgoingTx) ([]chain.UnsignedTx, error) {
+func (*journal) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {
 	return nil, nil
 }
 

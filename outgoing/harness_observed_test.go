@@ -114,7 +114,7 @@ func (n *tally) Signed(bursar.ChainID, bursar.ID) bool { return false }
 
 func (*tally) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
 
-func (*tally) Used(context.Context, *store.Tx, bursar.OutgoingTx) ([]chain.UnsignedTx, error) {
+func (*tally) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {
 	return nil, nil
 }
 

@@ -1,9 +1,13 @@
 package outgoing_test
 
 import (
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // Somebody who can write to the database has what was sent count as ended, and its withdrawal wait again; or has it use
@@ -41,4 +45,43 @@ func TestWhatIsSentEndsByWhatItWasSignedWith(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A payment spends the change of another one, which somebody who can write to the database has count as ended. Both may
+// still be included: neither is paid again.
+func TestWhatSpendsChangeEndsOnlyWithWhatMakesIt(t *testing.T) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
+		if r.Chain.Capabilities().Model != chain.UTXOModel {
+			return // there is no change
+		}
+		guard := r.Guarded(filepath.Join(r.T.TempDir(), "seed.marks"))
+		r.Step()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 100_000_000)
+		r.Pay(r.Wallet(0).Address, 2_000_000_000)
+		r.Settle()
+		first := r.Order(100_000_000, r.Chain.Named("first"))
+		r.Step()
+		second := r.Order(100_000_000, r.Chain.Named("second"))
+		r.Step()
+		made, spends := r.Now(first), r.Now(second)
+		if !slices.ContainsFunc(r.resources(r.spendNow(spends.OutgoingID)), func(utxo string) bool {
+			return strings.HasPrefix(utxo, made.TxID)
+		}) {
+			t.Fatal("the second one does not spend the change of the first one")
+		}
+		r.Chain.SetRate(200)
+		r.Trouble, r.Forged = true, true
+		attack(`UPDATE outgoing_txs SET status = 'abandoned' WHERE id = $1`, made.OutgoingID)
+		r.Blocks(1)
+		r.Must(guard.Compare(ctx))
+		r.Blocks(2)
+		if p := r.spendNow(spends.OutgoingID); p.Status == bursar.OutgoingAbandoned {
+			t.Error("the second one has ended")
+		}
+		if !r.alarmed("journal_differs") {
+			t.Error("no alarm says so")
+		}
+		r.notPaidTwice(first, guard)
+		r.notPaidTwice(second, guard)
+	})
 }

@@ -49,7 +49,7 @@ func (n noted) Signed(_ bursar.ChainID, id bursar.ID) bool { return n.signed[id]
 
 func (noted) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
 
-func (noted) Used(context.Context, *store.Tx, bursar.OutgoingTx) ([]chain.UnsignedTx, error) {
+func (noted) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {
 	return nil, nil
 }
 

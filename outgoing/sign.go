@@ -24,6 +24,9 @@ func (s *Sender) sign(
 	if err != nil {
 		return p, err
 	}
+	if err := s.reservesAll(unsigned); err != nil {
+		return p, err
+	}
 	proven, err := s.evidence(ctx, p, request, unsigned)
 	if err != nil {
 		return p, err

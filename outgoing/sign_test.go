@@ -59,7 +59,7 @@ func (j journalOf) Signed(bursar.ChainID, bursar.ID) bool {
 
 func (journalOf) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
 
-func (journalOf) Used(context.Context, *store.Tx, bursar.OutgoingTx) ([]chain.UnsignedTx, error) {
+func (journalOf) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {
 	return nil, nil
 }
 

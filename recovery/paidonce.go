@@ -72,11 +72,9 @@ func mayFollow(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entr
 	if err := unmarshal(p.Unsigned, &uses); err != nil {
 		return fmt.Errorf("read the unsigned transaction of %s: %w", p.ID, err)
 	}
-	own, err := standing(ctx, tx, kept, p)
-	for _, s := range own {
-		if !s.replacedBy(uses.Reservations) {
-			return fmt.Errorf("outgoing transaction %s: %w", p.ID, errSignedElse)
-		}
+	own, err := standing(ctx, tx, kept, p, uses.Reservations)
+	if err == nil && len(own) > 0 {
+		err = fmt.Errorf("outgoing transaction %s: %w", p.ID, errSignedElse)
 	}
 	return err
 }

@@ -55,18 +55,24 @@ func (s signedTx) replacedBy(reservations []string) bool {
 }
 
 // Used returns the unsigned transactions with which an outgoing transaction that pays others was signed, as the journal
-// says, and that may still be included: whatever the database says of them now. What expires is left out.
-func (g *Guard) Used(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (list []chain.UnsignedTx, err error) {
-	own, err := standing(ctx, tx, g.Kept(), p)
+// says, that may still be included, and that one with the given reservations does not replace: whatever the database
+// says of them now. What expires is left out.
+func (g *Guard) Used(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, reservations []string,
+) (list []chain.UnsignedTx, err error) {
+	own, err := standing(ctx, tx, g.Kept(), p, reservations)
 	for _, s := range own {
 		list = append(list, s.unsigned)
 	}
 	return list, err
 }
 
-// standing returns the entries of an outgoing transaction in the journal that pay others, never expire and may still be
-// included. Those that it became in a restored database are among them.
-func standing(ctx context.Context, tx *store.Tx, kept marks.State, p bursar.OutgoingTx) (list []signedTx, err error) {
+// standing returns the entries of an outgoing transaction in the journal that pay others, never expire, may still be
+// included, and are not replaced by what has the given reservations. Those that it became in a restored database are
+// among them.
+func standing(
+	ctx context.Context, tx *store.Tx, kept marks.State, p bursar.OutgoingTx, reservations []string,
+) (list []signedTx, err error) {
 	became, err := tx.ForgottenPayments().Behind(ctx, p.Chain, p.ID)
 	if err != nil {
 		return nil, err
@@ -80,7 +86,7 @@ func standing(ctx context.Context, tx *store.Tx, kept marks.State, p bursar.Outg
 		if err != nil {
 			return nil, err
 		}
-		if !s.lasts() {
+		if !s.lasts() || s.replacedBy(reservations) {
 			continue
 		}
 		if over, err := isOver(ctx, tx, kept, s, p); err != nil {
