@@ -125,8 +125,9 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 		return nil
 	}
 	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{other})
-	return errors.Join(err, &WaitError{Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the "+
-		"withdrawals in the database", other), differs: statuses[other] == bursar.OutgoingAbandoned})
+	return errors.Join(err, &WaitError{differs: statuses[other] == bursar.OutgoingAbandoned,
+		Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals in the database",
+			other)})
 }
 
 // notRefunded holds back a refund of a deposit that another transaction has refunded, by the journal, or may have: it

@@ -41,8 +41,8 @@ func (s *Sender) usesAsSigned(ctx context.Context, tx *store.Tx, p passage) erro
 		"another replica built it again, with marks of its own; or somebody changed it in the database"}
 }
 
-// reservesAll returns a *WaitError for an unsigned transaction whose bytes use what it does not reserve: somebody changed
-// it in the database. Reservations alone are compared with the journal, and kept in it.
+// reservesAll returns a *WaitError for an unsigned transaction whose bytes use what it does not reserve: somebody
+// changed it in the database. Reservations alone are compared with the journal, and kept in it.
 func (s *Sender) reservesAll(unsigned chain.UnsignedTx) error {
 	if !s.Chain.Capabilities().Lifetime.IsZero() {
 		return nil

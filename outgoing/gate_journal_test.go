@@ -105,7 +105,8 @@ func TestWhatIsSentIsNotSignedOnceMore(t *testing.T) {
 			attack(`UPDATE outgoing_txs SET status = 'claimed', draft_json = $2 WHERE id = $1`, p.ID, r.text(unsigned))
 			attack(`DELETE FROM reservations WHERE outgoing_id = $1`, p.ID)
 			for _, resource := range unsigned.Reservations {
-				attack(`INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)`, string(p.Chain), resource, p.ID)
+				attack(`INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)`, string(p.Chain), resource,
+					p.ID)
 			}
 		},
 		"reserved as before": func(r *harness, p bursar.OutgoingTx, attack func(string, ...any)) {

@@ -13,7 +13,8 @@ import (
 // Somebody who can write to the database has what was sent count as ended, and its withdrawal wait again; or has it use
 // what another one has used. It may still be included, so nothing is paid again, and an alarm says so.
 func TestWhatIsSentEndsByWhatItWasSignedWith(t *testing.T) {
-	for name, forge := range map[string]func(r *harness, w bursar.Withdrawal, p bursar.OutgoingTx, attack func(string, ...any)){
+	type forgery func(r *harness, w bursar.Withdrawal, p bursar.OutgoingTx, attack func(string, ...any))
+	for name, forge := range map[string]forgery{
 		"abandoned": func(_ *harness, w bursar.Withdrawal, p bursar.OutgoingTx, attack func(string, ...any)) {
 			attack(`UPDATE outgoing_txs SET status = 'abandoned' WHERE id = $1`, p.ID)
 			attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, tx_id = '' WHERE id = $1`, w.ID)
@@ -24,7 +25,8 @@ func TestWhatIsSentEndsByWhatItWasSignedWith(t *testing.T) {
 			attack(`UPDATE outgoing_versions SET draft_json = $2 WHERE outgoing_id = $1`, p.ID, r.text(unsigned))
 			attack(`DELETE FROM reservations WHERE outgoing_id = $1`, p.ID)
 			for _, resource := range unsigned.Reservations {
-				attack(`INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)`, string(p.Chain), resource, p.ID)
+				attack(`INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)`, string(p.Chain), resource,
+					p.ID)
 				attack(`INSERT INTO used_outputs(chain, resource, tx_id, height) VALUES ($1, $2, 'another', 1)`, string(p.Chain),
 					resource)
 			}

@@ -146,9 +146,9 @@ func fatesOf(ctx context.Context, tx *store.Tx, kept marks.State, counted map[st
 	return f, nil
 }
 
-// standsIn reports whether an entry stays whatever the database says of its outgoing transaction, which has ended there,
-// is new, or is not known: it pays others, and may still be included. One that became another outgoing transaction in a
-// restored database ends with that.
+// standsIn reports whether an entry stays whatever the database says of its outgoing transaction, which has ended
+// there, is new, or is not known: it pays others, and may still be included. One that became another outgoing
+// transaction in a restored database ends with that.
 func standsIn(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry, status bursar.OutgoingStatus,
 	ever bool) (bool, error) {
 	switch status {

@@ -34,8 +34,8 @@ func (g *Guard) PaidBy(
 		Pays: pays}, outgoingTx)
 }
 
-// paidBy is PaidBy for an entry of the journal. What uses all that the one in the journal uses pays beside it never, and
-// one that became this very transaction is no other.
+// paidBy is PaidBy for an entry of the journal. What uses all that the one in the journal uses pays beside it never,
+// and one that became this very transaction is no other.
 func paidBy(
 	ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry, p bursar.OutgoingTx,
 ) (bursar.ID, error) {

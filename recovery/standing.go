@@ -98,8 +98,8 @@ func standing(
 	return list, nil
 }
 
-// isOver reports whether an entry of an outgoing transaction that goes on stands for nothing any more: final blocks have
-// used what it uses, it was given up, or it became another transaction that has paid nobody.
+// isOver reports whether an entry of an outgoing transaction that goes on stands for nothing any more: final blocks
+// have used what it uses, it was given up, or it became another transaction that has paid nobody.
 func isOver(ctx context.Context, tx *store.Tx, kept marks.State, s signedTx, p bursar.OutgoingTx) (bool, error) {
 	unsigned := p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved
 	switch {
@@ -113,8 +113,8 @@ func isOver(ctx context.Context, tx *store.Tx, kept marks.State, s signedTx, p b
 
 // neverIncluded reports whether a transaction in the journal pays nobody: it can never be included, the signer has
 // refused it, or it was forgotten and is not put back because its payments were made otherwise. A final transaction has
-// paid, also one that a block had before it was put back: whatever an operator said that it paid, while the database may
-// have been altered, the journal knows better.
+// paid, also one that a block had before it was put back: whatever an operator said that it paid, while the database
+// may have been altered, the journal knows better.
 func neverIncluded(ctx context.Context, tx *store.Tx, kept marks.State, s signedTx) (bool, error) {
 	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{s.id})
 	if err != nil {
