@@ -81,7 +81,7 @@ func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err
 			return err
 		}
 		nonce, numbered := nonceOfTx(p)
-		held, err := tx.Alarms().IsOpen(ctx, alarmDiffers, p.ID.String())
+		held, err := tx.Alarms().IsOpen(ctx, recovery.AlarmDiffers, p.ID.String())
 		if err != nil {
 			return err
 		}

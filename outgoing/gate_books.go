@@ -125,7 +125,8 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 		return nil
 	}
 	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{other})
-	return errors.Join(err, &WaitError{differs: statuses[other] == bursar.OutgoingAbandoned,
+	over := statuses[other] == bursar.OutgoingAbandoned || statuses[other] == bursar.OutgoingFinal
+	return errors.Join(err, &WaitError{differs: over,
 		Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals in the database",
 			other)})
 }

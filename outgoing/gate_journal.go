@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
-
-// alarmDiffers is raised for an outgoing transaction that waits because the journal outside the database says something
-// else of what was signed than the database. Ref is the transaction's ID.
-const alarmDiffers = "journal_differs"
 
 // usesAsSigned holds back what would use another nonce or other UTXOs than the transaction was signed with, as the
 // journal outside the database says: both could be included. What expires may be signed again with others once it has;
@@ -74,26 +70,18 @@ func (s *Sender) mayEnd(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 		used[0].Reservations[0])}
 }
 
-// differs reports whether an error says that the journal and the database differ.
-func differs(err error) bool {
-	waiting, is := errors.AsType[*WaitError](err)
-	return is && waiting.differs
-}
-
-// alarmIfDiffers raises the alarm about an outgoing transaction of which the journal and the database say different
-// things, and closes it once they do not. before is the error that it had.
-func alarmIfDiffers(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, before string, trouble error) error {
-	if !differs(trouble) {
-		if !strings.Contains(before, "the journal says") && !strings.Contains(before, "somebody changed") {
-			return nil
-		}
-		return tx.Alarms().Resolve(ctx, alarmDiffers, p.ID.String())
+// alarmIfDiffers raises the alarm about an outgoing transaction that waits because the journal and the database say
+// different things of what was signed. It is closed once the transaction is signed, or has ended.
+func alarmIfDiffers(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
+	waiting, is := errors.AsType[*WaitError](trouble)
+	if !is || !waiting.differs {
+		return nil
 	}
 	remedy := "if it stays so, and no replica has other marks, somebody has written to the database"
 	if p.Status == bursar.OutgoingSigned || p.Status == bursar.OutgoingSent {
 		remedy = fmt.Sprintf("have the replica lead that signed it; if there is none, `bursar outgoing abandon %s` makes "+
 			"it void", p.ID)
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: alarmDiffers, Ref: p.ID.String(),
-		Message: fmt.Sprintf("outgoing transaction %s waits: %v; %s", p.ID, trouble, remedy)})
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmDiffers, Ref: p.ID.String(),
+		Message: fmt.Sprintf("outgoing transaction %s waits: %s; %s", p.ID, waiting.Reason, remedy)})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 )
 
 // Somebody who can write to the database has what was sent count as ended, and its withdrawal wait again; or has it use
@@ -18,6 +19,19 @@ func TestWhatIsSentEndsByWhatItWasSignedWith(t *testing.T) {
 		"abandoned": func(_ *harness, w bursar.Withdrawal, p bursar.OutgoingTx, attack func(string, ...any)) {
 			attack(`UPDATE outgoing_txs SET status = 'abandoned' WHERE id = $1`, p.ID)
 			attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, tx_id = '' WHERE id = $1`, w.ID)
+		},
+		"final, and reopened once the journal was compared": func(r *harness, w bursar.Withdrawal, p bursar.OutgoingTx,
+			attack func(string, ...any)) {
+			attack(`UPDATE outgoing_txs SET status = 'final', height = 1 WHERE id = $1`, p.ID)
+			attack(`UPDATE withdrawals SET status = 'confirmed', completed_at = 1 WHERE id = $1`, w.ID)
+			guard, is := r.Sender.Marks.(*recovery.Guard)
+			if !is {
+				r.T.Fatal("there are no marks")
+			}
+			r.Must(guard.Compare(ctx)) // what has ended is forgotten by this
+			r.Must(guard.Compare(ctx))
+			attack(`UPDATE withdrawals SET status = 'queued', completed_at = 0, outgoing_id = NULL, tx_id = ''
+				WHERE id = $1`, w.ID)
 		},
 		"its versions use others": func(r *harness, _ bursar.Withdrawal, p bursar.OutgoingTx, attack func(string, ...any)) {
 			unsigned := r.elsewhere(p)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
@@ -111,10 +112,12 @@ func (s *Sender) storeVersion(
 		}
 		again := p
 		again.outgoingTx = now
+		again.outgoingTx.Unsigned = text // what was signed, whatever the database has by now
 		if err := s.gate(ctx, tx, again); err != nil {
 			return err
 		}
-		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // the change of a version that this one replaces
+		if err := errors.Join(tx.Alarms().Resolve(ctx, recovery.AlarmDiffers, now.ID.String()),
+			tx.UTXOs().ForgetChange(ctx, now.ID)); err != nil { // the change of a version that this one replaces
 			return err
 		}
 		if err := tx.Outgoing().AddVersion(ctx, now,

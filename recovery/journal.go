@@ -193,8 +193,8 @@ func endedAs(ctx context.Context, tx *store.Tx, kept marks.State, s signedTx) (b
 }
 
 // unpaidOf returns what transactions in the journal that are final or have ended have paid, and the database does not
-// count as paid. Of a final one that means that it was changed there: a transaction becomes final in the commit that
-// settles its payments.
+// count as paid, or the books still hold the money of. Of a final one that means that it was changed there: a
+// transaction becomes final in the commit that settles its payments and ends their holds.
 func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID,
 	statuses map[bursar.ID]bursar.OutgoingStatus) ([]string, error) {
 	var orders []bursar.ID
@@ -211,9 +211,15 @@ func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bu
 		}
 	}
 	found, err := tx.Withdrawals().UnpaidAmong(ctx, orders)
-	unpaid := make([]string, len(found))
-	for i, id := range found {
-		unpaid[i] = id.String()
+	if err != nil {
+		return nil, err
+	}
+	notOwed, err := tx.Withdrawals().NotOwed(ctx, orders, false)
+	var unpaid []string
+	for _, id := range orders {
+		if _, not := notOwed[id]; !not || slices.Contains(found, id) {
+			unpaid = append(unpaid, id.String())
+		}
 	}
 	return unpaid, err
 }

@@ -18,6 +18,10 @@ import (
 // write that too, and a replica with marks of its own may have built the transaction again. So its word alone has
 // nothing paid again.
 
+// AlarmDiffers is raised for an outgoing transaction that waits because the journal says something else of what was
+// signed than the database. Its ref is the transaction's ID.
+const AlarmDiffers = "journal_differs"
+
 // signedTx is a transaction in the journal.
 type signedTx struct {
 	marks.Entry
@@ -77,9 +81,10 @@ func standing(
 	if err != nil {
 		return nil, err
 	}
+	id := p.ID.String()
 	for _, e := range kept.Journal {
 		is := slices.ContainsFunc(became, func(f store.ForgottenPayment) bool { return !f.Altered && f.Number == e.Number })
-		if e.Chain != string(p.Chain) || len(e.Pays) == 0 || e.OutgoingID != p.ID.String() && !is {
+		if e.Chain != string(p.Chain) || len(e.Pays) == 0 || e.OutgoingID != id && !is {
 			continue
 		}
 		s, err := signedOf(ctx, tx, e)
