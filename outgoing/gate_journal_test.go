@@ -149,7 +149,7 @@ func TestTheJournalForgetsNothingThatMayBeIncluded(t *testing.T) {
 		r.Forged = true
 		attack(`UPDATE outgoing_txs SET status = 'claimed', draft_json = $2 WHERE id = $1`, p.ID, r.text(r.elsewhere(p)))
 		err := guard.Sign(ctx, r.Lease, p.ID)
-		if err == nil || !strings.Contains(err.Error(), "it was signed with another nonce or other UTXOs") {
+		if err == nil || !strings.Contains(err.Error(), "another nonce or other UTXOs were signed for it") {
 			t.Errorf("to count it gives %v, want an error that says so", err)
 		}
 		r.Must(guard.Compare(ctx))

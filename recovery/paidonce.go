@@ -17,7 +17,7 @@ var (
 	errPaysAgain = errors.New("the withdrawal would be paid twice")
 	// errSignedElse says that the transaction was signed before with another nonce or other UTXOs, and that both could be
 	// included.
-	errSignedElse = errors.New("it was signed with another nonce or other UTXOs")
+	errSignedElse = errors.New("the journal says that another nonce or other UTXOs were signed for it")
 )
 
 // PaidBy returns an outgoing transaction other than spend that was signed, by the journal, that makes one of some
