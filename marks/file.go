@@ -2,21 +2,22 @@ package marks
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 )
 
-// File keeps marks in a file that is replaced as a whole. Several processes may share it: each raises what the others
-// wrote, under a lock.
+// File keeps marks in a file: their state, and behind it the raises since, each on a line of its own, so that a raise
+// writes as much as it adds, however long the journal is (docs/decisions/0178-marks-are-appended.md). Several processes
+// may share it: each raises what the others wrote, under a lock.
 type File struct {
 	path string
-	mu   sync.Mutex
+
+	mu    sync.Mutex
+	log   *log // what this process has read and written of the file; nil: nothing that it can rely on
+	wrote bool // this process has changed the file, and no change has failed since
 }
 
 var _ Keeper = (*File)(nil)
@@ -27,39 +28,47 @@ func NewFile(path string) *File { return &File{path: path} }
 // Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// maxFile bounds the file: some dozens of numbers, and the journal.
-const maxFile = 2 * maxJournal
-
 // Load reads the file.
 func (f *File) Load(context.Context) (State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.read()
+	l, err := openLog(f.path, os.O_RDONLY)
+	if err != nil {
+		return State{}, err
+	}
+	return l.state, l.close()
 }
 
-// Raise reads the file, raises it, and replaces it.
+// Raise reads what is new in the file, and adds the raise to it.
 func (f *File) Raise(_ context.Context, by State) (State, error) {
-	return f.change(func() (State, error) {
-		s, err := f.read()
-		for _, e := range by.Journal {
-			err = errors.Join(err, s.Fits(e))
+	return f.change(by, func(l *log, err error) (State, error) {
+		if err != nil {
+			return State{}, err
 		}
-		return s.raised(by), err
+		for _, e := range by.Journal {
+			err = errors.Join(err, l.state.Fits(e))
+		}
+		return l.state, err
 	})
 }
 
 // Create writes the file if it does not exist.
 func (f *File) Create(_ context.Context, s State) (State, error) {
-	return f.change(func() (State, error) {
-		kept, err := f.read()
+	return f.change(s, func(l *log, err error) (State, error) {
 		if errors.Is(err, ErrMissing) {
-			err = nil
+			return State{}, nil
 		}
-		return kept.raised(s), err
+		if err != nil {
+			return State{}, err
+		}
+		return l.state, nil
 	})
 }
 
-func (f *File) change(next func() (State, error)) (s State, err error) {
+// change raises the state that before returns for what is in the file, and returns it once it is durable. After a write
+// that failed nothing that was read before is relied on, and the file is replaced: what the system says of a file after
+// a failed sync need not be on the disk.
+func (f *File) change(by State, before func(l *log, err error) (State, error)) (s State, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	unlock, err := lock(f.path + ".lock")
@@ -67,57 +76,48 @@ func (f *File) change(next func() (State, error)) (s State, err error) {
 		return State{}, fmt.Errorf("%w: lock %s: %w", ErrUnusable, f.path, err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if s, err = next(); err != nil {
+	l, err := f.current()
+	if s, err = before(l, err); err != nil {
 		return State{}, err
 	}
-	return s, f.write(s)
-}
-
-func (f *File) read() (s State, err error) {
-	file, err := os.Open(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, fmt.Errorf("%w: there is no file %s", ErrMissing, f.path)
+	s = s.Raised(by)
+	if l != nil && l.takes(by) {
+		err = l.add(by, s)
+	} else {
+		f.forget()
+		f.log, err = replaceLog(f.path, s)
 	}
-	if err != nil {
-		return s, fmt.Errorf("%w: %w", ErrUnusable, err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile))
-	if err == nil {
-		err = json.Unmarshal(text, &s)
-	}
-	if err != nil {
-		return State{}, fmt.Errorf("%w: read %s: %w", ErrUnusable, f.path, err)
-	}
-	if s.Version != version {
-		return State{}, fmt.Errorf("%w: %s has version %d, but this release supports version %d", ErrUnusable, f.path,
-			s.Version, version)
+	if f.wrote = err == nil; !f.wrote {
+		f.forget()
+		return State{}, fmt.Errorf("%w: write %s: %w", ErrUnusable, f.path, err)
 	}
 	return s, nil
 }
 
-// write replaces the file atomically: after a power failure it is the old one or the new one.
-func (f *File) write(s State) error {
-	text, err := json.Marshal(s)
+// current returns what is in the file. What this process knows of it is read on where others have only added to it, and
+// otherwise read anew.
+func (f *File) current() (*log, error) {
+	if f.log != nil {
+		if err := f.log.readOn(f.path); err == nil {
+			return f.log, nil
+		}
+		f.forget()
+	}
+	l, err := openLog(f.path, os.O_RDWR)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnusable, err)
+		return nil, err
 	}
-	next := f.path + ".next" // exclusive, under the lock
-	file, err := os.OpenFile(next, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnusable, err)
+	f.log = l
+	// The raises may be those of an earlier version, or of a change that failed.
+	l.replace = l.replace || l.raises > 0 && !f.wrote
+	return l, nil
+}
+
+func (f *File) forget() {
+	if f.log != nil {
+		_ = f.log.close() // nothing was written since the last sync that is relied on
 	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(next, f.path)
-	}
-	if err == nil {
-		err = syncFolder(filepath.Dir(f.path))
-	}
-	if err != nil {
-		return fmt.Errorf("%w: write %s: %w", ErrUnusable, f.path, err)
-	}
-	return nil
+	f.log = nil
 }
 
 // Writable returns ErrUnusable if the file could not be replaced, and leaves it unchanged.
@@ -131,12 +131,4 @@ func (f *File) Writable() (err error) {
 		return fmt.Errorf("%w: write beside %s: %w", ErrUnusable, f.path, err)
 	}
 	return nil
-}
-
-func syncFolder(folder string) error {
-	file, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
 }

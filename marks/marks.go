@@ -42,7 +42,7 @@ type State struct {
 	Others  bool             `json:"others,omitempty"` // other marks were used with the database too
 	Since   map[string]int64 `json:"since,omitempty"`  // by chain: later signatures are in the journal, or have ended
 	Journal []Entry          `json:"journal,omitempty"`
-	Ended   []Ended          `json:"ended,omitempty"` // entries that a raise removes from the journal; never stored
+	Ended   []Ended          `json:"ended,omitempty"` // entries that a raise removes from the journal; in no state
 }
 
 // Database identifies a copy of a database.
@@ -71,8 +71,8 @@ type Keeper interface {
 	Create(ctx context.Context, s State) (State, error)
 }
 
-// raised returns the marks with every number at least that of by.
-func (s State) raised(by State) State {
+// Raised returns the marks as a keeper has them once they are raised.
+func (s State) Raised(by State) State {
 	s.Version = version
 	if by.Database != (Database{}) {
 		s.Database = by.Database

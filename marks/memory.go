@@ -31,7 +31,7 @@ func (m *Memory) Raise(_ context.Context, by State) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	m.state = s.raised(by)
+	m.state = s.Raised(by)
 	return m.state, nil
 }
 
@@ -39,7 +39,7 @@ func (m *Memory) Raise(_ context.Context, by State) (State, error) {
 func (m *Memory) Create(_ context.Context, s State) (State, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state, m.there = m.state.raised(s), true
+	m.state, m.there = m.state.Raised(s), true
 	return m.state, nil
 }
 

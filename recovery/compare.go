@@ -36,8 +36,16 @@ func (g *Guard) check(ctx context.Context) error {
 			return g.provenWhole(id, now, kept, fresh)
 		})
 	}
+	if older := g.unrecovered(); older != "" { // what showed it may be mended, and no recovery has begun
+		cause, chains = older, g.Chains
+	}
 	if cause != "" && len(chains) > 0 {
-		return g.recover(ctx, now, behind{cause: cause, chains: chains})
+		g.setOlder(cause) // first: until it has recovered, nothing is issued or signed from memory
+		if err := g.recover(ctx, now, behind{cause: cause, chains: chains}); err != nil {
+			return err
+		}
+		g.setOlder("")
+		return nil
 	}
 	if err := g.watchLate(ctx, now, kept); err != nil {
 		return err
@@ -161,95 +169,6 @@ func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) err
 	}
 	by.Database = marks.Database{Name: id.Database, System: id.System, Timeline: id.Timeline}
 	return g.raise(ctx, by)
-}
-
-// behind is a database that is older than it was.
-type behind struct {
-	cause  string
-	chains []bursar.ChainID // that have to recover
-	word   bool             // an operator declared it: the journal may be incomplete
-}
-
-// recover raises the database to the marks, watches the addresses that it skips, records what has to be put back, and
-// starts the recovery of chains.
-func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
-	kept, err := g.Keeper.Load(ctx) // this includes what other processes that share these marks have signed
-	if err != nil {
-		return err
-	}
-	g.set(kept)
-	if err := g.watchLate(ctx, now, kept); err != nil {
-		return err
-	}
-	gaps := map[bursar.Family][]store.GapAddress{}
-	for _, family := range g.Families {
-		from, to := now.Next[string(family)], max(kept.Indexes[string(family)], now.Reserved[string(family)])
-		if to <= from {
-			continue
-		}
-		skipped, err := g.derive(family, from, to)
-		if err != nil {
-			return fmt.Errorf("derive skipped addresses: %w", err)
-		}
-		gaps[family] = skipped
-	}
-	g.Log.Error("the database is older than it was", "cause", b.cause, "chains", b.chains)
-	var id store.Identity
-	var by marks.State
-	err = g.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		if by, err = headOf(ctx, tx); err != nil {
-			return err
-		}
-		for _, chain := range b.chains {
-			if err := g.begin(ctx, tx, now, kept, b, chain); err != nil {
-				return err
-			}
-		}
-		if err := noteLost(ctx, tx, now, kept); err != nil {
-			return err
-		}
-		if err := g.raiseDatabase(ctx, tx, kept, gaps); err != nil {
-			return err
-		}
-		id, err = tx.Settings().Identity(ctx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	g.state.Lock()
-	clear(g.given)
-	g.link = marks.State{}
-	g.state.Unlock()
-	by.Database = marks.Database{Name: id.Database, System: id.System, Timeline: id.Timeline}
-	return g.raise(ctx, by)
-}
-
-// begin starts the recovery of a chain. If the journal explains every signature that the database has lost, nothing is
-// waited for.
-func (g *Guard) begin(
-	ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State, b behind, chain bursar.ChainID,
-) error {
-	if err := tx.Chains().Ensure(ctx, chain); err != nil {
-		return err
-	}
-	if _, err := tx.Chains().Lock(ctx, chain); err != nil {
-		return err
-	}
-	if !b.word && alone(now, kept) && now.Identity.Database == kept.Database.Name &&
-		kept.Complete(string(chain), now.Signed[string(chain)]) {
-		return beginJournaled(ctx, tx, chain, b.cause)
-	}
-	return Begin(ctx, tx, chain, b.cause)
-}
-
-// noteLost records what is in the journal and missing from the database.
-func noteLost(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State) error {
-	f, err := fatesOf(ctx, tx, kept, now.Signed)
-	if err != nil {
-		return err
-	}
-	return noteForgotten(ctx, tx, append(f.lost, f.claimed...), alone(now, kept))
 }
 
 // noteUnsure makes transactions be signed again, before anything may give them up, if the database cannot say whether

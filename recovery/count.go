@@ -26,6 +26,9 @@ var errMoved = errors.New("another copy of the database answers")
 // then nothing is signed before something has ended. A payment is not signed if another transaction in the journal that
 // has not ended makes it.
 func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error {
+	if older := g.unrecovered(); older != "" {
+		return fmt.Errorf("%w, and its recovery has not begun: %s", ErrBehind, older)
+	}
 	e, err := g.count(ctx, lease, id)
 	switch {
 	case errors.Is(err, errMoved):

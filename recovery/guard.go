@@ -41,6 +41,7 @@ type Guard struct {
 	other  bool          // other marks are used with the database too
 	full   bool          // the journal was full, or may have been
 	link   marks.State   // the newest audited link of the books, and its hash
+	older  string        // proof that the database is older, while no recovery has begun; "": none
 }
 
 const (

@@ -17,14 +17,17 @@ import (
 // none of them was issued before. It answers from memory. The error is ErrUnreserved: call Reserve, and take again.
 // commit records that they were issued, and is called once the transaction is committed.
 //
-// Nothing is issued by another copy of the database than the one that was compared with the marks: after a failover
-// that lost commits it would issue again what another process, whose memory this one does not have, issued a moment
-// before.
+// Nothing is issued by another copy of the database than the one that was compared with the marks, nor by one that is
+// known to be older and has not recovered: after a failover that lost commits it would issue again what another
+// process, whose memory this one does not have, issued a moment before.
 func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32, n int) (commit func(), err error) {
 	g.state.Lock()
 	defer g.state.Unlock()
 	if moved(answers, g.kept.Database) {
 		return nil, fmt.Errorf("%w: %w", ErrUnreserved, errMoved)
+	}
+	if g.older != "" {
+		return nil, fmt.Errorf("%w: %w: %s", ErrUnreserved, ErrBehind, g.older)
 	}
 	end := int64(first) + int64(n)
 	if end > g.kept.Indexes[string(family)] || first < g.given[family] {

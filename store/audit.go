@@ -239,8 +239,9 @@ func (tx Links) Missing(ctx context.Context, after int64, limit int) (unlinked [
 			unlinked = append(unlinked, number)
 		}
 		return none, err
-	}, `WITH looked AS (SELECT e.number, s.entry IS NULL AS unlinked FROM entries e LEFT JOIN seals s
-			ON s.entry = e.number WHERE e.number > $1 ORDER BY e.number LIMIT $2)
+	}, `WITH looked AS (SELECT e.number, s.entry IS NULL AS unlinked FROM entries e`+
+		tx.joined("seals", "s", "entry", "e.number", " LIMIT 1")+`
+			WHERE e.number > $1 ORDER BY e.number LIMIT $2)
 		SELECT number, FALSE FROM looked WHERE unlinked
 		UNION ALL SELECT COALESCE(MAX(number), 0), TRUE FROM looked ORDER BY 1`, after, limit)
 	return unlinked, last, err

@@ -71,7 +71,7 @@ func mayBePaid(screened bool, now string) string {
 	if !screened {
 		return ` AND NOT ` + payoutHeld + ` AND NOT ` + notedAsScreened
 	}
-	return ` AND EXISTS (` + ofPayout + passedAs + now + `))`
+	return ` AND EXISTS (` + ofPayout + passedAs + now + `)` + byItself + `)`
 }
 
 // ToScreen returns the queued withdrawals of some of a chain's currencies that no outgoing transaction pays, that wait

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/bursar/bursar"
 )
@@ -130,9 +131,13 @@ func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID,
 	if screened {
 		fixed = append(fixed, micros(tx.now))
 	}
-	err = tx.row(ctx, "look for queued withdrawals",
-		`SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
-		AND currency IN (`+list(len(codes), len(fixed))+`)`+notFrozen+mayBePaid(screened, "$2")+`)`,
+	var each []string // each by the index of what waits, which has one currency after the other in this order
+	for i := range codes {
+		each = append(each, fmt.Sprintf(`EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued'
+			AND outgoing_id IS NULL AND currency = $%d`, len(fixed)+i+1)+notFrozen+mayBePaid(screened, "$2")+`
+			ORDER BY number`+byItself+`)`)
+	}
+	err = tx.row(ctx, "look for queued withdrawals", `SELECT `+strings.Join(each, " OR "),
 		codeArgs(codes, fixed...), &waits)
 	return waits, err
 }

@@ -106,11 +106,14 @@ const header = "Bursar-Signer-Protocol"
 type marksQuestion struct {
 	Raise  *marks.State `json:"raise,omitempty"`
 	Create bool         `json:"create,omitempty"`
+	Known  string       `json:"known,omitempty"` // Name of the answer whose marks the client has
 }
 
 // marksAnswer contains the marks once they are durable, or says that there are none.
 type marksAnswer struct {
 	Marks   marks.State `json:"marks"`
+	Name    string      `json:"name,omitempty"`  // of this answer
+	Known   bool        `json:"known,omitempty"` // Marks is empty: they are those that the client has, raised as it asked
 	Missing bool        `json:"missing,omitempty"`
 	Full    bool        `json:"full,omitempty"`
 }

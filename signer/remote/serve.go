@@ -29,6 +29,8 @@ type Server struct {
 
 	halted atomic.Int64 // the number of the halts received last
 	claims atomic.Bool  // an entry of the log that was never signed was logged
+
+	answered answeredMarks
 }
 
 // stopTime is how long requests in progress may take once the server shuts down.

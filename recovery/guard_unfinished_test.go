@@ -1,0 +1,41 @@
+package recovery_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// A process that has proof that the database is older, and cannot begin the recovery, issues no index from memory: the
+// older database would issue again what another process, whose memory this one does not have, issued before.
+func TestNothingIsIssuedWhileARecoveryCannotBegin(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	older := storetest.Copy(t, p.base)
+	var lost uint32
+	p.do(func(tx *store.Tx) (err error) { // by another process, with the same marks
+		lost, err = tx.KeyIndexes().Take(ctx, "fam", 1)
+		return err
+	})
+	p.need(p.Compare(ctx))
+	p.base = storetest.Open(t, older)
+	p.DB = p.base.As(p.clock.Now, store.Hooks{})
+	derive, closed := p.Derive, errors.New("the seed of that epoch is not open here")
+	p.Derive = func(bursar.Family, uint32, int) ([]store.GapAddress, error) { return nil, closed }
+	if err := p.Compare(ctx); !errors.Is(err, closed) {
+		t.Fatalf("a look at the older database returns %v, want %v", err, closed)
+	}
+	if index, err := p.give(); !errors.Is(err, recovery.ErrUnreserved) {
+		t.Errorf("index %d was issued, %v, after %d; want %v", index, err, lost, recovery.ErrUnreserved)
+	}
+	p.Derive = derive
+	p.need(p.Compare(ctx))
+	p.need(p.Reserve(ctx, "fam"))
+	if index, err := p.give(); err != nil || index <= lost {
+		t.Errorf("once it has recovered index %d is issued, %v, want one above %d", index, err, lost)
+	}
+}
