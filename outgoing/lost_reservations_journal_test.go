@@ -1,6 +1,7 @@
 package outgoing_test
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
 )
 
 // Somebody who can write to the database has what was sent count as ended, and its withdrawal wait again; or has it use
@@ -99,5 +102,33 @@ func TestWhatSpendsChangeEndsOnlyWithWhatMakesIt(t *testing.T) {
 		}
 		r.notPaidTwice(first, guard)
 		r.notPaidTwice(second, guard)
+	})
+}
+
+// As above for what a recovery has put back: that it was put back does not count as given up.
+func TestWhatWasPutBackEndsByWhatItWasSignedWith(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
+		file := filepath.Join(r.T.TempDir(), "seed.marks")
+		r.Guarded(file)
+		r.Prepare()
+		r.Pay(bursar.Address{Base: r.Hot.Base}, 1_000_000_000)
+		r.Settle()
+		w := r.Order(300_000_000, r.Chain.Named("receiver"))
+		before := r.Backup()
+		r.Step()
+		first := r.Now(w)
+		r.Chain.SetRate(200)
+		guard := r.Revive(before, file)
+		r.Trouble, r.Forged = true, true
+		r.Blocks(2)
+		if now := r.Now(w); now.OutgoingID != first.OutgoingID || r.Recovering() {
+			t.Fatalf("the withdrawal is paid by %s, want %s, which is put back", now.OutgoingID, first.OutgoingID)
+		}
+		r.Do(func(tx *store.Tx) error {
+			payouts := withdrawal.Payouts{Chain: r.Chain.Capabilities().ID, Registry: r.Registry, IDs: r.IDs, Log: r.Sender.Log}
+			return errors.Join(payouts.Requeue(ctx, tx, r.Now(w), first.OutgoingID),
+				tx.Outgoing().SetStatus(ctx, r.spendNow(first.OutgoingID), bursar.OutgoingAbandoned))
+		})
+		r.notPaidTwice(w, guard)
 	})
 }
