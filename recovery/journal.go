@@ -214,14 +214,19 @@ func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bu
 	if err != nil {
 		return nil, err
 	}
-	notOwed, err := tx.Withdrawals().NotOwed(ctx, orders, false)
 	var unpaid []string
-	for _, id := range orders {
-		if _, not := notOwed[id]; !not || slices.Contains(found, id) {
-			unpaid = append(unpaid, id.String())
+	for some := range slices.Chunk(orders, 500) {
+		notOwed, err := tx.Withdrawals().NotOwed(ctx, some, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range some {
+			if _, not := notOwed[id]; !not || slices.Contains(found, id) {
+				unpaid = append(unpaid, id.String())
+			}
 		}
 	}
-	return unpaid, err
+	return unpaid, nil
 }
 
 // noteForgotten records transactions that were signed, or may have been, to be put back by the next holder of the chain
