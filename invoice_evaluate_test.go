@@ -1,6 +1,7 @@
 package bursar_test
 
 import (
+	"flag"
 	"os"
 	"strings"
 	"testing"
@@ -239,6 +240,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+var updateCharges = flag.Bool("update", false, "write the table of docs/charges.md as the statuses are tested")
+
 const chargesPath = "docs/charges.md"
 
 // The page about charges shows the statuses as they are tested cell by cell.
@@ -258,7 +261,7 @@ func TestTheStatesOfCharges(t *testing.T) {
 		t.Fatalf("%s has no place for the table of states", chargesPath)
 	}
 	want := before + "-update -->\n" + table + "\n<!-- end of states -->" + after
-	if *updateStates {
+	if *updateCharges {
 		if err := os.WriteFile(chargesPath, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -80,15 +80,26 @@ func (a *api) listDeposits(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	var next int64
-	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) (list []bursar.Deposit, err error) {
+	return a.depositsOf(ctx, c.identity.Account, page, func(tx *store.Tx) (store.DepositFilter, error) {
 		w, err := tx.Wallets().Get(ctx, c.identity.Account, id)
-		if err != nil {
-			return nil, store.AsRefusal(err)
-		}
 		f := filter
 		f.Wallets = []int64{w.Number}
-		list, next, err = tx.Deposits().Select(ctx, c.identity.Account, f, page)
+		return f, store.AsRefusal(err)
+	})
+}
+
+// depositsOf answers with a page of the deposits of an account that a filter selects, which is made in the database
+// transaction that reads them.
+func (a *api) depositsOf(
+	ctx context.Context, account bursar.ID, page store.Page, filter func(tx *store.Tx) (store.DepositFilter, error),
+) (any, error) {
+	var next int64
+	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) (list []bursar.Deposit, err error) {
+		f, err := filter(tx)
+		if err != nil {
+			return nil, err
+		}
+		list, next, err = tx.Deposits().Select(ctx, account, f, page)
 		return list, err
 	})
 	if err != nil {

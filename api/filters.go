@@ -97,26 +97,15 @@ func (a *api) listAllDeposits(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	var next int64
-	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) (list []bursar.Deposit, err error) {
+	return a.depositsOf(ctx, c.identity.Account, page, func(tx *store.Tx) (store.DepositFilter, error) {
 		f := filter
-		if to != nil {
-			own, err := ownWallets(ctx, tx, c.identity.Account, to)
-			if err != nil {
-				return nil, err
-			}
-			f.Wallets = numbersOf(own)
+		if to == nil {
+			return f, nil
 		}
-		list, next, err = tx.Deposits().Select(ctx, c.identity.Account, f, page)
-		return list, err
+		own, err := ownWallets(ctx, tx, c.identity.Account, to)
+		f.Wallets = numbersOf(own)
+		return f, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	var answer depositsAnswer
-	list, answer.NextCursor = cutAt(next, list, page, depositList, func(d bursar.Deposit) int64 { return d.Number })
-	answer.Deposits, err = a.viewDeposits(list, latest)
-	return answer, err
 }
 
 // ownWallets returns the wallets and charges of an account at some addresses, the newest first. Those of other accounts

@@ -23,6 +23,7 @@ import (
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/service/charging"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/wallet"
@@ -39,58 +40,6 @@ func (keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	seed := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%d", ref.Family, ref.Branch, ref.Index))
 	_, pub := btcec.PrivKeyFromBytes(seed[:])
 	return pub.SerializeCompressed(), nil
-}
-
-// chargeWallets lets charges have their addresses made by the wallet service.
-type chargeWallets struct{ wallets *wallet.Service }
-
-func (c chargeWallets) Create(ctx context.Context, o charge.Request) (made bursar.Charge, err error) {
-	_, err = c.wallets.Create(ctx, wallet.New{Account: o.Account, Currency: o.Currency, Webhook: o.Webhook,
-		Metadata:      o.Metadata,
-		ChargeMinimum: o.Minimum, ChargeLife: o.Life, Done: func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {
-			made = bursar.Charge{Number: w.Number, ID: w.ID, AccountID: w.AccountID, Currency: w.Currency, Address: w.Address,
-				Minimum: o.Minimum,
-				Webhook: w.Webhook, Metadata: w.Metadata, CreatedAt: w.CreatedAt, Expires: w.CreatedAt.Add(o.Life)}
-			return o.Done(ctx, tx, made)
-		}})
-	return made, err
-}
-
-func (c chargeWallets) CreateOption(ctx context.Context, o charge.OptionRequest) (bursar.Wallet, error) {
-	return c.wallets.Create(ctx, wallet.New{Account: o.Account, Currency: o.Currency, Webhook: o.Webhook,
-		Metadata: o.Metadata, ForInvoice: true, Done: o.Done})
-}
-
-func (c chargeWallets) Check(code bursar.CurrencyCode, webhook, metadata string) error {
-	return c.wallets.Check(wallet.New{Currency: code, Webhook: webhook, Metadata: metadata})
-}
-
-// chargeKeeper records what charges have become.
-type chargeKeeper struct{ credits deposit.Announcer }
-
-func (k chargeKeeper) Advanced(ctx context.Context, tx *store.Tx, invoice int64, what bursar.Moment) error {
-	return k.credits.Advance(ctx, tx, deposit.InvoiceChange{Invoice: invoice, What: what})
-}
-
-// chargePayer pays refunds as withdrawals.
-type chargePayer struct{ withdrawals *withdrawal.Service }
-
-func (p chargePayer) Pay(ctx context.Context, o charge.Payout) (bursar.Withdrawal, error) {
-	return p.withdrawals.Request(ctx, requestOf(o))
-}
-
-func (p chargePayer) Fee(ctx context.Context, o charge.Payout) (bursar.Amount, error) {
-	q, err := p.withdrawals.Quote(ctx, requestOf(o))
-	return q.Fee, err
-}
-
-func (p chargePayer) Ordered(ctx context.Context, o charge.Payout) (bursar.Withdrawal, bool, error) {
-	return p.withdrawals.FindByOrder(ctx, requestOf(o))
-}
-
-func requestOf(o charge.Payout) withdrawal.Request {
-	return withdrawal.Request{Account: o.Account, Currency: o.Currency, Amount: o.Amount, Address: o.Address,
-		Order: withdrawal.Order(o.Order), By: o.By, Done: o.Done}
 }
 
 // prices are rates in EUR: of USDT, and of BTC while it is known.
@@ -210,8 +159,9 @@ func (s *harness) services() api.Config {
 		TestDeliveries: &webhook.TestDeliveries{DB: s.db, IDs: s.ids},
 		Destinations: &destination.Service{DB: s.db, Chains: listChains, Registry: s.registry, IDs: s.ids,
 			Hold: 24 * time.Hour},
-		Charges: &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}, IDs: s.ids,
-			Keeper: chargeKeeper{credits}, Payer: chargePayer{withdrawals}, Prices: &s.prices, Log: log},
+		Charges: &charge.Service{DB: s.db, Registry: s.registry, Wallets: charging.Wallets{Service: wallets}, IDs: s.ids,
+			Keeper: charging.Keeper{Announcer: credits}, Payer: charging.Payer{Service: withdrawals},
+			Prices: &s.prices, Log: log},
 		Prices:      &s.prices,
 		Withdrawals: withdrawals}
 }
@@ -258,8 +208,4 @@ func (s *harness) send(r *http.Request) (*http.Response, []byte) {
 	defer response.Body.Close()
 	body := readAll(s.TB, response.Body)
 	return response, body
-}
-
-func (p chargePayer) Destination(code bursar.CurrencyCode, text string) (bursar.Address, error) {
-	return p.withdrawals.Destination(code, text)
 }

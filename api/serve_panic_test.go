@@ -13,6 +13,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/netpolicy"
+	"github.com/bursar/bursar/service/charging"
 	"github.com/bursar/bursar/wallet"
 )
 
@@ -39,7 +40,7 @@ func (s *harness) frighten(log io.Writer) {
 	s.serve(func(c *api.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(log, nil))
 		c.Wallets = wallet.NewService(s.db, panickingKeys{family: "evm"}, chains, s.registry, s.ids, netpolicy.Receivers{})
-		c.Charges = &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{c.Wallets}}
+		c.Charges = &charge.Service{DB: s.db, Registry: s.registry, Wallets: charging.Wallets{Service: c.Wallets}}
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/bursar/bursar/chain/solana"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/netpolicy"
+	"github.com/bursar/bursar/service/charging"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/wallet"
 )
@@ -34,7 +35,7 @@ func newPooledHarness(t testing.TB, url string) (*harness, *wallet.Pool) {
 		bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: chain.FamilyBitcoin})}
 	s := newHarness(t, url, newClock(), func(c *api.Config) {
 		c.Wallets = wallet.NewService(c.DB, seed, chains, c.Registry, c.IDs, netpolicy.Receivers{})
-		c.Charges = &charge.Service{DB: c.DB, Registry: c.Registry, Wallets: chargeWallets{c.Wallets}}
+		c.Charges = &charge.Service{DB: c.DB, Registry: c.Registry, Wallets: charging.Wallets{Service: c.Wallets}}
 	})
 	return s, &wallet.Pool{DB: s.db, Keys: seed, Families: []bursar.Family{chain.FamilySolana},
 		Log: slog.New(slog.DiscardHandler)}

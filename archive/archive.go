@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/bursar/bursar/durable"
 	"github.com/bursar/bursar/store"
 )
 
@@ -72,11 +73,7 @@ func publish(work, file string) error {
 	case err != nil:
 		return fmt.Errorf("name the archive: %w", err)
 	}
-	folder, err := os.Open(filepath.Dir(file))
-	if err != nil {
-		return fmt.Errorf("sync the archive's folder: %w", err)
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return durable.SyncFolder(filepath.Dir(file))
 }
 
 // write writes page by page, so that neither memory nor a transaction grows with the history.

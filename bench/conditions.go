@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/bursar/bursar/test/pg"
 )
 
 // conditions are where and how a run took place.
@@ -46,7 +48,7 @@ func conditionsOf(ctx context.Context, s settings) conditions {
 	if s.rounds == 1 {
 		c.Settings = fmt.Sprintf("each measurement %s, once, %s connections", s.seconds, conns)
 	}
-	if bin, err := postgresPrograms(); err == nil {
+	if bin, err := pg.Programs(); err == nil {
 		out, err := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "--version").Output()
 		if err == nil {
 			c.Postgres = strings.TrimSpace(strings.TrimPrefix(string(out), "postgres "))

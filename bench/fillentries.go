@@ -9,9 +9,9 @@ import (
 const satoshiOfEntry = 1000
 
 // entries makes ledger entries of credited deposits, numbered from 1, in a database that has none, with the balances
-// and the sums of months that they add up to, evenly spread over two years. Every tenth
-// belongs to the account hot, which has a key; the others to accounts of wallets. The
-// books count them as older than their links, as a migration does, so the audit takes them over at the first start.
+// and the sums of months that they add up to, evenly spread over two years. Every tenth belongs to the account hot,
+// which has a key; the others to accounts of wallets. The books count them as older than their links, as a migration
+// does, so the audit takes them over at the first start.
 func (f filler) entries(ctx context.Context, hot string, accounts, count int64) error {
 	other := f.uuid(spaceAccount, fmt.Sprintf("n %% %d", accounts))
 	customer := `'customer:' || CASE WHEN n % 10 = 0 THEN $3 ELSE ` + other + ` END || ':available'`

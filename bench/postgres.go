@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/bursar/bursar/test/pg"
 )
 
 // cluster is a PostgreSQL server of this run, with the settings of a fresh installation: every commit is synced.
@@ -32,16 +31,21 @@ func (c cluster) url(database string) string {
 //
 // Further settings, such as shared_preload_libraries=pg_stat_statements, go to the server as they are.
 func startPostgres(ctx context.Context, dir string, settings ...string) (cluster, error) {
-	bin, err := postgresPrograms()
+	bin, err := pg.Programs()
 	if err != nil {
 		return cluster{}, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return cluster{}, fmt.Errorf("create the directory of PostgreSQL: %w", err)
 	}
-	attr, err := unprivileged(dir)
+	attr, err := pg.Unprivileged(dir)
 	if err != nil {
 		return cluster{}, err
+	}
+	if attr.Credential != nil { // the user of the server passes through it
+		if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
+			return cluster{}, fmt.Errorf("open the directory of PostgreSQL: %w", err)
+		}
 	}
 	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust",
 		"--encoding=UTF8", "--locale=C", "-D", filepath.Join(dir, "data"))
@@ -92,40 +96,6 @@ func (c cluster) create(ctx context.Context, names ...string) error {
 		}
 	}
 	return nil
-}
-
-func postgresPrograms() (string, error) {
-	if path, err := exec.LookPath("postgres"); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil {
-			return filepath.Dir(path), nil
-		}
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // where Debian keeps it off the PATH
-	if len(found) == 0 {
-		return "", errors.New("PostgreSQL is missing: run go run ./test -install postgresql")
-	}
-	return filepath.Dir(found[len(found)-1]), nil
-}
-
-func unprivileged(dir string) (*syscall.SysProcAttr, error) {
-	attr := &syscall.SysProcAttr{Setpgid: true}
-	if os.Getuid() != 0 {
-		return attr, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		account, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, _ := strconv.Atoi(account.Uid)
-		gid, _ := strconv.Atoi(account.Gid)
-		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
-			return nil, err
-		}
-		return attr, os.Chown(dir, uid, gid)
-	}
-	return nil, errors.New("PostgreSQL does not run as root, and neither the user postgres nor nobody exists")
 }
 
 // until calls f every 20 ms until it returns nil, or returns its last error after the timeout.

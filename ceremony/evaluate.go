@@ -74,9 +74,9 @@ func (o Own) Evaluate(b Bundle, now time.Time) (chain.ColdTx, error) {
 	}
 	switch ends := tx.Ends.UTC().Format(time.RFC3339); {
 	case !now.Before(tx.Ends):
-		return tx, fmt.Errorf("%w: its chain takes it until %s: ask for a new one", ErrExpired, ends)
+		return tx, fmt.Errorf("%w: its chain accepts it until %s: ask for a new one", ErrExpired, ends)
 	case tx.Ends.After(now.Add(Lifetime + clocks)):
-		return tx, fmt.Errorf("%w: its chain takes it until %s, at most %s from now", ErrLasting, ends, Lifetime)
+		return tx, fmt.Errorf("%w: its chain accepts it until %s, at most %s from now", ErrLasting, ends, Lifetime)
 	}
 	return tx, nil
 }

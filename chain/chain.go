@@ -70,7 +70,7 @@ const (
 	AccountModel Model = "account" // an account numbers its transactions
 )
 
-// PublicKey is a public key in its curve's short form; where Addresses.Address takes it, also in the long form of
+// PublicKey is a public key in its curve's short form; where Addresses.Address accepts it, also in the long form of
 // secp256k1, 65 bytes with both coordinates (SEC 1, 2.3.3), which is several times cheaper to check: no square root.
 type PublicKey []byte
 

@@ -46,7 +46,7 @@ type KeyPath struct {
 }
 
 // KeyPaths returns the paths of all families. Entries may be added, and none may ever change: addresses that were
-// given out depend on it. They are here and not in each Definition because the signer reads them, which links no
+// given out depend on it. They are here and not in each Definition because package signer reads them, which imports no
 // adapter.
 func KeyPaths() map[bursar.Family]KeyPath {
 	return map[bursar.Family]KeyPath{

@@ -30,9 +30,10 @@ type ColdTx struct {
 	// makes this one impossible.
 	Reservations []string
 	Notes        []ColdNote // what else a person who signs is to see
-	// Ends is when the chain takes it no more; zero: no time of its own ends it.
+	// Ends is when the chain no longer accepts it; zero: no time of its own ends it.
 	Ends time.Time
-	// Last is the last block that can take it; zero: none is. Spacing is the least and the most time that one block takes.
+	// Last is the last block that can include it; zero: none is. Spacing is the least and the most time that one block
+	// takes.
 	Last    uint64
 	Spacing [2]time.Duration
 }

@@ -55,7 +55,7 @@ type payment struct {
 	MaxFee         string `json:"maxFee,omitempty"`
 }
 
-// withdrawal returns the payment as the Go client takes it.
+// withdrawal returns the payment as the Go client accepts it.
 func (p payment) withdrawal() client.NewWithdrawal {
 	return client.NewWithdrawal{
 		Currency:       p.Currency,

@@ -75,7 +75,7 @@ func (r *reader) coldWallets(n *node, id bursar.ChainID, kinds []bursar.ColdKind
 }
 
 // hotCeiling checks the ceiling of the hot wallet. What is above it is moved down to the target, so the target must
-// leave something for fees; and a cold wallet is needed that can take it.
+// leave something for fees; and a cold wallet is needed that can receive it.
 func (r *reader) hotCeiling(d *currencyDraft) {
 	ceiling, target := d.node.field(ceilingKey), d.node.field(targetKey)
 	switch {

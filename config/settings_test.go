@@ -22,7 +22,7 @@ func TestEverySettingOfADefinitionIsRead(t *testing.T) {
 	}
 	for _, s := range familySettings {
 		if !slices.Contains(own, s.key) {
-			t.Errorf("%s is a setting of a family, and no definition names it: every chain would take it", s.key)
+			t.Errorf("%s is a setting of a family, and no definition names it: every chain would accept it", s.key)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func TestAPersonTightensALimitOfAPeriod(t *testing.T) {
 	})
 }
 
-// A person without the verb, or who is held to other accounts, changes no limit.
+// A person without the verb, or who is restricted to other accounts, changes no limit.
 func TestALimitWithoutTheRight(t *testing.T) {
 	eachFixture(t, func(o *fixture) {
 		o.console.Acts.Limits = &withdrawal.Limits{DB: o.DB, Registry: o.Registry}

@@ -42,7 +42,7 @@ func TestAFormActsOnce(t *testing.T) {
 	})
 }
 
-// Anybody who lacks a verb, or is held to other accounts, changes nothing, and the answer names the verb.
+// Anybody who lacks a verb, or is restricted to other accounts, changes nothing, and the answer names the verb.
 func TestAnActWithoutTheRight(t *testing.T) {
 	eachFixture(t, func(o *fixture) {
 		w := o.waiting()
@@ -59,7 +59,7 @@ func TestAnActWithoutTheRight(t *testing.T) {
 	})
 }
 
-// Anybody who is held to some accounts learns of no object of another account that it is there: it looks like an
+// Anybody who is restricted to some accounts learns of no object of another account that it is there: it looks like an
 // unknown one, whatever its state.
 func TestAnActOnAnotherAccount(t *testing.T) {
 	eachFixture(t, func(o *fixture) {

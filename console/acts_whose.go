@@ -12,8 +12,8 @@ import (
 type whose func(ctx context.Context, tx *store.Tx, v *visit, object bursar.ID) (bursar.ID, error)
 
 // reaches checks, before anything else is read of the object of an act, that the person may see it. A person who is
-// held to some accounts must not learn from what the act refuses that an object of another account exists, or how it
-// is.
+// restricted to some accounts must not learn from what the act refuses that an object of another account exists, or how
+// it is.
 func (c *Console) reaches(v *visit, d deed, object string) error {
 	if len(v.person.Accounts) == 0 {
 		return nil

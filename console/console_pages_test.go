@@ -191,7 +191,7 @@ func TestATableIsExported(t *testing.T) {
 	}
 }
 
-// Anybody who is held to other accounts sees neither the service as a whole nor an account of others.
+// Anybody who is restricted to other accounts sees neither the service as a whole nor an account of others.
 func TestAPersonWithAccountsSeesTheirsAlone(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.Reused(t))

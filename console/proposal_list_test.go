@@ -108,7 +108,7 @@ func TestEveryProposalIsExported(t *testing.T) {
 	})
 }
 
-// Who is held to an account learns of no other's proposals: not from a page, its next one, an export, or an ID.
+// Who is restricted to an account learns of no other's proposals: not from a page, its next one, an export, or an ID.
 func TestProposalsOfOthersAreNotThere(t *testing.T) {
 	eachFixture(t, func(o *fixture) {
 		mine, theirs := o.OneChain.Accounts[0], o.OneChain.Accounts[1]

@@ -70,7 +70,7 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 	if err != nil {
 		return 0, false, err
 	}
-	query.After = h.pass.startAfter(at)
+	query.After = h.progress.startAfter(at)
 	due, altered, err := tx.Deposits().FinalSealed(ctx, query)
 	if err != nil {
 		return 0, false, err
@@ -79,7 +79,7 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 		h.Log.Error("deposits not credited: their rows were altered", "chain", h.Capabilities.ID, "deposits", altered)
 	}
 	more = len(due) == creditsAtOnce
-	tx.After(func() { h.pass.advance(at, due, more) })
+	tx.After(func() { h.progress.advance(at, due, more) })
 	return len(due), more, h.creditAll(ctx, tx, due, at.Latest)
 }
 

@@ -38,8 +38,8 @@ type Handler struct {
 
 	Screened bool // nothing is credited that the screening service has not passed
 
-	pass    creditProgress
-	ignored atomic.Uint64
+	progress creditProgress
+	ignored  atomic.Uint64
 }
 
 // isHot reports whether an address is the hot wallet of an epoch.

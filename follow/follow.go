@@ -14,12 +14,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/panics"
 	"github.com/bursar/bursar/store"
 )
 
@@ -79,14 +79,7 @@ func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
 }
 
 // Guarded turns a panic into an error, because nothing else recovers a panic in a goroutine that asks a node.
-func Guarded(work func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("a follower panicked: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return work()
-}
+func Guarded(work func() error) error { return panics.CatchWithStack("a follower", work) }
 
 func (f *Follower) follow(ctx context.Context, lease store.Lease) error {
 	return store.Work{

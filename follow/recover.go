@@ -25,47 +25,20 @@ func (f *Follower) lifetime() chain.Lifetime {
 	return f.Wait
 }
 
-// countRecovery records which recorded block, once final, proves that everything that was signed before the recovery
-// began is in a block or expired. Without a recovery it does nothing.
+// countRecovery counts recorded blocks for the chain's recovery, if it has one.
 func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []chain.Block) error {
 	if f.memory.recovery.Number == 0 {
 		return nil
 	}
-	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
-	if err != nil || r.From < 0 || r.Until >= 0 {
-		return store.IgnoreNotFound(err)
-	}
-	// A quarter is added: the newest block here may be older than the one that a lifetime was counted from.
-	life := f.lifetime()
-	for _, b := range blocks {
-		if int64(b.Ref.Height) <= r.From {
-			continue
-		}
-		r.Blocks++
-		young := life.Time == 0 || b.Time.After(r.BeganAt.Add(life.Time))
-		if r.Blocks >= int64(life.Blocks+life.Blocks/4) && young {
-			r.Until = int64(b.Ref.Height)
-			break // the blocks that follow are not counted
-		}
-	}
-	return tx.Recoveries().Set(ctx, r)
+	return recovery.CountBlocks(ctx, tx, f.Chain.Capabilities().ID, blocks, f.lifetime())
 }
 
-// uncountRecovery undoes countRecovery for the newest block, which is being reorged out. A block above Until was never
-// counted.
+// uncountRecovery undoes countRecovery for the newest block, which is being reorged out.
 func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uint64) error {
 	if f.memory.recovery.Number == 0 {
 		return nil
 	}
-	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
-	if err != nil || r.Until >= 0 && int64(height) > r.Until {
-		return store.IgnoreNotFound(err)
-	}
-	r.Until, r.Blocks = -1, max(r.Blocks-1, 0)
-	if int64(height) <= r.From {
-		r.From = int64(height) - 1
-	}
-	return tx.Recoveries().Set(ctx, r)
+	return recovery.UncountBlock(ctx, tx, f.Chain.Capabilities().ID, height)
 }
 
 // readiness is the progress of the follower when it checks whether a recovery has ended.
@@ -102,10 +75,7 @@ func (f *Follower) continueRecovery(
 		return false, nil
 	}
 	if r.From < 0 {
-		if r.From = int64(at.latest); f.lifetime().IsZero() {
-			r.Until = r.From
-		}
-		if err := tx.Recoveries().Set(ctx, r); err != nil {
+		if r, err = recovery.BeginToWait(ctx, tx, r, at.latest, f.lifetime()); err != nil {
 			return false, err
 		}
 	}

@@ -37,7 +37,7 @@ func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.Block
 		if err := f.uncountRecovery(ctx, tx, last.Height); err != nil {
 			return err
 		}
-		return tx.Blocks().Pop(ctx, id, block)
+		return tx.Blocks().RollBack(ctx, id, block)
 	})
 	if err != nil {
 		return fmt.Errorf("undo block %d: %w", last.Height, err)

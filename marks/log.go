@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/bursar/bursar/durable"
 )
 
 // The bounds of a file. Its first line is a state: some dozens of numbers, and the journal. It is replaced by a new
@@ -192,7 +194,7 @@ func replaceLog(path string, s State) (*log, error) {
 		err = os.Rename(next, path)
 	}
 	if err == nil {
-		err = syncFolder(filepath.Dir(path))
+		err = durable.SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
 		return nil, err
@@ -201,11 +203,3 @@ func replaceLog(path string, s State) (*log, error) {
 }
 
 func (l *log) close() error { return l.file.Close() }
-
-func syncFolder(folder string) error {
-	file, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"strconv"
 	"strings"
@@ -87,7 +88,7 @@ func (t *Mail) client() (*mail.Client, error) {
 	host, number, err := net.SplitHostPort(t.Server)
 	port, bad := strconv.Atoi(number)
 	if err != nil || bad != nil {
-		return nil, errors.New("the server is not host:port")
+		return nil, fmt.Errorf("mail server %q is not host:port", t.Server)
 	}
 	security := t.TLS.Clone()
 	if security == nil {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/bursar/bursar/panics"
 )
 
 // Bounds of a message.
@@ -68,23 +70,13 @@ type Transport interface {
 // leave runs what looks at the deadline of ctx alone, and leaves it to that deadline when ctx ends before.
 func leave(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
-	go func() { done <- recovered(f) }()
+	go func() { done <- panics.Catch("sending", f) }() // a mistake in a library must not end the process
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// recovered turns a panic into an error: a mistake in a library must not end the process.
-func recovered(f func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("sending panicked: %v", cause)
-		}
-	}()
-	return f()
 }
 
 // line returns a text on one line of bounded length: what it is made from may come from a node.

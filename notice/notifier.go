@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/panics"
 	"github.com/bursar/bursar/store"
 )
 
@@ -62,7 +63,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 
 func (n *Notifier) work(ctx context.Context, receiver string, step func(context.Context) (bool, error)) error {
 	careful := func(ctx context.Context) (more bool, err error) {
-		err = recovered(func() (err error) {
+		err = panics.Catch("sending", func() (err error) {
 			more, err = step(ctx)
 			return err
 		})
@@ -111,7 +112,7 @@ func (n *Notifier) Step(ctx context.Context, r Receiver) (more bool, err error) 
 		return false, err
 	}
 	within, cancel := context.WithTimeout(ctx, sendWithin)
-	failed := recovered(func() error { return r.Transport.Send(within, c.message) })
+	failed := panics.Catch("sending", func() error { return r.Transport.Send(within, c.message) })
 	cancel()
 	// What became of the attempt is recorded even where this process ends.
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)

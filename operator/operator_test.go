@@ -145,7 +145,7 @@ func TestRolesWait(t *testing.T) {
 	account := bursar.ID{7}
 	p, err = s.SetRoles(t.Context(), host(), "Ada", []operator.Role{operator.Viewer}, []bursar.ID{account})
 	if err != nil || p.May(operator.VerbRead, account) != nil || p.May(operator.VerbRead, bursar.ID{8}) == nil {
-		t.Errorf("Ada is %+v, %v, want one who is held to one account at once", p, err)
+		t.Errorf("Ada is %+v, %v, want one who is restricted to one account at once", p, err)
 	}
 	p, err = s.SetRoles(t.Context(), host(), "Ada", []operator.Role{operator.Viewer}, nil)
 	if err != nil || p.May(operator.VerbRead, bursar.ID{8}) == nil || p.ChangesAt.IsZero() {

@@ -42,7 +42,7 @@ func (p Person) Can(v Verb) bool {
 }
 
 // May returns nil where the person may do something for an account, and otherwise *Missing. The zero account means what
-// concerns all accounts, such as a chain: a person who is held to accounts may not do that.
+// concerns all accounts, such as a chain: a person who is restricted to accounts may not do that.
 func (p Person) May(v Verb, account bursar.ID) error {
 	if !p.Can(v) {
 		return &Missing{Verb: v}
@@ -53,8 +53,8 @@ func (p Person) May(v Verb, account bursar.ID) error {
 	return nil
 }
 
-// Sees reports whether the person is not held to other accounts. Only a person who is held to none sees the zero
-// account.
+// Sees reports whether the person is not restricted to other accounts. Only a person who is restricted to none sees the
+// zero account.
 func (p Person) Sees(account bursar.ID) bool {
 	return len(p.Accounts) == 0 || slices.Contains(p.Accounts, account)
 }

@@ -37,7 +37,7 @@ func (r *harness) besidePutBack() (w, first bursar.Withdrawal, adopted bursar.ID
 	r.Step()
 	first = r.Now(w)
 	bytes := r.version(first.TxID)
-	r.Chain.SetRate(50) // no block takes it without a bump
+	r.Chain.SetRate(50) // no block includes it without a bump
 	r.StepAndMine(4)
 	second := r.Now(w).TxID
 	if second == first.TxID || first.TxID == "" {
@@ -108,7 +108,7 @@ func TestAnAdoptedSweepEndsOnceItsOtherVersionIsFinal(t *testing.T) {
 		}
 		first := r.sweepsOf(wallet.Base)[0]
 		bytes := r.version(first.TxID)
-		r.Chain.SetRate(50) // no block takes it without a bump
+		r.Chain.SetRate(50) // no block includes it without a bump
 		for r.versionsOf(first.ID) == 1 {
 			r.Chain.Mine(1)
 			r.Step()

@@ -123,7 +123,7 @@ func TestABumpedSweepTakesNoMore(t *testing.T) {
 		r.Sender.Chain = node
 		r.Must(r.Sweeper.Step(ctx, r.Lease))
 		r.Must(r.Sender.Step(ctx, r.Lease))
-		r.Chain.SetRate(1000) // no block takes it, nor anything else of ours
+		r.Chain.SetRate(1000) // no block includes it, nor anything else of ours
 		r.Pay(w.Address, 20_000_000)
 		r.Blocks(1)
 		r.Blocks(6)

@@ -42,12 +42,12 @@ func (s *Sender) evaluateAgain(ctx context.Context, lease store.Lease, state sto
 		}
 		failed = errors.Join(failed, err)
 	}
-	book := s.assessor()
+	assessor := s.assessor()
 	return errors.Join(failed, s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		adopted, err := book.AssessAgain(ctx, tx)
+		adopted, err := assessor.AssessAgain(ctx, tx)
 		tx.After(func() {
 			for _, id := range adopted {
 				s.Log.Warn("external spend recognized", "chain", state.Chain, "hash", id)

@@ -29,7 +29,7 @@ func TestASweepDoesNotWaitBehindAHangingOne(t *testing.T) {
 			if signed := r.sweepsOf(w.Address.Base); len(signed) == 2 {
 				break
 			} else if len(signed) == 1 {
-				r.Chain.SetRate(50) // no block takes it without a bump
+				r.Chain.SetRate(50) // no block includes it without a bump
 			}
 		}
 		if n := len(r.sweepsOf(w.Address.Base)); n != 2 {

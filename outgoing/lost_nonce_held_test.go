@@ -82,7 +82,7 @@ func (r *harness) popFinal() {
 		for h := state.Latest; err == nil && h >= state.Final && h > 0; h-- {
 			var b store.Block
 			if b, err = tx.Blocks().At(ctx, id, h); err == nil {
-				err = tx.Blocks().Pop(ctx, id, b)
+				err = tx.Blocks().RollBack(ctx, id, b)
 			}
 		}
 		return store.IgnoreNotFound(err)

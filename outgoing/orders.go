@@ -61,7 +61,7 @@ func feeOfOrders(ctx context.Context, tx *store.Tx, request *chain.TxRequest, si
 }
 
 // orderHolds reports whether a request is not replaced because of an order that it pays: that allows less than the
-// highest fee, or the signer takes it no more, as where its key was revoked.
+// highest fee, or the signer no longer accepts it, as where its key was revoked.
 func (s *Sender) orderHolds(
 	ctx context.Context, tx *store.Tx, request chain.TxRequest, cause error,
 ) (bool, error) {

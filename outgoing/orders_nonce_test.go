@@ -19,7 +19,7 @@ func TestABoundOnTheFeeDoesNotBlockTheNoncesBehindIt(t *testing.T) {
 		s.Blocks(5)
 		bound := s.order(10_000_000, s.Chain.Named("a"), time.Hour, 500_000)
 		s.Step()
-		s.Chain.SetRate(50) // no block takes it without a bump
+		s.Chain.SetRate(50) // no block includes it without a bump
 		if got := s.Now(bound); got.TxID == "" {
 			t.Fatalf("the one with a bound is %s, want it signed", got.Status)
 		}
@@ -46,7 +46,7 @@ func TestARevokedKeyDoesNotBlockTheNoncesBehindItsPayment(t *testing.T) {
 		s.Blocks(5)
 		revoked := s.order(10_000_000, s.Chain.Named("a"), time.Hour, 0)
 		s.Step()
-		s.Chain.SetRate(50) // no block takes it without a bump
+		s.Chain.SetRate(50) // no block includes it without a bump
 		public, err := orderkey.New(s.key.Public())
 		s.Must(err)
 		k := approval.OrderKey{Account: s.Accounts[0], ID: public.ID(), Revoke: true}

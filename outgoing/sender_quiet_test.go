@@ -40,7 +40,7 @@ func TestWaitingPaymentsWriteNothing(t *testing.T) {
 		r.Trouble = true
 		r.withoutSigner(func() { r.idleStep(t, "a payment waits for the signer") })
 		r.Step()
-		r.Chain.SetRate(1000) // no block takes it
+		r.Chain.SetRate(1000) // no block includes it
 		r.Chain.Mine(1)
 		r.CatchUp()
 		r.idleStep(t, "a payment waits for its block")

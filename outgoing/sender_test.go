@@ -181,5 +181,5 @@ func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
 type sentNowhere struct{ asked }
 
 func (*sentNowhere) Broadcast(context.Context, chain.SignedTx) error {
-	return errors.New("no node takes it")
+	return errors.New("no node accepts it")
 }

@@ -25,7 +25,7 @@ func TestWhatUsesUpANonceOfAnOldHotWalletIsBumped(t *testing.T) {
 			r.Blocks(1)
 		}
 		r.Sender.GasFromCustomers = true
-		r.Chain.SetRate(50) // no block takes it without a bump
+		r.Chain.SetRate(50) // no block includes it without a bump
 		for range 20 {
 			c.Advance(2 * time.Minute)
 			r.Blocks(6)

@@ -187,7 +187,7 @@ func TestAnAbandonmentThatAnEpochOvertookPaysThePresentHotWallet(t *testing.T) {
 		r.Trouble = true
 		w := r.Order(300_000_000, r.Chain.Named("somebody"))
 		r.Step()
-		r.Chain.SetRate(50) // no block takes it without a bump
+		r.Chain.SetRate(50) // no block includes it without a bump
 		_, err := r.Sender.Abandon(ctx, r.Now(w).OutgoingID, outgoing.Abandonment{Reason: "a test", Actor: "ann"})
 		r.Must(err)
 		r.Rotate()

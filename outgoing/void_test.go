@@ -32,7 +32,7 @@ func (r *harness) jammed(sent bool) bursar.Withdrawal {
 	r.Trouble = true
 	if sent {
 		r.Step()
-		r.Chain.SetRate(50) // no block takes it without a bump
+		r.Chain.SetRate(50) // no block includes it without a bump
 	} else {
 		r.Chain.FailBroadcasts(sim.LostUnknown, 1000)
 		r.Step()

@@ -157,7 +157,7 @@ func (h *Handler) options(d bursar.InvoiceDetail, s bursar.InvoiceState, a asked
 	return list
 }
 
-// plain writes an amount with a point and without grouping, as wallets take it.
+// plain writes an amount with a point and without grouping, as wallets read it.
 func plain(c bursar.Currency, a bursar.Amount) string { return a.Decimal(c.Decimals, 0) }
 
 func (h *Handler) addPayable(

@@ -169,7 +169,7 @@ func (f *Feed) read(ctx context.Context) (document any, at time.Time, err error)
 func (f *Feed) get(ctx context.Context) (any, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
-		return nil, errors.New("the URL is not valid")
+		return nil, errors.New("the URL of the rate source cannot be parsed")
 	}
 	r.Header.Set("Accept", "application/json")
 	response, err := f.client.Do(r)

@@ -81,7 +81,7 @@ func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 		if len(held) == 0 {
 			t.Fatal("nothing was sent")
 		}
-		r.Chain.SetRate(1 << 20) // no block takes it
+		r.Chain.SetRate(1 << 20) // no block includes it
 		r.Restore(before)
 		r.Do(func(tx *store.Tx) error {
 			return tx.Recoveries().Begin(ctx, bursar.Ethereum, "the database was restored")

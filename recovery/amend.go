@@ -14,8 +14,8 @@ import (
 
 // amend says of an external spend that was explained before that it paid withdrawals too: one that an operator took for
 // a loss, or for a payment of the operator's, before it was known what it paid. The withdrawals are confirmed if its
-// block is final, and what was booked of the payments is booked back. Whoever says so, each of them must match a
-// payment that nothing explains, to the unit and by its address.
+// block is final, and what was booked of the payments is booked back. Each withdrawal must match an unexplained payment
+// by address and exact amount, no matter who names it.
 func (k Assessor) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
 	if len(a.Withdrawals) == 0 || a.Rest != "" {
 		return fmt.Errorf("%w: item %d is %s: only withdrawals that it paid can be added", ErrUnfit, x.Number, x.Status)
@@ -122,9 +122,9 @@ func (k Assessor) amendOne(
 	return k.resolveOne(ctx, tx, x, p, w.ID, "")
 }
 
-// split makes a payment of an external spend one of its outgoing transaction's if that has only the rest of what it
-// took, as where a chain with UTXOs was resumed. It must be a payment that the external spend made, and that is whole:
-// a token may have delivered less.
+// split moves a payment out of the lump "rest" of an outgoing transaction, which a resumed UTXO chain records as one
+// sum; a transaction without such a rest stays as it is. It must be a payment that the external spend made, and that is
+// whole: a token may have delivered less.
 func (k Assessor) split(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, paid chain.Payment,
 ) error {

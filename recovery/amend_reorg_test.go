@@ -14,7 +14,7 @@ import (
 )
 
 // lossInNoBlock restores a database from before a payment, has it taken for a loss, has its block reorged out, and puts
-// it back while no node takes it.
+// it back while no node accepts it.
 func lossInNoBlock(r *bursartest.OneChain, file, before, txID string) []store.ExternalSpend {
 	r.T.Helper()
 	r.Restore(before)

@@ -54,6 +54,12 @@ func raiseBehind(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause str
 		"`bursar recovery status`"})
 }
 
+func raiseCannotBegin(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string, why error) error {
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmBehind, Ref: string(id), Message: cause +
+		"; the recovery cannot begin: " + why.Error() + "; the process that noticed it issues no addresses and signs " +
+		"nothing: restart it with the keys of all epochs, or stop it and run `bursar recovery begin` with them"})
+}
+
 // End resumes a chain's payments.
 func End(ctx context.Context, tx *store.Tx, r store.Recovery) error {
 	if err := tx.Recoveries().End(ctx, r); err != nil {

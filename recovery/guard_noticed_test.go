@@ -46,7 +46,7 @@ func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 			w := r.Order(300_000_000, r.Chain.Named("receiver"))
 			r.Step()
 			sent := r.Now(w).TxID
-			r.Chain.SetRate(1 << 20) // no block takes it
+			r.Chain.SetRate(1 << 20) // no block includes it
 			r.Chain.Mine(1)
 			_, err := r.Follower.Step(ctx, r.Lease) // the watch has it
 			r.Must(err)

@@ -2,6 +2,8 @@ package recovery_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -32,6 +34,15 @@ func TestNothingIsIssuedWhileARecoveryCannotBegin(t *testing.T) {
 	if index, err := p.give(); !errors.Is(err, recovery.ErrUnreserved) {
 		t.Errorf("index %d was issued, %v, after %d; want %v", index, err, lost, recovery.ErrUnreserved)
 	}
+	p.do(func(tx *store.Tx) error {
+		list, err := tx.Alarms().OfKind(ctx, "database_behind")
+		if err == nil && !slices.ContainsFunc(list, func(a store.Alarm) bool {
+			return strings.Contains(a.Message, closed.Error())
+		}) {
+			t.Errorf("the alarms are %+v, want one that says why the recovery cannot begin", list)
+		}
+		return err
+	})
 	p.Derive = derive
 	p.need(p.Compare(ctx))
 	p.need(p.Reserve(ctx, "fam"))

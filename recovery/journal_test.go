@@ -177,7 +177,7 @@ func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
 		before := r.Backup()
 		r.Step()
 		txID := r.Now(w).TxID
-		r.Chain.SetRate(1 << 20) // no block takes it
+		r.Chain.SetRate(1 << 20) // no block includes it
 		r.Revive(before, file)
 		r.Sender.Signer, r.Trouble = bursartest.NoSigner, true
 		for range 5 {

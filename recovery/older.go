@@ -43,7 +43,7 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	}
 	gaps, err := g.gaps(now, kept)
 	if err != nil {
-		return errors.Join(err, g.skipDerived(ctx, now, kept, gaps))
+		return errors.Join(err, g.cannotBegin(ctx, now, kept, gaps, b, err))
 	}
 	g.Log.Error("the database is older than it was", "cause", b.cause, "chains", b.chains)
 	var id store.Identity
@@ -102,13 +102,18 @@ func (g *Guard) gaps(now store.Marks, kept marks.State) (map[bursar.Family][]sto
 	return gaps, failed
 }
 
-// skipDerived skips key indexes of the families whose addresses could be derived, where no recovery can begin: a
-// process with other marks may not have noticed that the database is older, and would issue them again. A process of an
-// earlier epoch cannot derive addresses of a later one, and has issued none of those.
-func (g *Guard) skipDerived(
-	ctx context.Context, now store.Marks, kept marks.State, gaps map[bursar.Family][]store.GapAddress,
-) error {
+// cannotBegin raises an alarm for each chain whose recovery cannot begin, since some addresses cannot be derived, and
+// skips the key indexes of the other families: a process with other marks may not have noticed that the database is
+// older, and would issue them again. A process of an earlier epoch cannot derive addresses of a later one, and has
+// issued none of those.
+func (g *Guard) cannotBegin(ctx context.Context, now store.Marks, kept marks.State,
+	gaps map[bursar.Family][]store.GapAddress, b behind, why error) error {
 	return g.DB.Do(ctx, func(tx *store.Tx) error {
+		for _, chain := range b.chains {
+			if err := raiseCannotBegin(ctx, tx, chain, b.cause, why); err != nil {
+				return err
+			}
+		}
 		for _, family := range g.Families {
 			skipped, derived := gaps[family]
 			if !derived {

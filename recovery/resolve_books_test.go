@@ -54,14 +54,14 @@ func (r *harness) outgoingIn(tx *store.Tx, id bursar.ID) bursar.OutgoingTx {
 // transaction of ours.
 func TestNothingElseIsBooked(t *testing.T) {
 	r := newHarness(t, numbered)
-	w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 500)
+	r.order(ann, "x", "COIN", 500)
+	other := r.order(ann, "y", "COIN", 500)
 	adopted := r.evaluate(r.mineExternal(pays("x", "", 500)), true).OutgoingID
 	own := r.takenUp(bursar.OutgoingSent, []string{"hot/90"}, other).ID
 	x := r.mineExternal(pays("z", "", 5))
 	x.Failed = true
 	failed := r.evaluate(x, true).OutgoingID
 	unclear := r.evaluate(r.mineExternal(pays("z", "", 70)), true).OutgoingID // nobody has explained it
-	_ = w
 	for _, id := range []bursar.ID{adopted, own, failed, unclear} {
 		r.Do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, id)) })
 	}

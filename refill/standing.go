@@ -18,7 +18,7 @@ const (
 	Booked   Standing = "booked"   // sent, and final
 	Replaced Standing = "replaced" // a transaction that we do not know used up the same, and is final
 	Failed   Standing = "failed"   // sent, and its block is final: it cost its fee and paid nothing
-	Ended    Standing = "ended"    // the chain is past its end: no block takes it any more
+	Ended    Standing = "ended"    // the chain is past its end: no block includes it any more
 )
 
 // untilFinal is how much later a block is that proves an end: what a block took just before it is final and booked by

@@ -69,7 +69,7 @@ func (p dataDir) cold(ctx context.Context, running []*chains.Chain) error {
 	return nil
 }
 
-// own are the settings of a chain that a machine which asks no node must be told.
+// own are the settings of a chain that a machine which asks no node must have configured.
 var own = regexp.MustCompile(`(chain_id|network_id): \d+`)
 
 // coldConfiguration is the configuration of the folder: the same chains and tokens, and no node.

@@ -27,11 +27,11 @@ func (p dataDir) configure(
 	if err := checkEnvironment(env); err != nil {
 		return config.Config{}, err
 	}
-	given, err := readGiven(s.config, running)
+	user, err := readUserConfig(s.config, running)
 	if err != nil {
 		return config.Config{}, err
 	}
-	text, err := mergeGiven(p.ownSettings(s, running, receiver, screener, given, env), given)
+	text, err := mergeUserConfig(p.ownSettings(s, running, receiver, screener, user, env), user)
 	if err != nil {
 		return config.Config{}, err
 	}
@@ -43,11 +43,11 @@ func (p dataDir) configure(
 
 // ownSettings is what the sandbox configures by itself.
 func (p dataDir) ownSettings(
-	s settings, running []*chains.Chain, receiver netip.Addr, screener *screener.Service, given *given, env []string,
+	s settings, running []*chains.Chain, receiver netip.Addr, screener *screener.Service, user *userConfig, env []string,
 ) string {
 	var b strings.Builder
 	for _, a := range s.addressed() {
-		if a.set || !given.has(a.key) && !isSet(env, a.variable) {
+		if a.set || !user.has(a.key) && !isSet(env, a.variable) {
 			fmt.Fprintf(&b, "%s: %s\n", a.key, strconv.Quote(a.value))
 		}
 	}

@@ -113,7 +113,7 @@ func TestSettingsThatAreTheSandboxesOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = readGiven("absent.yaml", nil)
+	_, err = readUserConfig("absent.yaml", nil)
 	if err == nil || !strings.Contains(err.Error(), "absent.yaml") {
 		t.Errorf("a missing file: got error %v, want one that names it", err)
 	}

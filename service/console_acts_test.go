@@ -18,7 +18,7 @@ import (
 )
 
 // A person of the support cancels a charge that waits for value, once, and it is in the log of acts; one who reads may
-// not, and one who is held to another account finds none.
+// not, and one who is restricted to another account finds none.
 func TestAPersonCancelsACharge(t *testing.T) {
 	t.Parallel()
 	c := newApprovers(t, storetest.Open(t, storetest.Reused(t)))

@@ -3,12 +3,11 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/bursar/bursar/panics"
 	"github.com/bursar/bursar/store"
 )
 
@@ -130,13 +129,8 @@ func (w *worker) run(ctx context.Context, lease store.Lease) error {
 
 // guarded turns a panic into an error: a failure on one chain must not end the process, and with it the API and the
 // other chains. The lease is released and the chain starts again from what is committed.
-func guarded(ctx context.Context, lease store.Lease, work func(context.Context, store.Lease) error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("a worker panicked: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return work(ctx, lease)
+func guarded(ctx context.Context, lease store.Lease, work func(context.Context, store.Lease) error) error {
+	return panics.CatchWithStack("a worker", func() error { return work(ctx, lease) })
 }
 
 // enduring runs work that never ends by itself, and restarts it a second after a panic: only the API and the chains may

@@ -33,7 +33,7 @@ func (p *Parts) signsHere() (err error) {
 	}
 	seed, whole := p.Keys.(*signer.Keys)
 	if !whole {
-		return errors.New("these keys cannot sign")
+		return errors.New("this process has only public keys: set signer.address")
 	}
 	if p.Memory == nil {
 		p.Memory = memory.NewRAM()

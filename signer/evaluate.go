@@ -41,18 +41,18 @@ func (e *evaluator) setHead(head memory.Checkpoint) {
 
 // newEvaluator reads which memory it is.
 func newEvaluator(ctx context.Context, keeper memory.Keeper) (*evaluator, error) {
-	j := &evaluator{keeper: keeper}
+	e := &evaluator{keeper: keeper}
 	err := keeper.Do(ctx, func(tx memory.Tx) error {
 		state, err := tx.State(ctx)
 		if err != nil {
 			return err
 		}
 		head, err := tx.Head(ctx)
-		j.head = memory.CheckpointOf(state.Instance, head)
+		e.head = memory.CheckpointOf(state.Instance, head)
 		return err
 	})
-	j.known.Instance = j.head.Instance
-	return j, err
+	e.known.Instance = e.head.Instance
+	return e, err
 }
 
 // errKnown ends a transaction of the memory in which nothing is to be written.

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/bursar/bursar/durable"
 )
 
 // WriteSeedFile stores a sealed seed durably: the file appears complete and readable by its owner alone, or not at all.
@@ -30,7 +32,7 @@ func WriteSeedFile(path string, sealed []byte) (err error) {
 		}
 		return fmt.Errorf("write the seed file: %w", err)
 	}
-	return syncFolder(folder)
+	return durable.SyncFolder(folder)
 }
 
 // ErrChanging means that another command changes the seed file, or was interrupted while it did.
@@ -76,19 +78,7 @@ func ReplaceSeedFile(path string, was, sealed []byte) (err error) {
 		return fmt.Errorf("replace the seed file: %w", err)
 	}
 	renamed = true
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes a new directory entry durable, so that it survives a power failure.
-func syncFolder(folder string) error {
-	f, err := os.Open(folder)
-	if err != nil {
-		return fmt.Errorf("sync the seed file's folder: %w", err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("sync the seed file's folder: %w", err)
-	}
-	return nil
+	return durable.SyncFolder(filepath.Dir(path))
 }
 
 // ReadSeedFile reads and opens a seed file; the errors are those of Open and of reading.

@@ -44,9 +44,9 @@ func (tx Blocks) PushAll(ctx context.Context, chain bursar.ChainID, blocks []Blo
 	return tx.moveCursor(ctx, chain, int64(last.Height), last.Hash, last.Time)
 }
 
-// Pop forgets the cursor's block and moves the cursor to its parent.
-func (tx Blocks) Pop(ctx context.Context, chain bursar.ChainID, b Block) error {
-	if _, err := tx.exec(ctx, "pop block",
+// RollBack forgets the cursor's block and moves the cursor to its parent.
+func (tx Blocks) RollBack(ctx context.Context, chain bursar.ChainID, b Block) error {
+	if _, err := tx.exec(ctx, "roll back block",
 		`DELETE FROM blocks WHERE chain = $1 AND height = $2`, string(chain), int64(b.Height)); err != nil {
 		return err
 	}

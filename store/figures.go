@@ -101,16 +101,9 @@ func (tx DayFigures) Fold(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	lines, more, err := tx.wholeEntries(ctx, read, figuresOnce)
-	if err != nil {
+	lines, more, err := tx.oldEntries(ctx, read, figuresOnce)
+	if err != nil || len(lines) == 0 {
 		return false, err
-	}
-	old := tx.Now().Add(-figuresWait)
-	if young := slices.IndexFunc(lines, func(l Line) bool { return !l.At.Before(old) }); young >= 0 {
-		lines, more = lines[:young], false // and none behind it, whatever its time: the next reading begins here
-	}
-	if len(lines) == 0 {
-		return false, nil
 	}
 	sums := daySums{}
 	if err := sums.add(lines); err != nil {
@@ -146,6 +139,18 @@ func (tx DayFigures) wholeEntries(ctx context.Context, after int64, limit int) (
 	}
 	last := lines[len(lines)-1].Entry // which may go on; no entry has as many postings as are read
 	return lines[:slices.IndexFunc(lines, func(l Line) bool { return l.Entry == last })], true, nil
+}
+
+// oldEntries is wholeEntries up to the first entry that is too young to have its final order.
+func (tx DayFigures) oldEntries(ctx context.Context, after int64, limit int) (lines []Line, more bool, err error) {
+	if lines, more, err = tx.wholeEntries(ctx, after, limit); err != nil {
+		return nil, false, err
+	}
+	old := tx.Now().Add(-figuresWait)
+	if young := slices.IndexFunc(lines, func(l Line) bool { return !l.At.Before(old) }); young >= 0 {
+		lines, more = lines[:young], false // and none behind it, whatever its time: the next reading begins here
+	}
+	return lines, more, nil
 }
 
 // grow adds sums to the figures of days: the one transaction that does so holds the lock of figures_read.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -51,7 +53,8 @@ var invoiceColumns = columnsOf([]column[bursar.Invoice]{
 	{"i.answers", func(v *bursar.Invoice) any { return asJSON{&v.Answers} }},
 })
 
-// Insert adds an invoice with its options and their first quotes; the wallets of the options are there already.
+// Insert adds an invoice with what happened to it first, its options and their first quotes; the wallets of the options
+// are there already.
 // ErrReference is returned where the account has another charge with its reference.
 func (tx Invoices) Insert(ctx context.Context, d bursar.InvoiceDetail) error {
 	row, err := invoiceRow(d.Invoice)
@@ -62,6 +65,9 @@ func (tx Invoices) Insert(ctx context.Context, d bursar.InvoiceDetail) error {
 		all: ErrReference}
 	in.add(row)
 	if err := tx.insertRows(ctx, in); err != nil {
+		return err
+	}
+	if err := tx.insertMoments(ctx, map[int64][]bursar.InvoiceMoment{d.Number: d.Moments}); err != nil {
 		return err
 	}
 	options := insertion{what: "insert options", table: "invoice_options", rows: len(d.Options)}
@@ -152,13 +158,8 @@ func numberOrNull(n int64) *int64 {
 func (tx Invoices) Record(ctx context.Context, invoices []bursar.Invoice,
 	moments map[int64][]bursar.InvoiceMoment) error {
 	u := update{what: "record invoices", table: "invoices", keys: 1}
-	in := insertion{what: "insert moments", table: "invoice_moments", after: ` ON CONFLICT DO NOTHING`}
 	for _, v := range invoices {
 		u.add(append(values{{"number", v.Number}}, recordRow(v.Recorded)...))
-		for _, m := range moments[v.Number] {
-			in.rows++
-			in.add(values{{"invoice", v.Number}, {"version", m.Version}, {"what", string(m.What)}, {"at", micros(m.At)}})
-		}
 	}
 	n, err := tx.updateRows(ctx, u)
 	if err == nil && n < int64(len(invoices)) {
@@ -166,6 +167,18 @@ func (tx Invoices) Record(ctx context.Context, invoices []bursar.Invoice,
 	}
 	if err != nil {
 		return err
+	}
+	return tx.insertMoments(ctx, moments)
+}
+
+// insertMoments adds what happened to invoices, by their numbers.
+func (tx Invoices) insertMoments(ctx context.Context, moments map[int64][]bursar.InvoiceMoment) error {
+	in := insertion{what: "insert moments", table: "invoice_moments", after: ` ON CONFLICT DO NOTHING`}
+	for _, number := range slices.Sorted(maps.Keys(moments)) {
+		for _, m := range moments[number] {
+			in.rows++
+			in.add(values{{"invoice", number}, {"version", m.Version}, {"what", string(m.What)}, {"at", micros(m.At)}})
+		}
 	}
 	return tx.insertRows(ctx, in)
 }

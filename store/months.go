@@ -106,16 +106,9 @@ func (tx MonthSums) Fold(ctx context.Context) (more bool, err error) {
 	if read, err = tx.read(ctx, tx.forUpdate()); err != nil {
 		return false, err
 	}
-	lines, more, err := tx.DayFigures().wholeEntries(ctx, read.Entry, monthsOnce)
-	if err != nil {
+	lines, more, err := tx.DayFigures().oldEntries(ctx, read.Entry, monthsOnce)
+	if err != nil || len(lines) == 0 {
 		return false, err
-	}
-	old := tx.Now().Add(-figuresWait)
-	if young := slices.IndexFunc(lines, func(l Line) bool { return !l.At.Before(old) }); young >= 0 {
-		lines, more = lines[:young], false // and none behind it, whatever its time: the next reading begins here
-	}
-	if len(lines) == 0 {
-		return false, nil
 	}
 	sums, err := byMonth(lines)
 	if err != nil {

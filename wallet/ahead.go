@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/panics"
 )
 
 // aheadBy is how many addresses of a currency are derived before they are requested.
@@ -100,23 +101,20 @@ func (a *ahead) from(code bursar.CurrencyCode, start, end uint32) (list []bursar
 
 // severalGuarded is to several what guarded is to derive. Fewer addresses than were asked for are an error.
 func (a *ahead) severalGuarded(code bursar.CurrencyCode, from uint32, n int) (list []bursar.Address, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("derive addresses: %v", cause)
+	err = panics.Catch("deriving addresses", func() (err error) {
+		if list, err = a.several(code, from, n); err == nil && len(list) != n {
+			err = fmt.Errorf("%d addresses were derived, want %d", len(list), n)
 		}
-	}()
-	if list, err = a.several(code, from, n); err == nil && len(list) != n {
-		err = fmt.Errorf("%d addresses were derived, want %d", len(list), n)
-	}
+		return err
+	})
 	return list, err
 }
 
 // guarded turns a panic into an error: the goroutine that derives ahead is not below any request's recover.
 func (a *ahead) guarded(code bursar.CurrencyCode, index uint32) (address bursar.Address, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("derive address: %v", cause)
-		}
-	}()
-	return a.derive(code, index)
+	err = panics.Catch("deriving an address", func() (err error) {
+		address, err = a.derive(code, index)
+		return err
+	})
+	return address, err
 }

@@ -20,8 +20,8 @@ var (
 	words     = regexp.MustCompile(`"([^"]*)"|'([^']*)'|(\S+)`)
 )
 
-// stands are values in the places of words that documents write in capitals. Other such words are IDs.
-var stands = map[string]string{"NAME": "shop", "FILE": "file", "TEXT": "text", "CHAIN": "bitcoin", "CODE": "BTC",
+// placeholders are values in the places of words that documents write in capitals. Other such words are IDs.
+var placeholders = map[string]string{"NAME": "shop", "FILE": "file", "TEXT": "text", "CHAIN": "bitcoin", "CODE": "BTC",
 	"AMOUNT": "1", "ADDRESS": "address", "TIME": "2026-01-31T00:00:00Z", "URL": "http://127.0.0.1:1", "HEIGHT": "100",
 	"NUMBER": "1", "ITEM": "1", "HASH": "hash", "EVENT": "deposit", "ROLE": "viewer", "DIR": "folder",
 	"KIND": "unattributed", "VERSION": "1", "PERSON": "Ada"}
@@ -35,8 +35,8 @@ func filled(word string) string {
 		return flag + "=" + filled(value)
 	}
 	switch {
-	case stands[word] != "":
-		return stands[word]
+	case placeholders[word] != "":
+		return placeholders[word]
 	case strings.HasPrefix(word, "DIR/"), strings.HasPrefix(word, "DIRECTORY/"):
 		return "folder" + word[strings.Index(word, "/"):]
 	case placeholder.MatchString(word) && !isCurrency(word):

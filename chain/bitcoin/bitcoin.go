@@ -127,8 +127,10 @@ func (cfg Config) validate() error {
 		return fmt.Errorf("payments of one transaction must be between 1 and %d", maxPayments)
 	case cfg.MaxPending < 1 || cfg.MaxPending > 24:
 		return errors.New("pending transactions must be between 1 and 24")
-	case cfg.Pace < 0 || cfg.ScanTimeout < 0:
-		return errors.New("a duration is negative")
+	case cfg.Pace < 0:
+		return fmt.Errorf("the pace %v is negative", cfg.Pace)
+	case cfg.ScanTimeout < 0:
+		return fmt.Errorf("the timeout of a scan %v is negative", cfg.ScanTimeout)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethrules"
 )
 
 // Tracing is how value that contracts send is found.
@@ -30,10 +31,7 @@ const (
 
 // Token is an ERC-20 contract whose Transfer events are credited. Decimals are fixed here and compared with the
 // contract.
-type Token struct {
-	Contract string
-	Decimals int
-}
+type Token = ethrules.Token
 
 // Config configures one chain. ID and ChainID are required; the functions Ethereum, BSC and Polygon return complete
 // configurations.

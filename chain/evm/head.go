@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethrules"
 	"github.com/bursar/bursar/chain/rpc"
 )
 
@@ -128,17 +129,8 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 
 // Find returns the canonical block that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
 // transaction hash.
-func (c *Chain) Find(ctx context.Context, txID string) (_ chain.BlockRef, err error) {
-	defer chain.Wrap(&err, "find %.80q", txID)
-	id, err := parseHash(txID)
-	if err != nil {
-		return chain.BlockRef{}, chain.ErrNoBlock
-	}
-	s, err := c.nodes.Pin(ctx)
-	if err != nil {
-		return chain.BlockRef{}, err
-	}
-	return find(ctx, s, id)
+func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+	return ethrules.Find(ctx, c.nodes, txID, parseHash, find)
 }
 
 func find(ctx context.Context, s *rpc.Session, id hash) (chain.BlockRef, error) {

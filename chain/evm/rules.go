@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethrules"
 	"github.com/bursar/bursar/chain/rpc"
 )
 
@@ -25,17 +26,9 @@ func NewRules(cfg Config) (*Rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure chain %s: %w", cfg.ID, err)
 	}
-	r := &Rules{cfg: cfg, tokens: map[address]Token{}, quiet: map[address]bool{}}
-	for _, token := range cfg.Tokens {
-		contract, err := parseAddress(token.Contract)
-		if err != nil || token.Decimals < 0 || token.Decimals > 38 {
-			return nil, fmt.Errorf("configure chain %s: token %.50q with %d decimals is not valid", cfg.ID,
-				token.Contract, token.Decimals)
-		}
-		if _, double := r.tokens[contract]; double {
-			return nil, fmt.Errorf("configure chain %s: token %s is listed twice", cfg.ID, contract)
-		}
-		r.tokens[contract] = Token{Contract: contract.String(), Decimals: token.Decimals}
+	r := &Rules{cfg: cfg, quiet: map[address]bool{}}
+	if r.tokens, err = ethrules.Tokens(cfg.ID, cfg.Tokens, parseAddress); err != nil {
+		return nil, err
 	}
 	for _, text := range cfg.Quiet {
 		contract, err := parseAddress(text)
@@ -44,10 +37,8 @@ func NewRules(cfg Config) (*Rules, error) {
 		}
 		r.quiet[contract] = true
 	}
-	if cfg.Hot != "" {
-		if r.hot, err = parseAddress(cfg.Hot); err != nil {
-			return nil, fmt.Errorf("configure chain %s: hot wallet %.50q is not an address", cfg.ID, cfg.Hot)
-		}
+	if r.hot, err = ethrules.Hot(cfg.ID, cfg.Hot, parseAddress); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

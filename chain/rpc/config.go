@@ -125,6 +125,19 @@ func (cfg Config) withDefaults() (Config, error) {
 }
 
 func (cfg Config) validate() error {
+	for _, bound := range []struct {
+		name  string
+		value int64
+	}{
+		{"the timeout in nanoseconds", int64(cfg.Timeout)}, {"the shortest cool-down in nanoseconds", int64(cfg.MinPause)},
+		{"MaxBody", cfg.MaxBody}, {"MaxBatch", int64(cfg.MaxBatch)}, {"MaxConns", int64(cfg.MaxConns)},
+		{"MaxStream", cfg.MaxStream}, {"MaxHeld", cfg.MaxHeld}, {"Fetchers", int64(cfg.Fetchers)},
+		{"Window", int64(cfg.Window)},
+	} {
+		if bound.value < 0 {
+			return fmt.Errorf("%s is %d, want 0 or more", bound.name, bound.value)
+		}
+	}
 	switch {
 	case len(cfg.URLs) == 0:
 		return errors.New("no URL")
@@ -136,10 +149,6 @@ func (cfg Config) validate() error {
 		return errors.New("a header has an invalid name or an unprintable value, or is one that the client sets itself")
 	case cfg.Version != V1 && cfg.Version != V2:
 		return fmt.Errorf("unknown JSON-RPC version %q", string(cfg.Version))
-	case cfg.Timeout < 0, cfg.MaxBody < 0, cfg.MaxBatch < 0, cfg.MaxConns < 0, cfg.MinPause < 0:
-		return errors.New("a bound is negative, want 0 or more")
-	case cfg.MaxStream < 0, cfg.MaxHeld < 0, cfg.Fetchers < 0, cfg.Window < 0:
-		return errors.New("a bound is negative, want 0 or more")
 	case cfg.MaxBody > 1<<40, cfg.MaxStream > 1<<40:
 		return errors.New("the bound of a body is over 1 TiB")
 	case cfg.MaxPause < cfg.MinPause || cfg.MaxPause > maxPauseAllowed:

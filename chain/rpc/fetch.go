@@ -2,9 +2,9 @@ package rpc
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
+
+	"github.com/bursar/bursar/panics"
 )
 
 // Fetch runs get for 0 to n-1, as many at a time as the latency of the answers calls for, through s and, where s has
@@ -160,14 +160,7 @@ func (f *fetching) one(ctx context.Context, from *source, item int) {
 
 // Guarded turns a panic into an error, for a goroutine that reads answers: nothing above it recovers, and a panic that
 // an answer causes must stop its chain and not the process.
-func Guarded(get func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panicked: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return get()
-}
+func Guarded(get func() error) error { return panics.CatchWithStack("a reader of answers", get) }
 
 // drop stops using an endpoint in this Fetch.
 func (f *fetching) drop(failed *source) {

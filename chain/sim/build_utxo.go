@@ -82,14 +82,14 @@ func (c *Chain) balanceUTXOs(u unsigned, request chain.TxRequest, in bursar.Amou
 	change := chain.Payment{Address: bursar.Address{Base: request.Change.Base}}
 	with := append(slices.Clone(u.Payments), change)
 	weight := c.weight(len(u.Inputs), with)
-	dearer := fee(weight, c.going, request.Replaces)
-	change.Amount = rest.SubOrZero(must(dearer.Sub(u.Fee)))
+	bumpedFee := fee(weight, c.going, request.Replaces)
+	change.Amount = rest.SubOrZero(must(bumpedFee.Sub(u.Fee)))
 	if change.Amount.Less(bursar.Units(dustAmount)) {
 		u.Fee = must(u.Fee.Add(rest)) // the rest is too small for an output
 		return u, true
 	}
 	with[len(with)-1] = change
-	u.Payments, u.Weight, u.Fee = with, weight, dearer
+	u.Payments, u.Weight, u.Fee = with, weight, bumpedFee
 	return u, true
 }
 

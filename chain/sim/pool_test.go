@@ -25,7 +25,7 @@ func TestStuckTransactionIsBumped(t *testing.T) {
 		_, dearTx := w.sent(order)
 		w.Mine(1)
 		if !w.has(dearTx.TxID) || w.has(cheapTx.TxID) || len(w.Waiting()) != 0 {
-			t.Fatalf("the dearer one did not replace the cheaper: waiting %q", w.Waiting())
+			t.Fatalf("the fee bump did not replace the cheaper: waiting %q", w.Waiting())
 		}
 		if expired, err := w.Expired(t.Context(), cheap, cheapTx.TxID); err != nil ||
 			expired != (w.Capabilities().Model == chain.AccountModel) {

@@ -53,7 +53,7 @@ func (w *harness) disturb(random *rand.Rand) {
 	}
 }
 
-// trySpend pays if it can; a chain that moves under the teller's feet may refuse.
+// trySpend pays if it can; a chain that changes meanwhile may refuse.
 func (w *harness) trySpend(amount uint64) {
 	w.t.Helper()
 	order := w.order(pay(w.Named(fmt.Sprint("payee ", amount%7)), amount))

@@ -71,8 +71,12 @@ func (cfg Config) validate() error {
 		return fmt.Errorf("the highest price must be between the lowest and %d micro-lamports", uint64(maxPriceAllowed))
 	case cfg.MaxPayments < 1 || cfg.MaxPayments > maxTransfers:
 		return fmt.Errorf("payments of one transaction must be between 1 and %d", maxTransfers)
-	case cfg.MaxPending < 1 || cfg.ReorgDepth < 0 || cfg.Pace < 0:
-		return errors.New("a limit is negative")
+	case cfg.MaxPending < 1:
+		return fmt.Errorf("%d pending transactions are allowed, want at least 1", cfg.MaxPending)
+	case cfg.ReorgDepth < 0:
+		return fmt.Errorf("the depth %d of reorgs is negative", cfg.ReorgDepth)
+	case cfg.Pace < 0:
+		return fmt.Errorf("the pace %v is negative", cfg.Pace)
 	}
 	if cfg.Genesis != "" {
 		if _, err := parseKey(cfg.Genesis); err != nil {

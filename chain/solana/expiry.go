@@ -32,13 +32,13 @@ func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID str
 		return false, fmt.Errorf("%w: its id or its last block height differs from the unsigned transaction's",
 			errUnsigned)
 	}
-	dead, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (bool, error) {
+	expired, err := rpc.Anywhere(ctx, c.nodes.Client, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return (&node{s, &c.manner}).expired(ctx, e, m.blockhash, sig)
 	}, func(err error) bool { return errors.Is(err, errHistory) })
 	if errors.Is(err, rpc.ErrLacks) {
 		err = fmt.Errorf("%w: %w", chain.ErrPruned, err)
 	}
-	return dead, err
+	return expired, err
 }
 
 // errHistory means that a node has deleted a block that may contain a transaction, or keeps no transactions.
@@ -215,8 +215,8 @@ func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID str
 	case !errors.Is(err, rpc.ErrLacks):
 		return chain.Outcome{}, fmt.Errorf("outcome of %s: %w", txID, err)
 	}
-	dead, err := c.Expired(ctx, unsigned, txID)
-	return chain.Outcome{Expired: dead}, err
+	expired, err := c.Expired(ctx, unsigned, txID)
+	return chain.Outcome{Expired: expired}, err
 }
 
 // keepsNone reports whether a node says that it keeps no transactions.

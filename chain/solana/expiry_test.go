@@ -128,13 +128,13 @@ func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 			}
 			return object{"value": valid}, nil
 		})
-		if dead, err := c.Expired(t.Context(), unsigned, tx.TxID); dead || err != nil {
-			t.Fatalf("before its last block height: %v, %v", dead, err)
+		if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); expired || err != nil {
+			t.Fatalf("before its last block height: %v, %v", expired, err)
 		}
 		f.add(103 + lifetime)
-		dead, err := c.Expired(t.Context(), unsigned, tx.TxID)
-		if dead != (valid == false) || (err == nil) != (valid == false) {
-			t.Fatalf("a node that says %v: %v, %v", valid, dead, err)
+		expired, err := c.Expired(t.Context(), unsigned, tx.TxID)
+		if expired != (valid == false) || (err == nil) != (valid == false) {
+			t.Fatalf("a node that says %v: %v, %v", valid, expired, err)
 		}
 	}
 }

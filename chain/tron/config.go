@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/ethrules"
 )
 
 // The genesis blocks of the public networks.
@@ -19,10 +20,7 @@ const (
 
 // Token is a TRC-20 contract whose Transfer events are credited. Decimals are fixed here and compared with the
 // contract.
-type Token struct {
-	Contract string
-	Decimals int
-}
+type Token = ethrules.Token
 
 // Config configures one network. The zero value is a private network without tokens; Mainnet returns a complete
 // configuration.

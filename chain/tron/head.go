@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/ethrules"
 	"github.com/bursar/bursar/chain/rpc"
 )
 
@@ -65,21 +66,15 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 
 // Find returns the canonical block that contains a transaction, or chain.ErrNoBlock, also for a text that is not a
 // transaction id.
-func (c *Chain) Find(ctx context.Context, txID string) (_ chain.BlockRef, err error) {
-	defer chain.Wrap(&err, "find %.80q", txID)
-	id, err := parseHash(txID)
-	if err != nil {
-		return chain.BlockRef{}, chain.ErrNoBlock
-	}
-	s, err := c.nodes.Pin(ctx)
-	if err != nil {
-		return chain.BlockRef{}, err
-	}
-	found, err := find(ctx, s, full, id)
-	if err != nil {
-		return chain.BlockRef{}, err
-	}
-	return found.ref(), nil
+func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+	return ethrules.Find(ctx, c.nodes, txID, parseHash,
+		func(ctx context.Context, s *rpc.Session, id hash) (chain.BlockRef, error) {
+			found, err := find(ctx, s, full, id)
+			if err != nil {
+				return chain.BlockRef{}, err
+			}
+			return found.ref(), nil
+		})
 }
 
 // executed is the answer to a request for one execution.

@@ -12,7 +12,7 @@ import (
 )
 
 // coldExpiry is how long a payment from a cold wallet can be signed and included: an hour less than java-tron takes
-// (Constant.MAXIMUM_TIME_UNTIL_EXPIRATION), so that a node that lags takes it too.
+// (Constant.MAXIMUM_TIME_UNTIL_EXPIRATION), so that a node that lags accepts it too.
 const coldExpiry = 23 * time.Hour
 
 // BuildCold builds a payment that expires by itself. An account has no sequence: nothing else uses it up, and so

@@ -125,7 +125,7 @@ func (s *session) showPolicy(text, before string) error {
 	if next.Previous != approval.HashOf(old) {
 		return fmt.Errorf("%s is not the version before: it has %s, want %s", before, approval.HashOf(old), next.Previous)
 	}
-	policy, err := roster.Read(old) // whatever is demanded of new ones today
+	policy, err := roster.Read(old) // without the checks that only new policies must pass
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *session) showPolicy(text, before string) error {
 // textFlags are what every text needs that is not an approval.
 type textFlags struct {
 	Instance string        `required:"" help:"Instance of the signer's state, as bursar signer status shows it."`
-	For      time.Duration `default:"8h" help:"How long the signer takes it, at most 24h."`
+	For      time.Duration `default:"8h" help:"How long the signer accepts the text, at most 24h."`
 }
 
 func (f textFlags) times(s *session) (created, expires time.Time) {

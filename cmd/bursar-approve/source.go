@@ -84,7 +84,7 @@ func (s *session) read(ctx context.Context, source string) (l listed, err error)
 func (s *session) request(ctx context.Context, method, url string, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the URL of the service: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if s.PasswordFile != "" {
@@ -113,9 +113,9 @@ func (s *session) request(ctx context.Context, method, url string, body []byte) 
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxList+1))
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("read the answer of %s: %w", r.URL.Redacted(), err)
 	case len(text) > maxList:
-		return nil, errors.New("the answer is too long")
+		return nil, fmt.Errorf("the answer of %s exceeds %d MiB", r.URL.Redacted(), maxList>>20)
 	case answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusNoContent:
 		return nil, fmt.Errorf("HTTP %d: %s", answer.StatusCode, quoted(string(bytes.TrimSpace(text))))
 	}
@@ -134,7 +134,7 @@ func (s *session) deliver(ctx context.Context, source, file, text, signature str
 		if err := os.WriteFile(file, []byte(text+signature), 0o600); err != nil {
 			return fmt.Errorf("write the approval: %w", err)
 		}
-		s.say("Written to %s: `bursar approval add %s` on the service's machine takes it.", file, file)
+		s.say("Written to %s: `bursar approval add %s` on the service's machine reads it.", file, file)
 		return nil
 	}
 	body, err := json.Marshal(signedText{text, signature})

@@ -54,7 +54,7 @@ func TestAnAccountIsNamedByItsName(t *testing.T) {
 	d.fails(exitFailed, treasury.Account.String(), "destination", "list", "--account", "treasury")
 	d.ok("operator", "invite", "Ada", "--role", "support", "--account", "shop")
 	if people := d.ok("operator", "list"); !strings.Contains(people, shop.AccountID.String()) {
-		t.Errorf("the people are\n%s\nwant one held to %s", people, shop.AccountID)
+		t.Errorf("the people are\n%s\nwant one restricted to %s", people, shop.AccountID)
 	}
 	if acts := d.ok("audit", "acts", "list"); !strings.Contains(acts, "key create "+shop.AccountID.String()) {
 		t.Errorf("the acts are\n%s\nwant the account's ID in them", acts)

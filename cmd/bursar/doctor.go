@@ -257,15 +257,15 @@ func (e *healthCheck) seed(ctx context.Context) bool {
 	if !e.watchOnly(ctx, keys) {
 		return true
 	}
-	if signs, apart := keys.(interface{ Frozen() (string, error) }); apart {
+	if signs, remote := keys.(interface{ Frozen() (string, error) }); remote {
 		if why, err := signs.Frozen(); why != "" || err != nil {
 			e.advise(who, resultFailed, "investigate, then `bursar signer thaw` on the signer's machine", "%s", why)
 			return true
 		}
 	}
-	if has, apart := keys.(interface {
+	if has, remote := keys.(interface {
 		Policy(ctx context.Context) (signer.PolicyText, error)
-	}); apart {
+	}); remote {
 		if p, err := has.Policy(ctx); p.Lost != "" || err != nil {
 			e.advise(who, resultFailed, "apply the policy again: see A lost policy in docs/operations/approvals.md", "%s",
 				cmp.Or(p.Lost, fmt.Sprint(err)))

@@ -18,10 +18,10 @@ func (e *healthCheck) watchOnly(ctx context.Context, keys service.Keys) (reachab
 	if e.cfg.Signer.WatchOnly == "" {
 		return true
 	}
-	signs, apart := keys.(interface {
+	signs, remote := keys.(interface {
 		Meet(ctx context.Context) error
 	})
-	if !apart {
+	if !remote {
 		e.advise(watchOnlyCheck, resultWarning, "set signer.address once withdrawals are to be paid",
 			"fingerprint %s; there is no signer: withdrawals, refunds and sweeps wait", keys.Fingerprint())
 		return false

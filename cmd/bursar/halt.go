@@ -187,7 +187,7 @@ func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) erro
 
 // haltSigner notifies a remote signer directly, so that it need not wait up to half a second for a replica to do so.
 func (c *call) haltSigner(ctx context.Context, cfg config.Config, db *store.DB) {
-	if apart, err := service.NotifySigner(ctx, cfg, db); apart && err != nil {
+	if remote, err := service.NotifySigner(ctx, cfg, db); remote && err != nil {
 		c.Note("The signer could not be notified immediately: %v. Every running replica notifies it as soon as it answers.",
 			err)
 	}

@@ -58,7 +58,7 @@ type commands struct {
 	Currency     currencyCommands     `cmd:"" help:"Halt and resume payments of a currency."`
 	Halt         haltCommands         `cmd:"" help:"Stop every payment immediately, and show what is halted."`
 	Resume       resumeCommand        `cmd:"" help:"Resume payments after a halt of everything."`
-	Find         findCommand          `cmd:"" help:"Say what has an ID, hash, address, reference or amount, and where its money is."`
+	Find         findCommand          `cmd:"" help:"Find objects by ID, hash, address, reference or amount, and show where the money is."`
 	Deposit      depositCommands      `cmd:"" help:"List deposits, and show where their money is."`
 	Wallet       walletCommands       `cmd:"" help:"List and show wallets."`
 	Charge       chargeCommands       `cmd:"" help:"Make, list, show, resolve and refund charges."`

@@ -79,7 +79,7 @@ func unknownPerson(err error, name string) error {
 type operatorInviteCommand struct {
 	Name     string      `arg:"" help:"Name of the person."`
 	Roles    []string    `name:"role" placeholder:"ROLE" help:"Role of a new person: viewer, auditor, support, operator, approver or admin; may be repeated."`
-	Accounts []bursar.ID `name:"account" type:"account" placeholder:"ACCOUNT" help:"Account that a new person is held to; may be repeated. Default: all accounts."`
+	Accounts []bursar.ID `name:"account" type:"account" placeholder:"ACCOUNT" help:"Account to which a new person is restricted; may be repeated. Default: all accounts."`
 	Reason   string      `placeholder:"TEXT" help:"Reason, for the record."`
 	acting
 }
@@ -168,7 +168,7 @@ func (cmd *operatorListCommand) Run(ctx context.Context, c *call) error {
 type operatorRolesCommand struct {
 	Name     string      `arg:"" help:"Name of the person."`
 	Roles    []string    `name:"role" required:"" placeholder:"ROLE" help:"Role that the person has from then on; may be repeated."`
-	Accounts []bursar.ID `name:"account" type:"account" placeholder:"ACCOUNT" help:"Account that the person is held to; may be repeated. Default: all accounts."`
+	Accounts []bursar.ID `name:"account" type:"account" placeholder:"ACCOUNT" help:"Account to which the person is restricted; may be repeated. Default: all accounts."`
 	Reason   string      `required:"" placeholder:"TEXT" help:"Reason, for the record."`
 	acting
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -202,25 +201,7 @@ func (cmd *recoveryReleaseCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer db.Close()
-	err = db.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Chains().Lock(ctx, cmd.Chain); err != nil {
-			return err
-		}
-		r, err := tx.Recoveries().Get(ctx, cmd.Chain)
-		if err != nil {
-			return err
-		}
-		unclear, err := tx.ExternalSpends().AnyUnclear(ctx, cmd.Chain)
-		if err == nil && unclear {
-			err = errors.New("payments are unclear: explain them with `bursar recovery adopt` first, see `bursar recovery " +
-				"status`")
-		}
-		if err != nil {
-			return err
-		}
-		r.Released = true
-		return tx.Recoveries().Set(ctx, r)
-	})
+	err = db.Do(ctx, func(tx *store.Tx) error { return recovery.Release(ctx, tx, cmd.Chain) })
 	if err != nil {
 		return named(err, "chain %s is not recovering", cmd.Chain)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bursar/bursar/durable"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer/command"
 	"github.com/bursar/bursar/signer/proof"
@@ -197,9 +198,5 @@ func noteSeen(path string, seen proof.Seen) error {
 	if err != nil {
 		return fmt.Errorf("note what is cosigned: %w", errors.Join(err, os.Remove(file.Name())))
 	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("note what is cosigned: %w", err)
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return durable.SyncFolder(filepath.Dir(path))
 }

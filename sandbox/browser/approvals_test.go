@@ -82,8 +82,8 @@ func (p *payer) approvesForSigner(t *testing.T, o *consoleFixture, token webauth
 	order, err := approval.ParseOrder(waiting.Orders[0].Text)
 	o.Must(err)
 	made := waiting.Orders[0].Approvals[0]
-	votes, problems := policy.Approvals(order, []roster.Signed{{Text: made.Text, Signature: made.Signature}}, o.DB.Now())
-	if len(votes) != 1 || votes[0].Person != "ada" || votes[0].With != roster.KeyPasskey || votes[0].Counter == 0 {
-		t.Errorf("got %+v, %v, want the approval of ada, by a passkey that counts", votes, problems)
+	said, problems := policy.Approvals(order, []roster.Signed{{Text: made.Text, Signature: made.Signature}}, o.DB.Now())
+	if len(said) != 1 || said[0].Person != "ada" || said[0].With != roster.KeyPasskey || said[0].Counter == 0 {
+		t.Errorf("got %+v, %v, want the approval of ada, by a passkey that counts", said, problems)
 	}
 }

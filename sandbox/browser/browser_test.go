@@ -28,8 +28,8 @@ func TestPayersInABrowser(t *testing.T) {
 	p.acts(t)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.foreign) > 0 {
-		t.Errorf("the browser asked %v, want no other host", p.foreign)
+	if len(p.otherHosts) > 0 {
+		t.Errorf("the browser asked %v, want no other host", p.otherHosts)
 	}
 }
 

@@ -41,8 +41,8 @@ type payer struct {
 
 	program string // the browser
 
-	mu      sync.Mutex
-	foreign []string // requests to other hosts
+	mu         sync.Mutex
+	otherHosts []string // requests to other hosts
 }
 
 func newPayer(t *testing.T) *payer {
@@ -118,7 +118,7 @@ func (p *payer) open(program, script string) {
 		if is && !strings.HasPrefix(sent.Request.URL, p.url+"/") && !strings.HasPrefix(sent.Request.URL, "data:") {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.foreign = append(p.foreign, sent.Request.URL)
+			p.otherHosts = append(p.otherHosts, sent.Request.URL)
 		}
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ func TestACustomerInABrowser(t *testing.T) {
 	p.buysWithoutScripts()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	elsewhere := slices.DeleteFunc(p.foreign, func(url string) bool { return strings.HasPrefix(url, api+"/") })
+	elsewhere := slices.DeleteFunc(p.otherHosts, func(url string) bool { return strings.HasPrefix(url, api+"/") })
 	if len(elsewhere) > 0 {
 		t.Errorf("the browser asked %v, want the shop at %s and the payer's page at %s alone", elsewhere, p.url, api)
 	}
@@ -113,7 +113,7 @@ func (p *payer) buys() (order string) {
 	p.do(chromedp.Click(chromedp.CSS(".shelf li:first-child button:not(.quiet)")),
 		chromedp.WaitReady(chromedp.CSS("form.payer")))
 	p.allowed("the order")
-	p.isTold("Mug with a fish", "Waits for your payment.")
+	p.showsInMain("Mug with a fish", "Waits for your payment.")
 	return result(p, chromedp.Location())
 }
 
@@ -121,10 +121,10 @@ func (p *payer) buys() (order string) {
 func (p *payer) choosesXRP() {
 	p.Helper()
 	p.until("choose")
-	p.isTold("Mug with a fish", "12.5")
+	p.showsInMain("Mug with a fish", "12.5")
 	p.do(chromedp.Click(chromedp.CSS(`form:has(input[value="XRP"]) button.option, a.option[href*="currency=XRP"]`)))
 	p.until("waiting")
-	p.isTold("XRP", "Time left")
+	p.showsInMain("XRP", "Time left")
 }
 
 // paysByTheButton has the sandbox pay the order that is open, and waits until the shop says that it is paid.
@@ -133,7 +133,7 @@ func (p *payer) paysByTheButton() {
 	p.do(chromedp.SetValue(chromedp.CSS("select[name=currency]"), "XRP"),
 		chromedp.Click(chromedp.CSS(`input[value="exact"]`)), chromedp.Click(chromedp.CSS("form.payer button")),
 		chromedp.WaitReady(chromedp.CSS("p.status[data-status=paid]")))
-	p.isTold("Mug with a fish", "€12.50", "Paid. It is on its way.")
+	p.showsInMain("Mug with a fish", "€12.50", "Paid. It is on its way.")
 }
 
 // returns goes back from the payer's page to the shop.
@@ -143,11 +143,11 @@ func (p *payer) returns(order string) {
 	if at := result(p, chromedp.Location()); at != order {
 		p.Errorf("the payer's page leads back to %s, want the order at %s", at, order)
 	}
-	p.isTold("Paid. It is on its way.")
+	p.showsInMain("Paid. It is on its way.")
 }
 
-// isTold looks for texts in the page that is open.
-func (p *payer) isTold(wanted ...string) {
+// showsInMain looks for texts in the page that is open.
+func (p *payer) showsInMain(wanted ...string) {
 	p.Helper()
 	text := eval[string](p, "document.querySelector('main').innerText") // at once: the page replaces what it holds
 	for _, want := range wanted {

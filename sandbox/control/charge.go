@@ -162,7 +162,7 @@ func (s *Server) paymentOf(request payCharge, option client.ChargeOption) (charg
 	return p, err
 }
 
-// tagged is the address of an option with its tag, as POST /pay takes it.
+// tagged is the address of an option with its tag, as POST /pay accepts it.
 func tagged(o client.ChargeOption) string {
 	if o.Tag == "" || strings.Contains(o.Address, ":") {
 		return o.Address

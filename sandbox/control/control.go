@@ -1,4 +1,4 @@
-// Package control is the sandbox's remote control: JSON over HTTP, with which a test or a person plays the outside
+// Package control serves the sandbox's remote control: JSON over HTTP, with which a test or a person plays the outside
 // world.
 //
 // It owns the paths, their parameters and their answers. The balances that it reports are the chains'; of the service

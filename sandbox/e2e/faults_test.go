@@ -7,23 +7,22 @@ import (
 	"sync"
 )
 
-// troubles are the ways in which a node fails.
-var troubles = []string{"down", "behind", "errors", "slow", "spent"}
+// faultKinds are the ways in which a node fails.
+var faultKinds = []string{"down", "behind", "errors", "slow", "spent"}
 
 // faultyNode is a network whose node has a fault.
 type faultyNode struct {
 	*network
-	trouble       string
+	fault         string
 	asked, failed *big.Rat // calls of the service before the fault
 }
 
 // faults gives every node a different fault at a time, and each fault in turn, while payments and withdrawals are in
-// progress. On PostgreSQL, which nodes and their faults do not know of, every fault happens once, each to another node.
-// Addresses are created all the same, no deposit is recorded that a node cannot know, and at the end
-// everything arrives.
+// progress. Node faults do not depend on the database, so on PostgreSQL every fault happens once, each to another node.
+// Addresses are created all the same, no deposit is recorded that a node cannot know, and at last everything arrives.
 func (w *harness) faults() {
 	var requests []*withdrawalRequest
-	rounds := len(troubles)
+	rounds := len(faultKinds)
 	if w.database != "" {
 		rounds = 1
 	}
@@ -34,7 +33,7 @@ func (w *harness) faults() {
 		}
 		var faulty []*faultyNode
 		for i, n := range w.networks() {
-			faulty = append(faulty, w.startFault(n, troubles[(i+round)%len(troubles)]))
+			faulty = append(faulty, w.startFault(n, faultKinds[(i+round)%len(faultKinds)]))
 		}
 		var brought []receipt
 		for _, c := range w.currencies {
@@ -46,7 +45,7 @@ func (w *harness) faults() {
 		group.Go(func() { refused = placeAll(during, func() {}, (*withdrawalRequest).insist) })
 		for _, p := range faulty {
 			w.eventually(fmt.Sprintf("the service runs into the node of %s with fault "+
-				"%s", p.chain, p.trouble), func() error {
+				"%s", p.chain, p.fault), func() error {
 				return w.endFault(p, brought)
 			})
 		}
@@ -58,18 +57,18 @@ func (w *harness) faults() {
 	w.paid(requests)
 }
 
-func (w *harness) startFault(n *network, trouble string) *faultyNode {
+func (w *harness) startFault(n *network, fault string) *faultyNode {
 	w.t.Helper()
-	p := &faultyNode{network: n, trouble: trouble}
+	p := &faultyNode{network: n, fault: fault}
 	p.asked, p.failed = w.calls(n)
-	w.trouble(p, 3600)
+	w.setFault(p, 3600)
 	return p
 }
 
-func (w *harness) trouble(p *faultyNode, seconds int) {
+func (w *harness) setFault(p *faultyNode, seconds int) {
 	w.t.Helper()
 	w.must(w.sandbox.ask(http.MethodPost, "/fault",
-		map[string]any{"chain": p.chain, "kind": p.trouble, "seconds": seconds}, nil))
+		map[string]any{"chain": p.chain, "kind": p.fault, "seconds": seconds}, nil))
 }
 
 // calls is the number of calls of the service to a network's node, and of those that failed.
@@ -94,7 +93,7 @@ func (w *harness) endFault(p *faultyNode, brought []receipt) error {
 	asked.Sub(asked, p.asked)
 	failed.Sub(failed, p.failed)
 	met := failed.Sign() > 0
-	switch p.trouble {
+	switch p.fault {
 	case "behind":
 		met = asked.Cmp(big.NewRat(enough, 1)) > 0
 	case "slow":
@@ -104,13 +103,13 @@ func (w *harness) endFault(p *faultyNode, brought []receipt) error {
 		return fmt.Errorf("%s calls, %s of them failed", asked.RatString(), failed.RatString())
 	}
 	for _, r := range brought {
-		if r.network != p.network || p.trouble == "slow" {
+		if r.network != p.network || p.fault == "slow" {
 			continue
 		}
 		if err := r.is(""); err != nil {
-			w.t.Errorf("the node of %s with fault %s reported a payment: %v", p.chain, p.trouble, err)
+			w.t.Errorf("the node of %s with fault %s reported a payment: %v", p.chain, p.fault, err)
 		}
 	}
-	w.trouble(p, 0)
+	w.setFault(p, 0)
 	return nil
 }

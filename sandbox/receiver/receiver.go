@@ -1,5 +1,5 @@
-// Package receiver is a webhook receiver that keeps what it is sent, so that a client can be tested without a
-// receiver of its own.
+// Package receiver receives webhooks and keeps what it is sent, so that a client can be tested without a receiver of
+// its own.
 //
 // It owns a loopback listener and a bounded memory of deliveries. It never checks a signature: readers of the
 // deliveries do that, over the very bytes that were received. Its invariants: a delivery is kept before it is
@@ -26,8 +26,8 @@ const (
 	maxBytes = 64 << 20 // bytes of all deliveries that are kept
 )
 
-// Own is a loopback address for the receiver alone, so that its deliveries can be told from those to other receivers on
-// this machine.
+// Own is a loopback address for the receiver alone, so that its deliveries can be distinguished from those to other
+// receivers on this machine.
 const Own = "127.0.0.2:0"
 
 // Delivery is one received request.

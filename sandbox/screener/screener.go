@@ -1,4 +1,5 @@
-// Package screener is a screening service for the sandbox: it passes everything until it is set to do otherwise.
+// Package screener plays a screening service for the sandbox: it passes everything until it is set to do otherwise, and
+// never asks anyone.
 //
 // It owns a loopback listener and what it says of which address. Its key is published here: it protects nothing. Its
 // invariants: it answers a text only if it can read it; what it is set to stays until it is set again or the sandbox

@@ -1,4 +1,4 @@
-// Package shop is a demo shop: it sells a few things for a price, by charges of the service, as a real shop would.
+// Package shop plays a demo shop: it sells a few things for a price, by charges of the service, as a real shop would.
 //
 // It owns its orders, which it keeps in memory, and its pages. It never believes a browser that something is paid: an
 // order changes by a webhook whose signature is right, or by asking the service. Its invariants: an order has one

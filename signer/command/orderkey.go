@@ -37,8 +37,8 @@ func (signerOrderKeyAddCommand) Help() string {
 	return "From an account's first key on, the signer signs no withdrawal of the account that none of its keys has " +
 		"signed, whatever the service says; that does not end when its keys are revoked. A later key counts after " +
 		"withdrawals.destination_hold. Where people signed a policy, its authors sign keys too: `bursar-approve " +
-		"order-key`, `bursar-approve sign`, then `bursar signer apply`. Tell the service first: `bursar account order-key " +
-		"add`.\n\nExample:\n\n" +
+		"order-key`, `bursar-approve sign`, then `bursar signer apply`. Add it to the service first: `bursar account " +
+		"order-key add`.\n\nExample:\n\n" +
 		"    bursar signer order-key add 0193a6a0-0000-7000-8000-000000000000 shop.pem --name shop"
 }
 

@@ -59,7 +59,7 @@ func (c *Call) begin(cfg config.Config, cold bool) (memory.Init, error) {
 }
 
 type signerBeginAgainCommand struct {
-	Unused         bool `help:"The limits begin unused, because you know what was signed, and that nobody else had a hand in it."`
+	Unused         bool `help:"Start with unused limits: confirm that you know all that was signed and that nobody else used the keys."`
 	WithoutCounter bool `help:"Bind the state to no counter any more, because its TPM is lost or was cleared."`
 	Begin
 	Confirmed

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/durable"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
 	"github.com/bursar/bursar/signer/people"
@@ -56,11 +57,7 @@ func writeDurably(path string, content []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return durable.SyncFolder(filepath.Dir(path))
 }
 
 // NotedPolicy reads beside the seed which policy was in force; its Version is 0 where none was. A file that cannot be

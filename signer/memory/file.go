@@ -15,6 +15,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/bursar/bursar/durable"
 )
 
 // File is a memory in an SQLite file. Every commit is synced to the disk.
@@ -76,7 +78,7 @@ func Create(ctx context.Context, path string, begin Init) (err error) {
 	if err != nil {
 		return fmt.Errorf("create the signer's state file: %w", err)
 	}
-	return syncFolder(filepath.Dir(path))
+	return durable.SyncFolder(filepath.Dir(path))
 }
 
 const lockSuffix = ".lock"
@@ -285,16 +287,4 @@ func stateOf(ctx context.Context, k Keeper) (s State, err error) {
 		return err
 	})
 	return s, err
-}
-
-// syncFolder makes a new file's name durable.
-func syncFolder(folder string) error {
-	dir, err := os.Open(folder)
-	if err != nil {
-		return fmt.Errorf("sync the folder of the signer's state file: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("sync the folder of the signer's state file: %w", err)
-	}
-	return nil
 }

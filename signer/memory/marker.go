@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/bursar/bursar/durable"
 )
 
 // marker is the content of a marker file. People read it; that the file is there is what freezes.
@@ -31,7 +33,7 @@ func mark(path string, f Freeze) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) // a full disk may still take a name
 	if err == nil {
 		now := time.Now() // where there is one of an earlier freeze, this is a later one: see markOf
-		err = errors.Join(os.Chtimes(path, now, now), file.Sync(), file.Close(), syncFolder(filepath.Dir(path)))
+		err = errors.Join(os.Chtimes(path, now, now), file.Sync(), file.Close(), durable.SyncFolder(filepath.Dir(path)))
 	}
 	if err != nil {
 		return fmt.Errorf("freeze: make the marker file: %w", err)
@@ -55,7 +57,7 @@ func replace(path string, text []byte) error {
 	if err := errors.Join(file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return syncFolder(folder)
+	return durable.SyncFolder(folder)
 }
 
 // asideSuffix is that of a marker which a thaw looks at. It freezes too: after a crash it is all that is left of it.
@@ -132,7 +134,7 @@ func unmark(path, mark string) error {
 	if err := os.Remove(aside); err != nil {
 		return fmt.Errorf("thaw: %w", err)
 	}
-	return syncFolder(filepath.Dir(path))
+	return durable.SyncFolder(filepath.Dir(path))
 }
 
 // gather puts back the marker that a thaw put aside and that a crash left there. Where another one was made since, that
@@ -154,5 +156,5 @@ func gather(path string, enter func(f Freeze) error) error {
 	if err := os.Remove(aside); err != nil {
 		return fmt.Errorf("thaw: %w", err)
 	}
-	return syncFolder(filepath.Dir(path))
+	return durable.SyncFolder(filepath.Dir(path))
 }

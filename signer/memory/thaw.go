@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/bursar/bursar/durable"
 )
 
 // Thaws is the part of a transaction about thaws that wait. An export has none of it: a thaw allows.
@@ -257,6 +259,6 @@ func (f *File) finishThaw(ctx context.Context) error {
 		if markOf(path) == thawed {
 			return unmark(path, thawed)
 		}
-		return syncFolder(filepath.Dir(path))
+		return durable.SyncFolder(filepath.Dir(path))
 	})
 }

@@ -21,8 +21,8 @@ type approvers struct {
 }
 
 // rule returns an allow by its ID.
-func (j *evaluating) rule(id string) roster.Rule {
-	for _, r := range j.policy.Rules {
+func (e *evaluating) rule(id string) roster.Rule {
+	for _, r := range e.policy.Rules {
 		if r.ID == id && !r.Deny {
 			return r
 		}
@@ -31,7 +31,7 @@ func (j *evaluating) rule(id string) roster.Rule {
 }
 
 // refused returns the refusal of an order, with the reasons why approvals of it do not count.
-func (j *evaluating) refused(
+func (e *evaluating) refused(
 	o approval.Order, a roster.Answer, digest memory.Digest, payment int64, by approvers, problems []error,
 ) error {
 	r := &Refusal{Rule: Rule(a.Lacks), Detail: fmt.Sprintf("order %s: %s", o.ID, a.Detail)}
@@ -44,21 +44,21 @@ func (j *evaluating) refused(
 		}
 	}
 	for _, id := range a.Holds {
-		rule := j.rule(id)
-		r.Holds = append(r.Holds, Held{digest, j.heldAs(id, payment), rule.Counted(by.yes[rule.Role], by.with)})
+		rule := e.rule(id)
+		r.Holds = append(r.Holds, Held{digest, e.heldAs(id, payment), rule.Counted(by.yes[rule.Role], by.with)})
 	}
 	return r
 }
 
 // heldAs names a rule of this version as it is tightened, and a payment: another version may demand other people, those
 // whose approvals began the hold may be gone, and each payment of an order has a hold of its own.
-func (j *evaluating) heldAs(rule string, payment int64) string {
-	return fmt.Sprintf("%s/%s/%d", j.policy.By(), rule, payment)
+func (e *evaluating) heldAs(rule string, payment int64) string {
+	return fmt.Sprintf("%s/%s/%d", e.policy.By(), rule, payment)
 }
 
 // listed reports whether an order pays a destination that was signed and whose waiting period is over.
-func (j *evaluating) listed(ctx context.Context, o approval.Order) (bool, error) {
-	list, err := j.tx.Destinations(ctx, o.Chain, o.To.Base)
+func (e *evaluating) listed(ctx context.Context, o approval.Order) (bool, error) {
+	list, err := e.tx.Destinations(ctx, o.Chain, o.To.Base)
 	if err != nil {
 		return false, err
 	}
@@ -67,7 +67,7 @@ func (j *evaluating) listed(ctx context.Context, o approval.Order) (bool, error)
 		if err != nil {
 			return false, err
 		}
-		if d.Covers(o) && !j.Now.Before(one.From) && j.Now.Before(one.Until) {
+		if d.Covers(o) && !e.Now.Before(one.From) && e.Now.Before(one.Until) {
 			return true, nil
 		}
 	}
@@ -75,12 +75,12 @@ func (j *evaluating) listed(ctx context.Context, o approval.Order) (bool, error)
 }
 
 // own evaluates a transfer between our own addresses.
-func (j *evaluating) own(ctx context.Context, g *Grants) error {
-	p, digest := j.Request.Payments[0], j.ownDigest()
-	if again, err := j.again(ctx, digest); err != nil || again {
+func (e *evaluating) own(ctx context.Context, g *Grants) error {
+	p, digest := e.Request.Payments[0], e.ownDigest()
+	if again, err := e.again(ctx, digest); err != nil || again {
 		return err
 	}
-	a, err := j.ask(ctx, digest, 0, bursar.ID{}, roster.Question{Kind: string(j.Request.Kind), Chain: j.Chain,
+	a, err := e.ask(ctx, digest, 0, bursar.ID{}, roster.Question{Kind: string(e.Request.Kind), Chain: e.Chain,
 		Contract: p.Contract, To: p.Address, Units: p.Amount})
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (j *evaluating) own(ctx context.Context, g *Grants) error {
 	if !a.Allowed {
 		return refuse(Rule(a.Lacks), "%s", a.Detail)
 	}
-	g.List = append(g.List, Granted{Order: digest, ID: j.Request.ID, Rule: a.Rule, Worth: a.Worth})
+	g.List = append(g.List, Granted{Order: digest, ID: e.Request.ID, Rule: a.Rule, Worth: a.Worth})
 	return nil
 }
 
@@ -113,22 +113,22 @@ func Moved(ctx context.Context, tx memory.Tx, q Question, o CompromiseOrder) (g 
 
 // ask evaluates the policy with what the state remembers, and counts what it allows. account is whose order it is,
 // where a client said so.
-func (j *evaluating) ask(
+func (e *evaluating) ask(
 	ctx context.Context, digest memory.Digest, payment int64, account bursar.ID, q roster.Question,
 ) (a roster.Answer, err error) {
-	q.Now, q.Fee, q.Ordered = j.Now, j.fee, !account.IsZero()
+	q.Now, q.Fee, q.Ordered = e.Now, e.fee, !account.IsZero()
 	q.Since = func(rule string) time.Time {
-		since, failed := j.tx.HeldSince(ctx, digest, j.heldAs(rule, payment))
+		since, failed := e.tx.HeldSince(ctx, digest, e.heldAs(rule, payment))
 		err = errors.Join(err, failed)
 		return since
 	}
 	q.Used = func(measure roster.Measure, rule string, from time.Time) bursar.Amount {
-		used, failed := j.used(ctx, measure, ofRule{rule, account}, from, j.cost)
+		used, failed := e.used(ctx, measure, ofRule{rule, account}, from, e.cost)
 		err = errors.Join(err, failed)
 		return used
 	}
-	if a = j.policy.Evaluate(q); a.Allowed && err == nil {
-		j.add(ofRule{a.Rule, account}, sums{a.Worth, 1, j.cost})
+	if a = e.policy.Evaluate(q); a.Allowed && err == nil {
+		e.add(ofRule{a.Rule, account}, sums{a.Worth, 1, e.cost})
 	}
 	return a, err
 }

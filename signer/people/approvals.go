@@ -17,7 +17,7 @@ import (
 // approvals returns every rejection of the order and every unused approval of this payment, and the latest decision of
 // each person among these. It prevents an attack in which a compromised service presents a different part of the
 // approvals for each transaction.
-func (j *evaluating) approvals(
+func (e *evaluating) approvals(
 	ctx context.Context, o approval.Order, evidence chain.Order, payment int64,
 ) (verified, approvals []roster.VerifiedApproval, problems []error, err error) {
 	if len(evidence.Approvals) > MaxApprovals {
@@ -25,17 +25,17 @@ func (j *evaluating) approvals(
 			"order %s comes with %d approvals, and each person has one of a kind: at most %d are read",
 			o.ID, len(evidence.Approvals), MaxApprovals)
 	}
-	list, copied, err := j.genuine(ctx, o, evidence)
+	list, copied, err := e.genuine(ctx, o, evidence)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	all, problems := j.policy.Verified(o, list, j.Now)
+	all, problems := e.policy.Verified(o, list, e.Now)
 	if i := slices.IndexFunc(problems, func(err error) bool { return errors.Is(err, roster.ErrForged) }); i >= 0 {
 		return nil, nil, nil, refuse(RuleForged, "order %s: %v", o.ID, problems[i])
 	}
 	problems = append(problems, copied...)
 	for _, v := range all {
-		switch err := j.usable(ctx, v, payment); {
+		switch err := e.usable(ctx, v, payment); {
 		case errors.Is(err, ErrUsed):
 			problems = append(problems, err)
 		case err != nil:
@@ -47,21 +47,21 @@ func (j *evaluating) approvals(
 	approvals, overruled := roster.LatestDecisions(verified)
 	for _, v := range approvals {
 		if touches(v) {
-			j.touched = append(j.touched, touchOf(v))
+			e.touched = append(e.touched, touchOf(v))
 		}
 	}
 	return verified, approvals, append(problems, overruled...), nil
 }
 
 // usable refuses a yes to another payment of the order, or one that allowed another flow.
-func (j *evaluating) usable(ctx context.Context, v roster.VerifiedApproval, payment int64) error {
-	flow, found, err := j.tx.Nonce(ctx, v.Nonce.String())
+func (e *evaluating) usable(ctx context.Context, v roster.VerifiedApproval, payment int64) error {
+	flow, found, err := e.tx.Nonce(ctx, v.Nonce.String())
 	switch {
 	case err != nil:
 		return err
 	case v.Decision == approval.Yes && v.Payment != payment:
 		return fmt.Errorf("%w: the approval by %s, of payment %d of the order", ErrUsed, v.Person, v.Payment)
-	case found && (j.Flow == 0 || flow != j.Flow):
+	case found && (e.Flow == 0 || flow != e.Flow):
 		return fmt.Errorf("%w: the approval by %s, for another transaction", ErrUsed, v.Person)
 	}
 	return nil
@@ -72,10 +72,10 @@ func (j *evaluating) usable(ctx context.Context, v roster.VerifiedApproval, paym
 //
 // It prevents two attacks: a compromised service withholds a rejection, or shows it only until it has expired; or it
 // has a passkey sign an approval whose owner was shown something else.
-func (j *evaluating) denied(
+func (e *evaluating) denied(
 	ctx context.Context, o approval.Order, digest memory.Digest, verified []roster.VerifiedApproval,
 ) error {
-	before, err := j.tx.Denials(ctx, digest)
+	before, err := e.tx.Denials(ctx, digest)
 	if err != nil {
 		return err
 	}
@@ -93,9 +93,9 @@ func (j *evaluating) denied(
 	}
 	var names, how []string
 	for _, d := range said {
-		one, there := j.policy.Person(d.Person)
+		one, there := e.policy.Person(d.Person)
 		with := kindOf(d, one)
-		if !there || !j.Now.Before(one.Until) || roster.Lifted(d.Person, with, d.At, verified) {
+		if !there || !e.Now.Before(one.Until) || roster.Lifted(d.Person, with, d.At, verified) {
 			continue
 		}
 		names = append(names, d.Person)
@@ -124,20 +124,20 @@ func kindOf(d memory.Denial, one roster.Person) roster.KeyKind {
 }
 
 // share refuses payments of tokens that cost too much, by the policy's own prices.
-func (j *evaluating) share(orders []approval.Order) error {
-	if j.FeePercent == 0 || !j.SmallFee.Less(j.Fee) {
+func (e *evaluating) share(orders []approval.Order) error {
+	if e.FeePercent == 0 || !e.SmallFee.Less(e.Fee) {
 		return nil
 	}
-	fee, priced := j.policy.Worth(j.Chain, "", j.Fee)
+	fee, priced := e.policy.Worth(e.Chain, "", e.Fee)
 	total, tokens := new(big.Int), false
 	for _, o := range orders {
-		worth, known := j.policy.Worth(o.Chain, o.Contract, o.Units)
+		worth, known := e.policy.Worth(o.Chain, o.Contract, o.Units)
 		total.Add(total, worth.Big())
 		priced, tokens = priced && known, tokens || o.Contract != ""
 	}
-	total.Mul(total, new(big.Int).SetUint64(j.FeePercent))
+	total.Mul(total, new(big.Int).SetUint64(e.FeePercent))
 	if !priced || !tokens || total.Cmp(new(big.Int).Mul(fee.Big(), big.NewInt(100))) >= 0 {
 		return nil // what is paid in the native asset alone was compared before
 	}
-	return refuse(RuleShare, "it may cost %s, by the policy's prices more than %d%% of what it pays", j.Fee, j.FeePercent)
+	return refuse(RuleShare, "it may cost %s, by the policy's prices more than %d%% of what it pays", e.Fee, e.FeePercent)
 }

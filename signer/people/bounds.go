@@ -37,54 +37,54 @@ func shareOf(fee bursar.Amount, payments int) bursar.Amount {
 }
 
 // begin reads what the flow counts so far, and says what each payment costs.
-func (j *evaluating) begin(ctx context.Context) (err error) {
-	j.fee = shareOf(j.Fee, len(j.Request.Payments))
-	j.cost, _ = j.policy.Worth(j.Chain, "", j.fee)
-	if j.Flow != 0 {
-		j.before, err = j.tx.RuleFeesIn(ctx, j.Flow)
+func (e *evaluating) begin(ctx context.Context) (err error) {
+	e.fee = shareOf(e.Fee, len(e.Request.Payments))
+	e.cost, _ = e.policy.Worth(e.Chain, "", e.fee)
+	if e.Flow != 0 {
+		e.before, err = e.tx.RuleFeesIn(ctx, e.Flow)
 	}
 	return err
 }
 
 // again counts the share of an order that was allowed in this flow, and reports whether it was.
-func (j *evaluating) again(ctx context.Context, digest memory.Digest) (bool, error) {
-	if j.Flow == 0 {
+func (e *evaluating) again(ctx context.Context, digest memory.Digest) (bool, error) {
+	if e.Flow == 0 {
 		return false, nil
 	}
-	grant, found, err := j.tx.GrantIn(ctx, digest, j.Flow)
+	grant, found, err := e.tx.GrantIn(ctx, digest, e.Flow)
 	if err != nil || !found {
 		return false, err
 	}
 	of := ofRule{grant.Rule, grant.Account}
-	j.add(of, sums{cost: j.cost})
-	if !slices.Contains(j.replaced, of) {
-		j.replaced = append(j.replaced, of)
+	e.add(of, sums{cost: e.cost})
+	if !slices.Contains(e.replaced, of) {
+		e.replaced = append(e.replaced, of)
 	}
 	return true, nil
 }
 
-func (j *evaluating) add(of ofRule, more sums) {
-	now := j.sums[of]
-	j.sums[of] = sums{now.worth.AddCapped(more.worth), now.payments + more.payments, now.cost.AddCapped(more.cost)}
+func (e *evaluating) add(of ofRule, more sums) {
+	now := e.sums[of]
+	e.sums[of] = sums{now.worth.AddCapped(more.worth), now.payments + more.payments, now.cost.AddCapped(more.cost)}
 }
 
 // replacements refuses a transaction that costs more than one before it, where a rule that allowed its orders has no
 // room for that.
 //
 // The attack: anyone who controls the service has one payment replaced again and again, each time at a higher fee.
-func (j *evaluating) replacements(ctx context.Context) (err error) {
-	for _, of := range j.replaced {
-		more := j.sums[of].cost.SubOrZero(j.counted(of).Worth)
-		q := roster.Question{Chain: j.Chain, Fee: j.fee, Now: j.Now}
+func (e *evaluating) replacements(ctx context.Context) (err error) {
+	for _, of := range e.replaced {
+		more := e.sums[of].cost.SubOrZero(e.counted(of).Worth)
+		q := roster.Question{Chain: e.Chain, Fee: e.fee, Now: e.Now}
 		q.Used = func(measure roster.Measure, _ string, from time.Time) bursar.Amount {
-			used, failed := j.used(ctx, measure, of, from, bursar.Amount{})
+			used, failed := e.used(ctx, measure, of, from, bursar.Amount{})
 			err = errors.Join(err, failed)
 			if measure == roster.MeasurePayments || used == bursar.LargestAmount() {
 				return used
 			}
 			return used.SubOrZero(more)
 		}
-		a := j.policy.Replace(of.rule, q, more)
+		a := e.policy.Replace(of.rule, q, more)
 		if err != nil {
 			return err
 		}
@@ -96,8 +96,8 @@ func (j *evaluating) replacements(ctx context.Context) (err error) {
 }
 
 // counted returns what earlier transactions of the flow can cost, as far as it is of a rule and an account.
-func (j *evaluating) counted(of ofRule) memory.RuleFee {
-	for _, f := range j.before {
+func (e *evaluating) counted(of ofRule) memory.RuleFee {
+	for _, f := range e.before {
 		if f.Rule == of.rule && f.Account == of.account {
 			return f
 		}
@@ -107,9 +107,9 @@ func (j *evaluating) counted(of ofRule) memory.RuleFee {
 
 // costs returns what is to be remembered of what the transaction can cost. Of a flow the most counts, from when it was
 // signed on.
-func (j *evaluating) costs() (list []memory.RuleFee) {
-	for of, s := range j.sums {
-		if j.counted(of).Worth.Less(s.cost) {
+func (e *evaluating) costs() (list []memory.RuleFee) {
+	for of, s := range e.sums {
+		if e.counted(of).Worth.Less(s.cost) {
 			list = append(list, memory.RuleFee{Rule: of.rule, Account: of.account, Worth: s.cost})
 		}
 	}
@@ -123,10 +123,10 @@ func (j *evaluating) costs() (list []memory.RuleFee) {
 // counts so far. more is the share of the order that is evaluated: a replacement counts the higher of the flow's cost
 // before and with it, so used returns that less more, and the caller adds more. After a cold start a window counts as
 // full until its length has passed.
-func (j *evaluating) used(
+func (e *evaluating) used(
 	ctx context.Context, measure roster.Measure, of ofRule, from time.Time, more bursar.Amount,
 ) (total bursar.Amount, err error) {
-	if from.Before(j.State.ColdSince) {
+	if from.Before(e.State.ColdSince) {
 		return bursar.LargestAmount(), nil
 	}
 	by := memory.RuleUse{Rule: of.rule}
@@ -134,10 +134,10 @@ func (j *evaluating) used(
 		by.OneAccount, by.Account = true, of.account
 	}
 	if measure != roster.MeasureFees {
-		if total, err = j.stored(ctx, measure, by, from); err != nil {
+		if total, err = e.stored(ctx, measure, by, from); err != nil {
 			return total, err
 		}
-		for other, s := range j.sums {
+		for other, s := range e.sums {
 			switch {
 			case !by.Counts(other.rule, other.account):
 			case measure == roster.MeasurePayments:
@@ -150,19 +150,19 @@ func (j *evaluating) used(
 	if measure == roster.MeasurePayments {
 		return total, nil
 	}
-	fees, err := j.fees(ctx, by, of, from, more)
+	fees, err := e.fees(ctx, by, of, from, more)
 	return total.AddCapped(fees), err
 }
 
 // fees returns the part of used that is what transactions can cost; its parameters are those of used.
-func (j *evaluating) fees(
+func (e *evaluating) fees(
 	ctx context.Context, by memory.RuleUse, of ofRule, from time.Time, more bursar.Amount,
 ) (total bursar.Amount, err error) {
-	if total, err = j.stored(ctx, roster.MeasureFees, by, from); err != nil || total == bursar.LargestAmount() {
+	if total, err = e.stored(ctx, roster.MeasureFees, by, from); err != nil || total == bursar.LargestAmount() {
 		return total, err
 	}
 	parts := map[ofRule]bursar.Amount{of: more}
-	for _, f := range j.before {
+	for _, f := range e.before {
 		part := ofRule{f.Rule, f.Account}
 		if _, there := parts[part]; !there {
 			parts[part] = bursar.Amount{}
@@ -171,11 +171,11 @@ func (j *evaluating) fees(
 			total = total.SubOrZero(f.Worth)
 		}
 	}
-	for part, s := range j.sums {
+	for part, s := range e.sums {
 		parts[part] = parts[part].AddCapped(s.cost)
 	}
 	for part, cost := range parts {
-		before := j.counted(part)
+		before := e.counted(part)
 		switch {
 		case !by.Counts(part.rule, part.account):
 		case before.Worth.Less(cost):
@@ -199,28 +199,28 @@ type look struct {
 
 // stored returns what the memory has of a measure from a time on. Of MeasureWorth and MeasureAccount that is what was
 // paid, without fees.
-func (j *evaluating) stored(
+func (e *evaluating) stored(
 	ctx context.Context, measure roster.Measure, by memory.RuleUse, from time.Time,
 ) (total bursar.Amount, err error) {
 	if measure == roster.MeasureAccount {
 		measure = roster.MeasureWorth // of by
 	}
 	key := look{measure, by, from.UnixMilli()}
-	if known, found := j.looked[key]; found {
+	if known, found := e.looked[key]; found {
 		return known, nil
 	}
 	switch measure {
 	case roster.MeasureFees:
-		total, err = j.tx.RuleFeesSince(ctx, by, from)
+		total, err = e.tx.RuleFeesSince(ctx, by, from)
 	case roster.MeasurePayments:
 		var n uint64
-		n, err = j.tx.GrantsSince(ctx, by, from)
+		n, err = e.tx.GrantsSince(ctx, by, from)
 		total = bursar.Units(n)
 	default:
-		total, err = j.tx.WorthSince(ctx, by, from)
+		total, err = e.tx.WorthSince(ctx, by, from)
 	}
 	if err == nil {
-		j.looked[key] = total
+		e.looked[key] = total
 	}
 	return total, err
 }

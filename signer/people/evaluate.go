@@ -97,35 +97,35 @@ func Evaluate(ctx context.Context, tx memory.Tx, q Question) (g Grants, err erro
 	}
 	g.Policy = policy.Version
 	_ = policy.Spell(q.chains) // an address of another chain is no payment's here
-	j := &evaluating{Question: q, policy: policy, tx: tx, sums: map[ofRule]sums{}, looked: map[look]bursar.Amount{}}
-	if err := j.begin(ctx); err != nil {
+	e := &evaluating{Question: q, policy: policy, tx: tx, sums: map[ofRule]sums{}, looked: map[look]bursar.Amount{}}
+	if err := e.begin(ctx); err != nil {
 		return g, err
 	}
 	if q.Request.Kind == chain.KindWithdrawal {
-		err = j.orders(ctx, &g)
+		err = e.orders(ctx, &g)
 	} else {
-		err = j.own(ctx, &g)
+		err = e.own(ctx, &g)
 	}
 	if err == nil {
-		err = j.replacements(ctx)
+		err = e.replacements(ctx)
 	}
-	g.Costs = j.costs()
+	g.Costs = e.costs()
 	return g, err
 }
 
 // orders evaluates the orders of a transaction. One that was allowed in this flow is allowed again, also after its
 // time: of the flow's transactions the chain includes at most one, and what waits behind it must not wait for ever.
-func (j *evaluating) orders(ctx context.Context, g *Grants) error {
-	list, err := j.ordersOf()
+func (e *evaluating) orders(ctx context.Context, g *Grants) error {
+	list, err := e.ordersOf()
 	if err == nil {
-		err = j.share(list)
+		err = e.share(list)
 	}
 	if err != nil {
 		return err
 	}
 	allowed := make([]bool, len(list))
 	for i := range list { // first, so that what they count is known of the others
-		if allowed[i], err = j.again(ctx, memory.Digest(approval.HashOf(j.Orders[i].Text))); err != nil {
+		if allowed[i], err = e.again(ctx, memory.Digest(approval.HashOf(e.Orders[i].Text))); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (j *evaluating) orders(ctx context.Context, g *Grants) error {
 		if allowed[i] {
 			continue
 		}
-		if err := j.order(ctx, g, o, j.Orders[i]); err != nil {
+		if err := e.order(ctx, g, o, e.Orders[i]); err != nil {
 			return err
 		}
 	}
@@ -203,21 +203,21 @@ func (q Question) fits(o approval.Order) error {
 }
 
 // order evaluates one order that was not allowed in this flow before.
-func (j *evaluating) order(ctx context.Context, g *Grants, o approval.Order, evidence chain.Order) error {
+func (e *evaluating) order(ctx context.Context, g *Grants, o approval.Order, evidence chain.Order) error {
 	digest := memory.Digest(approval.HashOf(evidence.Text))
-	if err := lasts(o.Created, o.Expires, j.Now); err != nil {
+	if err := lasts(o.Created, o.Expires, e.Now); err != nil {
 		return refuse(RuleOrderFresh, "order %s: %v", o.ID, err)
 	}
-	before, err := j.tx.Payments(ctx, digest)
+	before, err := e.tx.Payments(ctx, digest)
 	if err != nil {
 		return err
 	}
 	payment := before + 1
-	verified, approvals, problems, err := j.approvals(ctx, o, evidence, payment)
+	verified, approvals, problems, err := e.approvals(ctx, o, evidence, payment)
 	if err != nil {
 		return err
 	}
-	if err := j.denied(ctx, o, digest, verified); err != nil {
+	if err := e.denied(ctx, o, digest, verified); err != nil {
 		return err
 	}
 	yes, _ := roster.Tally(approvals)
@@ -225,13 +225,13 @@ func (j *evaluating) order(ctx context.Context, g *Grants, o approval.Order, evi
 	for _, v := range approvals {
 		with[v.Person] = v.With
 	}
-	listed, err := j.listed(ctx, o)
+	listed, err := e.listed(ctx, o)
 	if err != nil {
 		return err
 	}
-	passed, why := j.passed(o, evidence.Screening)
-	account := j.Ordered[digest]
-	a, err := j.ask(ctx, digest, payment, account, roster.Question{Kind: string(j.Request.Kind), Chain: o.Chain,
+	passed, why := e.passed(o, evidence.Screening)
+	account := e.Ordered[digest]
+	a, err := e.ask(ctx, digest, payment, account, roster.Question{Kind: string(e.Request.Kind), Chain: o.Chain,
 		Contract: o.Contract, To: o.To, Units: o.Units, Listed: listed, Signed: yes, With: with, Again: payment > 1,
 		Passed: passed})
 	if err != nil {
@@ -241,10 +241,10 @@ func (j *evaluating) order(ctx context.Context, g *Grants, o approval.Order, evi
 		a.Detail += ": " + why.Error()
 	}
 	if !a.Allowed {
-		return j.refused(o, a, digest, payment, approvers{yes, with}, problems)
+		return e.refused(o, a, digest, payment, approvers{yes, with}, problems)
 	}
 	granted := Granted{Order: digest, ID: o.ID, Rule: a.Rule, Worth: a.Worth, Payment: payment, Account: account}
-	if r := j.rule(a.Rule); r.Need > 0 {
+	if r := e.rule(a.Rule); r.Need > 0 {
 		granted.By = r.Counted(yes[r.Role], with)
 		counted := slices.DeleteFunc(approvals, func(v roster.VerifiedApproval) bool {
 			return v.Role != r.Role || !slices.Contains(granted.By, v.Person)

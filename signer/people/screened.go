@@ -13,7 +13,7 @@ import (
 //
 // The attack: anyone who controls the service pays an address that the screening service rejects or wants reviewed,
 // shows its pass of another payment, or one from before it was listed.
-func (j *evaluating) passed(o approval.Order, s chain.Screening) (time.Time, error) {
+func (e *evaluating) passed(o approval.Order, s chain.Screening) (time.Time, error) {
 	if s.Text == "" {
 		return time.Time{}, errors.New("there is no answer")
 	}
@@ -28,9 +28,9 @@ func (j *evaluating) passed(o approval.Order, s chain.Screening) (time.Time, err
 		return time.Time{}, errors.New("the service was asked about another payment")
 	}
 	err = errors.New("the policy has no screening key")
-	for _, key := range j.policy.Screeners {
+	for _, key := range e.policy.Screeners {
 		var a verdict.Answer
-		if a, err = verdict.Verify(key, request, s.Text, s.Signature, j.Now); err != nil {
+		if a, err = verdict.Verify(key, request, s.Text, s.Signature, e.Now); err != nil {
 			continue
 		}
 		if a.Verdict != verdict.Pass {

@@ -55,12 +55,12 @@ func touches(v roster.VerifiedApproval) bool {
 // left out before the last of each person is taken: what a copy says is not its owner's last word.
 //
 // The attack: the secret of a passkey was copied, and signs beside it.
-func (j *evaluating) genuine(
+func (e *evaluating) genuine(
 	ctx context.Context, o approval.Order, evidence chain.Order,
 ) (list []roster.Signed, copied []error, err error) {
 	for _, s := range evidence.Approvals {
 		one := roster.Signed{Text: s.Text, Signature: s.Signature}
-		switch err := j.uncopied(ctx, o, one); {
+		switch err := e.uncopied(ctx, o, one); {
 		case errors.Is(err, ErrCopied):
 			copied = append(copied, err)
 		case err != nil:
@@ -73,21 +73,21 @@ func (j *evaluating) genuine(
 }
 
 // uncopied refuses an approval by a passkey that contradicts one that counted before, for this or another transaction.
-func (j *evaluating) uncopied(ctx context.Context, o approval.Order, one roster.Signed) error {
+func (e *evaluating) uncopied(ctx context.Context, o approval.Order, one roster.Signed) error {
 	if !passkey.Is(one.Signature) {
 		return nil
 	}
-	approvals, _ := j.policy.Approvals(o, []roster.Signed{one}, j.Now) // what does not count is named with the others
+	approvals, _ := e.policy.Approvals(o, []roster.Signed{one}, e.Now) // what does not count is named with the others
 	for _, v := range approvals {
 		if !touches(v) {
 			continue
 		}
 		this := touchOf(v)
-		before, err := j.tx.Touches(ctx, this.Passkey)
+		before, err := e.tx.Touches(ctx, this.Passkey)
 		if err != nil {
 			return err
 		}
-		for _, other := range slices.Concat(before, j.touched) {
+		for _, other := range slices.Concat(before, e.touched) {
 			if other.Passkey == this.Passkey && contradict(other, this) {
 				return fmt.Errorf("%w: the approval by %s has %d, and the one of %s has %d: take the passkey out of the policy",
 					ErrCopied, v.Person, this.Counter, approval.Moment(other.Made), other.Counter)

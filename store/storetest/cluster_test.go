@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/bursar/bursar/test/pg"
 )
 
 // The first data folder is kept under one name once it is whole, and the next one is a copy of it.
@@ -22,7 +24,7 @@ func TestTheDataFolderIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { os.RemoveAll(dir) })
-		attr, err := unprivileged(dir)
+		attr, err := pg.Unprivileged(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,24 +5,21 @@ package storetest
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/test/pg"
 )
 
 // Each runs test once on a fresh SQLite file and, unless -short, once on an empty PostgreSQL database. OnPostgres
@@ -117,8 +114,6 @@ func Main(m *testing.M, after ...func()) {
 
 func databaseURL(dir, name string) string { return "postgres://bursar@/" + name + "?host=" + dir }
 
-const install = "this test needs PostgreSQL: run go run ./test -install postgresql, or leave such tests out with -short"
-
 // startServer makes a cluster in a folder of its own and starts it there, listening on a socket only. PostgreSQL
 // refuses to run as root, so root runs it as another user.
 func startServer() (dir string, stop func(), err error) {
@@ -131,7 +126,7 @@ func startServer() (dir string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	attr, err := unprivileged(dir)
+	attr, err := pg.Unprivileged(dir)
 	if err != nil {
 		return "", nil, err
 	}
@@ -164,35 +159,13 @@ func stopper(command *exec.Cmd, input io.Closer, dir string) func() {
 	}
 }
 
+// findServer returns the folder of PostgreSQL's programs.
 func findServer() (string, error) {
-	if path, err := exec.LookPath("postgres"); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil {
-			return filepath.Dir(path), nil
-		}
+	bin, err := pg.Programs()
+	if err != nil {
+		return "", fmt.Errorf("%w, or leave such tests out with -short", err)
 	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // where Debian keeps it off the PATH
-	if len(found) == 0 {
-		return "", errors.New(install)
-	}
-	return filepath.Dir(found[len(found)-1]), nil
-}
-
-func unprivileged(dir string) (*syscall.SysProcAttr, error) {
-	attr := &syscall.SysProcAttr{Setpgid: true}
-	if os.Getuid() != 0 {
-		return attr, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		account, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, _ := strconv.Atoi(account.Uid)
-		gid, _ := strconv.Atoi(account.Gid)
-		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		return attr, os.Chown(dir, uid, gid)
-	}
-	return nil, errors.New("PostgreSQL does not run as root, and neither the user postgres nor nobody is here")
+	return bin, nil
 }
 
 func waitReady(dir string) error {

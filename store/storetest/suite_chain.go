@@ -200,7 +200,7 @@ func cursor(t *testing.T, db *store.DB) {
 		return err
 	})
 	do(t, db, func(tx *store.Tx) error {
-		return tx.Blocks().Pop(ctx, bursar.Bitcoin, store.Block{Height: 3, Hash: "3", Parent: "2"})
+		return tx.Blocks().RollBack(ctx, bursar.Bitcoin, store.Block{Height: 3, Hash: "3", Parent: "2"})
 	})
 	do(t, db, func(tx *store.Tx) error {
 		s, err := tx.Chains().State(ctx, bursar.Bitcoin)

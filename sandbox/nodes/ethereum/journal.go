@@ -31,7 +31,7 @@ func (rlpStrings) Next(b []byte) (raw []byte, size int, err error) {
 }
 
 // openPool opens the journal that keeps the pool over restarts, and refills the pool. A transaction is written before
-// the pool takes it. One that the pool refuses, now or at the next start, does no harm; each block rewrites the file.
+// the pool accepts it. One that the pool refuses, now or at the next start, does no harm; each block rewrites the file.
 func (n *Node) openPool(ctx context.Context) error {
 	var pooled []*types.Transaction
 	var err error

@@ -2,7 +2,7 @@ package solana
 
 import "slices"
 
-// pool is the transactions that were sent and are in no block, in the order of arrival.
+// pool is the transactions that were sent and are in no block, in the order received.
 type pool struct {
 	order []*transaction
 	byID  map[signature]bool

@@ -69,7 +69,7 @@ func (q *query) parameters() (any, error) {
 		{"getCreateNewAccountFeeInSystemContract", activationPrice}, {"getCreateNewAccountBandwidthRate", 1},
 		{"getEnergyFee", energyPrice}, {"getFreeNetLimit", freeBandwidth}, {"getMaxFeeLimit", maxFeeLimit},
 		{"getForbidTransferToContract", 1}, {"getMemoFee", 0},
-		{"getMultiSignFee", severalFee}, {"getUpdateAccountPermissionFee", updateFee}, {"getTotalSignNum", 5},
+		{"getMultiSignFee", multiSignFee}, {"getUpdateAccountPermissionFee", updateFee}, {"getTotalSignNum", 5},
 	} {
 		entry := objectOf{"key": p.key}
 		entry.set("value", p.value)

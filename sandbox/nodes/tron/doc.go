@@ -1,5 +1,5 @@
 // Package tron simulates one Tron full node inside this process, for the sandbox and for tests: java-tron's HTTP API
-// over a chain of its own. It is a simulator and not a node of the network: it has no witnesses, votes, staking or
+// over a chain of its own. It is a simulator and not a node of the network: it has no witnesses, elections, staking or
 // TRC-10.
 //
 // It keeps of the real chain: transactions in their own encoding, with signatures, expiration, reference blocks and

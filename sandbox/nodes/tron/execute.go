@@ -52,7 +52,7 @@ func (m *machine) execute(t *transaction) (*result, error) {
 	if err == nil {
 		err = m.authorize(t)
 	}
-	for _, step := range []func(*transaction, *result) error{m.several, m.bandwidth, m.run} {
+	for _, step := range []func(*transaction, *result) error{m.chargeMultiSignFee, m.bandwidth, m.run} {
 		if err == nil {
 			err = step(t, r)
 		}

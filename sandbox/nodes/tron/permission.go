@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	severalFee = 1_000_000   // getMultiSignFee
-	updateFee  = 100_000_000 // getUpdateAccountPermissionFee
+	multiSignFee = 1_000_000   // getMultiSignFee
+	updateFee    = 100_000_000 // getUpdateAccountPermissionFee
 )
 
 // permission is who may sign what for an account (java-tron's core/Tron.proto, Permission).
@@ -152,16 +152,16 @@ func (m *machine) authorize(t *transaction) error {
 	return nil
 }
 
-// several sells a transaction that has more than one signature (Manager.consumeMultiSignFee).
-func (m *machine) several(t *transaction, r *result) error {
+// chargeMultiSignFee charges the fee for a transaction that has more than one signature (Manager.consumeMultiSignFee).
+func (m *machine) chargeMultiSignFee(t *transaction, r *result) error {
 	if len(t.signatures) < 2 {
 		return nil
 	}
-	if m.balance(t.owner) < severalFee {
+	if m.balance(t.owner) < multiSignFee {
 		return &refusal{"BANDWITH_ERROR", "Account resource insufficient error."}
 	}
-	m.pay(t.owner, severalFee)
-	r.fee += severalFee
+	m.pay(t.owner, multiSignFee)
+	r.fee += multiSignFee
 	return nil
 }
 

@@ -111,7 +111,7 @@ func TestPermissionsOfSeveralKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const cost = 1_000_000 + severalFee + activationPrice + activationNetwork
+	const cost = 1_000_000 + multiSignFee + activationPrice + activationNetwork
 	if got := before.Sub(before, after).Int64(); got != cost {
 		t.Errorf("two signatures cost %d sun, want %d with the payment and the new account", got, cost)
 	}

@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import "strings"
 
@@ -36,7 +36,7 @@ const (
 	byNodes    = "sandbox TestNodesOfOthersKnowWhatTheDocumentsSet"
 	byProxies  = "cmd/bursar TestTheDocumentedProxies"
 	byClients  = "sandbox/clients TestOurClients"
-	byFlags    = ". TestDocumentedToolsHaveTheirFlags"
+	byFlags    = "tidy TestDocumentedToolsHaveTheirFlags"
 	byBackup   = "sandbox/drill TestLitestreamLosesNoMoreThanItsInterval"
 )
 
@@ -72,7 +72,7 @@ var triedBlocks = []triedBlock{
 	{"docs/first-shop.md", "python", "", 1, ran, byClients},
 	{"docs/first-shop.md", "php", "", 1, ran, byClients},
 	{"docs/metrics.md", "yaml", "", 1, compared, byConfig},
-	{"docs/metrics.md", "sh", "", 1, ran, ". TestTheDocumentedHostOfRunbooks"},
+	{"docs/metrics.md", "sh", "", 1, ran, "tidy TestTheDocumentedHostOfRunbooks"},
 	{"docs/operations.md", "yaml", "", 9, parsed, byConfig},
 	{"docs/operations.md", "", "", 3, ran, byShell},
 	{"docs/operations.md", indented, "bursar webhook redeliver", 1, ran, byShell},
@@ -174,8 +174,8 @@ var triedBlocks = []triedBlock{
 	{"docs/sandbox.md", indented, "", 3, parsed, byLines},
 	{"docs/scaling.md", indented, "", 3, parsed, byLines},
 	{"docs/simulation.md", indented, "", 2, compared, byFlags},
-	{"docs/states.md", "mermaid", "", 4, compared, ". TestTheStatesAreDrawnAsTheTablesAre"},
-	{"docs/woocommerce.md", "sh", "", 1, ran, ". TestTheDocumentedPluginIsWhole"},
+	{"docs/states.md", "mermaid", "", 4, compared, "tidy TestTheStatesAreDrawnAsTheTablesAre"},
+	{"docs/woocommerce.md", "sh", "", 1, ran, "tidy TestTheDocumentedPluginIsWhole"},
 	{"docs/wrong-network.md", "sh", "chain rescan", 1, parsed, byLines},
 	{"docs/wrong-network.md", "sh", "", 2, ran, byShell},
 	{"examples/README.md", indented, "receiver-go", 1, ran, byClients},

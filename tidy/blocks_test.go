@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"path/filepath"
@@ -59,6 +59,7 @@ func blocksOf(document, text string) (all []block) {
 // Every block of every document is run, read by the real software or compared with the code by a test, or a row of
 // triedBlocks says why not. A block that is new, or of another kind than before, fails until somebody has said which.
 func TestEveryBlockOfADocumentIsTried(t *testing.T) {
+	atRoot(t)
 	t.Parallel()
 	found, code := make([]int, len(triedBlocks)), map[string]string{} // the code by folder
 	for path, text := range documents(t) {
@@ -94,6 +95,7 @@ func TestEveryBlockOfADocumentIsTried(t *testing.T) {
 }
 
 func TestBlocksAreFound(t *testing.T) {
+	atRoot(t)
 	t.Parallel()
 	text := "a\n\n```sh\nx\n\n    y\n```\nb\n    no code: the paragraph goes on\n\n    c\n    d\n\n" +
 		"1. e\n\n   ```\n   f\n   ```\n"

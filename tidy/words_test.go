@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"go/ast"
@@ -71,6 +71,7 @@ func isRetired(word string, comment bool) (instead string, found bool) {
 }
 
 func TestRetiredWordsStayRetired(t *testing.T) {
+	atRoot(t)
 	used := map[string]bool{}
 	for _, s := range slices.Concat(sources(t), testSources(t)) {
 		for _, word := range wordsOfName.FindAllString(strings.TrimSuffix(path.Base(s.path), ".go"), -1) {
@@ -123,6 +124,7 @@ var verbless = []string{"is", "are", "has", "was"}
 // A package's comment says what it does, what it owns and what it never does, so that a reader knows where a change
 // belongs.
 func TestPackageCommentsSayWhatIsNeverDone(t *testing.T) {
+	atRoot(t)
 	comments := map[string]string{}
 	for _, s := range sources(t) {
 		comments[s.pkg] += s.file.Doc.Text()

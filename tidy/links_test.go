@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"io/fs"
@@ -51,6 +51,7 @@ func documents(t *testing.T) map[string]string {
 
 // TestLinksLeadSomewhere follows every link between the documents, headings included.
 func TestLinksLeadSomewhere(t *testing.T) {
+	atRoot(t)
 	texts := documents(t)
 	for path, content := range texts {
 		for _, m := range link.FindAllStringSubmatch(content, -1) {
@@ -86,6 +87,7 @@ func hasHeading(content, anchor string) bool {
 // TestNamedFilesExist looks for every file and folder of the project that a document names. A path starts at the top of
 // the project or beside the document.
 func TestNamedFilesExist(t *testing.T) {
+	atRoot(t)
 	for path, content := range documents(t) {
 		for _, m := range codeSpan.FindAllStringSubmatch(content, -1) {
 			name := m[1]
@@ -108,6 +110,7 @@ func exists(path string) bool {
 
 // TestDecisionsHaveNumbersOfTheirOwn keeps two decisions made at the same time from having the same number.
 func TestDecisionsHaveNumbersOfTheirOwn(t *testing.T) {
+	atRoot(t)
 	entries, err := os.ReadDir("docs/decisions")
 	if err != nil {
 		t.Fatal(err)
@@ -129,6 +132,7 @@ func TestDecisionsHaveNumbersOfTheirOwn(t *testing.T) {
 // TestDecisionsSayWhenWhyAndWhatElse checks that each decision has its number, a date, a status, and the same sections
 // in the same order, none of them empty. Only the consequences may be left out.
 func TestDecisionsSayWhenWhyAndWhatElse(t *testing.T) {
+	atRoot(t)
 	paths, err := filepath.Glob("docs/decisions/*.md")
 	if err != nil || len(paths) < 34 {
 		t.Fatalf("only %d decisions are found (%v)", len(paths), err)

@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"flag"
@@ -33,6 +33,7 @@ var diagrams = map[string]struct {
 
 // The diagrams of docs/states.md show every transition table of the domain types as the code has it.
 func TestTheStatesAreDrawnAsTheTablesAre(t *testing.T) {
+	atRoot(t)
 	written, err := os.ReadFile(statesPath)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func TestTheStatesAreDrawnAsTheTablesAre(t *testing.T) {
 	for name, table := range tables {
 		diagram, known := diagrams[name]
 		if !known {
-			t.Errorf("the transition table %s is in no diagram: add a heading to %s and a line to states_test.go", name,
+			t.Errorf("the transition table %s is in no diagram: add a heading to %s and a line to tidy/states_test.go", name,
 				statesPath)
 			continue
 		}
@@ -60,7 +61,7 @@ func TestTheStatesAreDrawnAsTheTablesAre(t *testing.T) {
 		return
 	}
 	if drawn != string(written) {
-		t.Errorf("%s does not show what the transition tables say: go test . -run TestTheStates -update", statesPath)
+		t.Errorf("%s does not show what the transition tables say: go test ./tidy -run TestTheStates -update", statesPath)
 	}
 }
 

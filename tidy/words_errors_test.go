@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"go/ast"
@@ -14,6 +14,7 @@ var beginsWithIt = regexp.MustCompile(`^(%[wv]: )?it\b`)
 // An error is read in a log or in a client's terminal, far from what it is about, so it names its object: "the order
 // expired at …", not "it expired at …".
 func TestErrorsNameTheirObject(t *testing.T) {
+	atRoot(t)
 	looked := 0
 	for _, s := range sources(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {

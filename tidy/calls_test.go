@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"cmp"

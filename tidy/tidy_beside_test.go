@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"go/ast"
@@ -47,24 +47,7 @@ var besideNothing = map[string]string{
 	"sandbox/e2e":     "the package consists of tests",
 	"sandbox/latency": "the package consists of tests",
 
-	"blocks_run_test.go":   "about the documents of the repository",
-	"blocks_test.go":       "about the documents of the repository",
-	"blocks_tried_test.go": "about the documents of the repository",
-	"build_test.go":        "about the programs of the repository",
-	"calls_test.go":        "reads the code of the repository for other tests",
-	"chains_test.go":       "about the code of the repository",
-	"links_test.go":        "about the documents of the repository",
-	"owners_test.go":       "about the code of the repository",
-	"rules_test.go":        "about the documents of the repository",
-	"states_test.go":       "about the documents of the repository",
-	"testlinks_test.go":    "about the code of the repository",
-	"tidy_beside_test.go":  "about the code of the repository",
-	"tidy_test.go":         "about the code of the repository",
-	"walks_test.go":        "about the documents of the repository",
-	"words_errors_test.go": "about the code of the repository",
-	"words_help_test.go":   "about the code of the repository",
-	"words_refs_test.go":   "about the code of the repository",
-	"words_test.go":        "about the code of the repository",
+	"tidy": "the package consists of tests of the repository",
 
 	"cmd/bursar-approve": "its tests run the program",
 	"cmd/bursar-signer":  "its tests run the program",
@@ -147,6 +130,7 @@ func testsOf(t *testing.T, file string) (names []string) {
 }
 
 func TestTestFilesAreBesideWhatTheyTest(t *testing.T) {
+	atRoot(t)
 	for folder, files := range filesByFolder(t) {
 		for _, name := range files {
 			file := path.Join(folder, name)
@@ -183,6 +167,7 @@ func isOfKind(t *testing.T, file string, k testKind) {
 
 // A row about what is gone would let another file of that name be beside nothing.
 func TestWhatIsBesideNothingExists(t *testing.T) {
+	atRoot(t)
 	folders := filesByFolder(t)
 	for name, reason := range besideNothing {
 		if folders[name] == nil && !slices.Contains(folders[path.Dir(name)], path.Base(name)) {
@@ -192,6 +177,7 @@ func TestWhatIsBesideNothingExists(t *testing.T) {
 }
 
 func TestNamesOfTestFiles(t *testing.T) {
+	atRoot(t)
 	files := []string{"settle.go", "settle_sweep.go", "main.go"}
 	for name, want := range map[string]bool{
 		"settle_test.go":              true,

@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/sandbox/chains"
 )
 
-// given is the file of --config: settings of the service that its user wants to try. Without a file it is empty.
-type given struct {
+// userConfig is the file of --config: settings of the service that its user wants to try. Without a file it is empty.
+type userConfig struct {
 	name string
 	root *yaml.Node // a mapping
 }
@@ -29,10 +29,10 @@ var ownedVariables = regexp.MustCompile(`^BURSAR_(NETWORK|SEED_FILE|CHAINS_.*_(R
 // fileKeys are the keys of settings that name files.
 var fileKeys = []string{"certificate", "key", "clients", "password_file", "ca", "cert", "state", "file"}
 
-// readGiven reads the file, refuses what it cannot set, and makes the files that it names absolute, because the
+// readUserConfig reads the file, refuses what it cannot set, and makes the files that it names absolute, because the
 // service reads the settings from a file in the data directory.
-func readGiven(name string, running []*chains.Chain) (*given, error) {
-	g := &given{name: name, root: &yaml.Node{Kind: yaml.MappingNode}}
+func readUserConfig(name string, running []*chains.Chain) (*userConfig, error) {
+	g := &userConfig{name: name, root: &yaml.Node{Kind: yaml.MappingNode}}
 	if name == "" {
 		return g, nil
 	}
@@ -58,11 +58,11 @@ func readGiven(name string, running []*chains.Chain) (*given, error) {
 }
 
 // has reports whether a top-level key is set.
-func (g *given) has(key string) bool { return valueOf(g.root, key) != nil }
+func (g *userConfig) has(key string) bool { return valueOf(g.root, key) != nil }
 
 // checkChains refuses settings of a chain that does not run: they would stop the service with a mistake that leads
 // nowhere here.
-func (g *given) checkChains(running []*chains.Chain) error {
+func (g *userConfig) checkChains(running []*chains.Chain) error {
 	section := valueOf(g.root, "chains")
 	if section == nil || section.Kind != yaml.MappingNode {
 		return nil
@@ -78,7 +78,7 @@ func (g *given) checkChains(running []*chains.Chain) error {
 }
 
 // prepare visits every setting.
-func (g *given) prepare(section *yaml.Node, path, folder string) error {
+func (g *userConfig) prepare(section *yaml.Node, path, folder string) error {
 	for i := 0; i+1 < len(section.Content); i += 2 {
 		key, value := section.Content[i], section.Content[i+1]
 		at := strings.TrimPrefix(path+"."+key.Value, ".")
@@ -116,8 +116,8 @@ func absoluteIn(folder, key, value string) string {
 	return value
 }
 
-// mergeGiven writes the sandbox's settings with those given over them.
-func mergeGiven(own string, g *given) ([]byte, error) {
+// mergeUserConfig writes the sandbox's settings with those given over them.
+func mergeUserConfig(own string, g *userConfig) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(own), &document); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)

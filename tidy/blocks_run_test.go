@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"os"
@@ -40,6 +40,7 @@ func typed(t *testing.T, folder, commands string) {
 
 // The command of docs/metrics.md gives every rule the host of the operator's documentation.
 func TestTheDocumentedHostOfRunbooks(t *testing.T) {
+	atRoot(t)
 	t.Parallel()
 	folder := t.TempDir()
 	rules, err := os.ReadFile("docs/observability/alerts.yaml")
@@ -64,6 +65,7 @@ func TestTheDocumentedHostOfRunbooks(t *testing.T) {
 
 // The commands of docs/woocommerce.md put the client where the plugin loads it from.
 func TestTheDocumentedPluginIsWhole(t *testing.T) {
+	atRoot(t)
 	t.Parallel()
 	shop := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(shop, "wp-content", "plugins"), 0o750); err != nil {
@@ -101,6 +103,7 @@ var (
 // Programs of the project that documents run from its folder take a long time, or install; what is checked is that they
 // are there and have the flags.
 func TestDocumentedToolsHaveTheirFlags(t *testing.T) {
+	atRoot(t)
 	t.Parallel()
 	seen := 0
 	for path, text := range documents(t) {

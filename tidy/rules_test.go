@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"maps"
@@ -23,6 +23,7 @@ var (
 // TestTheRulesNameTestsThatExist compares docs/rules.md with the tests: a rule whose proof was renamed or removed is
 // noticed.
 func TestTheRulesNameTestsThatExist(t *testing.T) {
+	atRoot(t)
 	text, code := readRules(t), map[string]string{}
 	read := func(pkg string) string {
 		if code[pkg] == "" {
@@ -56,6 +57,7 @@ func TestTheRulesNameTestsThatExist(t *testing.T) {
 // TestNoRuleIsProvenByASkippedTest compares the conformance tests that docs/rules.md names with its table of runs: each
 // runs for every chain of the rule.
 func TestNoRuleIsProvenByASkippedTest(t *testing.T) {
+	atRoot(t)
 	text := readRules(t)
 	runs := conformanceRuns(text)
 	if all := registry.All(); len(runs) != len(all) {

@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"go/ast"
@@ -15,6 +15,7 @@ import (
 // TestEveryAlarmIsDocumented compares the table of docs/operations.md with the kinds of alarm that the code raises, in
 // both directions: an operator finds what to do about each, and reads of none that cannot occur.
 func TestEveryAlarmIsDocumented(t *testing.T) {
+	atRoot(t)
 	documented := documentedAlarms(t)
 	raised := raisedAlarms(t)
 	if len(raised) < 10 {
@@ -131,6 +132,7 @@ func text(e ast.Expr) string {
 // TestEveryKindOfAlarmIsKnown compares the list of kinds with what is raised: a configuration may name each, and each
 // is grave or not.
 func TestEveryKindOfAlarmIsKnown(t *testing.T) {
+	atRoot(t)
 	if known, raised := bursar.AlarmKinds(), raisedAlarms(t); !slices.Equal(known, raised) {
 		t.Errorf("the known kinds of alarm are %q, want those that are raised: %q", known, raised)
 	}
@@ -139,6 +141,7 @@ func TestEveryKindOfAlarmIsKnown(t *testing.T) {
 // TestEveryAlarmAndAlertHasARunbook checks that each says what is in danger, how to see it and what to do, and leads
 // there. TestDocumentedCommandsExist holds that every command in them exists.
 func TestEveryAlarmAndAlertHasARunbook(t *testing.T) {
+	atRoot(t)
 	runbooks := readRunbooks(t)
 	known := map[string]bool{"approvals": true, "withdrawals": true, "solvency": true}
 	for _, kind := range bursar.AlarmKinds() {

@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"fmt"
@@ -22,6 +22,11 @@ var owners = []owner{
 	{"Outgoing", "outgoing", []string{"Insert", "InsertAdopted", "Include", "Exclude", "SetStatus"}},
 	{"Resolutions", "unattributed", []string{"Insert", "SetStatus"}},
 	{"Charges", "deposit", []string{"MarkPaid", "SetPaidBy"}},
+	{"Invoices", "charge", []string{"Insert", "Quote", "SetWallet", "Cancel", "Resolve", "Refund", "Propose"}},
+	{"Invoices", "deposit", []string{"Record", "Pay", "Take"}},
+	{"ExternalSpends", "recovery", []string{"Put", "Set"}},
+	{"ExternalSpends", "outgoing", []string{"Move", "Drop"}},
+	{"Recoveries", "recovery", []string{"Begin", "BeginJournaled", "Set", "End"}},
 	{"Refills", "refill", []string{"Insert", "Send", "Abandon"}},
 	{"Proposals", "operator/proposal", []string{"Insert", "Expire", "SetStatus"}},
 }
@@ -60,6 +65,7 @@ var restoring = []string{
 // Only the owner of a status writes it: only package deposit calls tx.Deposits().SetStatus. A handle is never kept in a
 // variable, so that each call is seen here.
 func TestOnlyTheOwnerWritesAStatus(t *testing.T) {
+	atRoot(t)
 	found := map[string]bool{}
 	for _, s := range sources(t) {
 		if s.pkg == "store" || forTests(s.pkg) {

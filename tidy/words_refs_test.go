@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"go/ast"
@@ -13,6 +13,7 @@ var reference = regexp.MustCompile(`(?:^|[^\w.])([a-z][a-z0-9]*)\.([A-Z]\w*)`)
 
 // What a comment names of another package exists there, so that a rename takes its comments along.
 func TestCommentsNameWhatExists(t *testing.T) {
+	atRoot(t)
 	files := sources(t)
 	declared := map[string]map[string]bool{} // by the packages' names; those of two packages of one name together
 	for _, s := range files {

@@ -1,6 +1,9 @@
-package bursar_test
+package tidy_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"go/types"
 	"io/fs"
 	"maps"
@@ -8,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,6 +64,7 @@ var starts = map[stop]bool{
 // The walks of ARCHITECTURE.md match the code: every name in them is that of one function, by itself or as a method of
 // a type, and a function that was named before calls it, directly or through others of its package.
 func TestTheWalksAreAsTheCodeIs(t *testing.T) {
+	atRoot(t)
 	headings := []string{"Where a deposit becomes a credit", "What a reorganisation takes back",
 		"From a withdrawal request to its broadcast"}
 	var packages []string
@@ -90,6 +95,45 @@ func TestTheWalksAreAsTheCodeIs(t *testing.T) {
 	}
 }
 
+var condition = regexp.MustCompile("(?m)^\\d+\\. `([A-Za-z]+)`: ")
+
+// ARCHITECTURE.md lists the conditions of the gate, by name and in order.
+func TestTheConditionsOfTheGateAreListed(t *testing.T) {
+	atRoot(t)
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(text), "\n## What stops a payment\n")
+	part, _, _ = strings.Cut(part, "\n## ")
+	var listed, checked []string
+	for _, m := range condition.FindAllStringSubmatch(part, -1) {
+		listed = append(listed, m[1])
+	}
+	gate, err := parser.ParseFile(token.NewFileSet(), "outgoing/gate.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(gate, func(n ast.Node) bool {
+		if f, is := n.(*ast.FuncDecl); is && f.Name.Name != "gate" {
+			return false
+		}
+		conditions, is := n.(*ast.CompositeLit)
+		if !is {
+			return true
+		}
+		for _, e := range conditions.Elts {
+			if s, is := e.(*ast.SelectorExpr); is {
+				checked = append(checked, s.Sel.Name)
+			}
+		}
+		return false
+	})
+	if len(checked) == 0 || !slices.Equal(listed, checked) {
+		t.Errorf("ARCHITECTURE.md lists %v, and the gate checks %v", listed, checked)
+	}
+}
+
 var (
 	functionInFile = regexp.MustCompile("`([A-Za-z]+)`\\s+in\\s+`([A-Za-z_/]+\\.go)`")
 	fileOfFunction = regexp.MustCompile("`([A-Za-z_/]+\\.go)`\\s+`([A-Za-z]+)`")
@@ -100,6 +144,7 @@ var (
 // Every function that a document names together with its file is in that file, and every test that it names exists.
 // Decisions and the changelog say what was so on their day.
 func TestNamedFunctionsExist(t *testing.T) {
+	atRoot(t)
 	there, tests, seen := map[stop]bool{}, map[string]bool{}, 0
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {

@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"go/ast"
@@ -41,6 +41,7 @@ type namedChain struct {
 // A chain is one value: its adapter defines it, the registry and the sandbox list it in one line each, and everything
 // else reads them. No other file chooses by the name of a chain or family, or lists some.
 func TestNoListOfChainsIsWrittenTwice(t *testing.T) {
+	atRoot(t)
 	t.Parallel()
 	used := map[string]bool{}
 	for _, place := range placesOfChains(t) {

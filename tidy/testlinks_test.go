@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"os/exec"
@@ -9,6 +9,7 @@ import (
 // TestHarnessesDoNotLinkTheService keeps test programs small: they are linked again at each run, and the service brings
 // the API and every adapter (decision 71).
 func TestHarnessesDoNotLinkTheService(t *testing.T) {
+	atRoot(t)
 	t.Parallel()
 	const module = "github.com/bursar/bursar/"
 	command := exec.Command("go", "list", "-deps", module+"bursartest", module+"follow/followtest")

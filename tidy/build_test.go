@@ -1,4 +1,4 @@
-package bursar_test
+package tidy_test
 
 import (
 	"os/exec"
@@ -9,6 +9,7 @@ import (
 // TestTheProgramsNeedNoCCompiler checks that only the standard library has parts in C, which it does without
 // (CGO_ENABLED=0): the programs can be built on a machine with Go alone, and linked statically.
 func TestTheProgramsNeedNoCCompiler(t *testing.T) {
+	atRoot(t)
 	t.Parallel()
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps",
 		"-f", `{{if and .CgoFiles (not .Standard)}}{{.ImportPath}}{{end}}`, "./cmd/...")
