@@ -66,7 +66,7 @@ func (g *Guard) compare(ctx context.Context, kept marks.State) (now store.Marks,
 		if now, err = tx.Counters().Read(ctx); err != nil {
 			return err
 		}
-		f, err = fatesOf(ctx, tx, kept.Journal, now.Signed)
+		f, err = fatesOf(ctx, tx, kept, now.Signed)
 		return err
 	})
 	return now, f, err

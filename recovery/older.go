@@ -185,7 +185,7 @@ func (g *Guard) begin(
 
 // noteLost records what is in the journal and missing from the database.
 func noteLost(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State) error {
-	f, err := fatesOf(ctx, tx, kept.Journal, now.Signed)
+	f, err := fatesOf(ctx, tx, kept, now.Signed)
 	if err != nil {
 		return err
 	}
