@@ -31,6 +31,7 @@ var graveAlarms = map[string]bool{
 	"gas_budget":           false,
 	"history_gap":          false,
 	"history_pruned":       false,
+	"journal_differs":      true,
 	"journal_full":         true,
 	"may_be_out":           false,
 	"nonce_blocked":        false,

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/bursar/bursar/durable"
 )
 
 // File keeps marks in a file: their state, and behind it the raises since, each on a line of its own, so that a raise
@@ -16,8 +18,8 @@ type File struct {
 	path string
 
 	mu    sync.Mutex
-	log   *log // what this process has read and written of the file; nil: nothing that it can rely on
-	wrote bool // this process has changed the file, and no change has failed since
+	log   *log // what this process knows of the file; nil: nothing
+	wrote bool // this process has replaced the file, and no change has failed since
 }
 
 var _ Keeper = (*File)(nil)
@@ -28,47 +30,38 @@ func NewFile(path string) *File { return &File{path: path} }
 // Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// Load reads the file.
+// Load reads the file, when no process writes it.
 func (f *File) Load(context.Context) (State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l, err := openLog(f.path, os.O_RDONLY)
+	// Without the lock, which a reader need not be allowed to open, a line that is being written may look unfinished.
+	if unlock, err := lockToRead(f.path + ".lock"); err == nil {
+		defer func() { _ = unlock() }() // nothing was written
+	}
+	file, err := openFile(f.path, os.O_RDONLY)
 	if err != nil {
 		return State{}, err
 	}
-	return l.state, l.close()
+	defer file.Close()
+	l, err := readLog(file)
+	if err != nil {
+		return State{}, fmt.Errorf("%w: read %s: %w", ErrUnusable, f.path, err)
+	}
+	return l.state, nil
 }
 
 // Raise reads what is new in the file, and adds the raise to it.
 func (f *File) Raise(_ context.Context, by State) (State, error) {
-	return f.change(by, func(l *log, err error) (State, error) {
-		if err != nil {
-			return State{}, err
-		}
-		for _, e := range by.Journal {
-			err = errors.Join(err, l.state.Fits(e))
-		}
-		return l.state, err
-	})
+	return f.change(by, false)
 }
 
 // Create writes the file if it does not exist.
 func (f *File) Create(_ context.Context, s State) (State, error) {
-	return f.change(s, func(l *log, err error) (State, error) {
-		if errors.Is(err, ErrMissing) {
-			return State{}, nil
-		}
-		if err != nil {
-			return State{}, err
-		}
-		return l.state, nil
-	})
+	return f.change(s, true)
 }
 
-// change raises the state that before returns for what is in the file, and returns it once it is durable. After a write
-// that failed nothing that was read before is relied on, and the file is replaced: what the system says of a file after
-// a failed sync need not be on the disk.
-func (f *File) change(by State, before func(l *log, err error) (State, error)) (s State, err error) {
+// change raises what is in the file, and returns it once it is durable.
+func (f *File) change(by State, create bool) (s State, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	unlock, err := lock(f.path + ".lock")
@@ -76,48 +69,54 @@ func (f *File) change(by State, before func(l *log, err error) (State, error)) (
 		return State{}, fmt.Errorf("%w: lock %s: %w", ErrUnusable, f.path, err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	l, err := f.current()
-	if s, err = before(l, err); err != nil {
+	file, err := openFile(f.path, os.O_RDWR)
+	if create && errors.Is(err, ErrMissing) {
+		return f.replace(State{}.Raised(by))
+	}
+	if err != nil {
 		return State{}, err
 	}
-	s = s.Raised(by)
-	if l != nil && l.takes(by) {
-		err = l.add(by, s)
-	} else {
-		f.forget()
-		f.log, err = replaceLog(f.path, s)
+	defer func() { _ = file.Close() }() // what counts was synced
+	if err := f.read(file); err != nil {
+		return State{}, fmt.Errorf("%w: read %s: %w", ErrUnusable, f.path, err)
 	}
-	if f.wrote = err == nil; !f.wrote {
-		f.forget()
+	for _, e := range by.Journal {
+		err = errors.Join(err, f.log.state.Fits(e))
+	}
+	if err != nil && !create {
+		return State{}, err
+	}
+	s = f.log.state.Raised(by)
+	if f.wrote && f.log.takes(by) {
+		if err := f.log.add(file, by, s); err == nil {
+			return s, nil
+		}
+	}
+	// After a write or a sync that failed too: what the system shows of the file then need not be on the disk.
+	return f.replace(s)
+}
+
+// read reads what is in the file. What this process knows of it is read on where others have only added to it, and
+// otherwise read anew.
+func (f *File) read(file *os.File) error {
+	if f.log != nil && f.log.readOn(file) == nil {
+		return nil
+	}
+	l, err := readLog(file)
+	if f.log = l; err != nil {
+		return err
+	}
+	return durable.SyncFolder(filepath.Dir(f.path)) // another process may have ended before it did
+}
+
+// replace replaces the file by a state, atomically: after a power failure it is the old one or the new one.
+func (f *File) replace(s State) (State, error) {
+	f.log, f.wrote = nil, false
+	if err := writeState(f.path, s); err != nil {
 		return State{}, fmt.Errorf("%w: write %s: %w", ErrUnusable, f.path, err)
 	}
+	f.wrote = true // and what is read next is what was written, or what others did to it
 	return s, nil
-}
-
-// current returns what is in the file. What this process knows of it is read on where others have only added to it, and
-// otherwise read anew.
-func (f *File) current() (*log, error) {
-	if f.log != nil {
-		if err := f.log.readOn(f.path); err == nil {
-			return f.log, nil
-		}
-		f.forget()
-	}
-	l, err := openLog(f.path, os.O_RDWR)
-	if err != nil {
-		return nil, err
-	}
-	f.log = l
-	// The raises may be those of an earlier version, or of a change that failed.
-	l.replace = l.replace || l.raises > 0 && !f.wrote
-	return l, nil
-}
-
-func (f *File) forget() {
-	if f.log != nil {
-		_ = f.log.close() // nothing was written since the last sync that is relied on
-	}
-	f.log = nil
 }
 
 // Writable returns ErrUnusable if the file could not be replaced, and leaves it unchanged.

@@ -19,3 +19,15 @@ func lock(path string) (unlock func() error, err error) {
 	}
 	return file.Close, nil
 }
+
+// lockToRead waits until no process holds the lock file to write. The error says that it cannot be opened.
+func lockToRead(path string) (unlock func() error, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file.Close, nil
+}

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/bursar/bursar/durable"
 )
@@ -26,14 +25,12 @@ const (
 // line of a raise begins with a checksum of it and of all that is before it, so that none is missing or was changed. A
 // line that was not written to its end, because the process was killed or the power failed, was never relied on.
 type log struct {
-	file     *os.File
-	state    State
-	size     int64     // of what was read: the end of the last whole line
-	sum      uint32    // checksum of that
-	raises   int       // behind the state
-	modified time.Time // when the file was changed last, as far as it was read
-	torn     bool      // an unfinished line follows
-	replace  bool      // the next raise writes a new state
+	state  State
+	file   os.FileInfo // as it was when it was read or written last
+	size   int64       // of what was read: the end of the last whole line
+	sum    uint32      // checksum of that
+	raises int         // behind the state
+	torn   bool        // an unfinished line follows, or the state's own line has no end
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -41,8 +38,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // errChanged says that a file is not what was read, with lines added.
 var errChanged = errors.New("the file was replaced")
 
-// openLog reads a file of marks.
-func openLog(path string, flag int) (*log, error) {
+// openFile opens a file of marks. The error is ErrMissing or ErrUnusable.
+func openFile(path string, flag int) (*os.File, error) {
 	file, err := os.OpenFile(path, flag, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: there is no file %s", ErrMissing, path)
@@ -50,47 +47,45 @@ func openLog(path string, flag int) (*log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	l := &log{file: file}
-	if err := l.readAll(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: read %s: %w", ErrUnusable, path, err), file.Close())
-	}
-	return l, nil
+	return file, nil
 }
 
-func (l *log) readAll() error {
-	text, err := l.rest()
+// readLog reads a file of marks.
+func readLog(file *os.File) (*log, error) {
+	l := &log{}
+	text, err := l.rest(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	first, lines, whole := bytes.Cut(text, []byte("\n"))
 	if err := json.Unmarshal(first, &l.state); err != nil {
-		return err
+		return nil, err
 	}
 	if l.state.Version != version {
-		return fmt.Errorf("the marks have version %d, but this release supports version %d", l.state.Version, version)
+		return nil, fmt.Errorf("the marks have version %d, but this release supports version %d", l.state.Version, version)
 	}
-	l.size, l.sum, l.replace = int64(len(first)+1), crc32.Checksum(first, castagnoli), !whole
-	return l.apply(lines)
+	l.size, l.sum = int64(len(first)+1), crc32.Checksum(first, castagnoli)
+	if err := l.apply(lines); err != nil {
+		return nil, err
+	}
+	l.torn = l.torn || !whole
+	return l, nil
 }
 
 // readOn reads the lines that others have added to the file. Any error says that it has to be read anew.
-func (l *log) readOn(path string) error {
-	there, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	read, err := l.file.Stat()
+func (l *log) readOn(file *os.File) error {
+	now, err := file.Stat()
 	switch {
 	case err != nil:
 		return err
-	case !os.SameFile(there, read) || there.Size() < l.size:
+	case l.file == nil || l.torn || !os.SameFile(now, l.file) || now.Size() < l.size:
 		return errChanged
-	case there.Size() == l.size && there.ModTime().Equal(l.modified):
+	case now.Size() == l.size && now.ModTime().Equal(l.file.ModTime()):
 		return nil
-	case there.Size() == l.size:
+	case now.Size() == l.size:
 		return errChanged
 	}
-	text, err := l.rest()
+	text, err := l.rest(file)
 	if err != nil {
 		return err
 	}
@@ -98,29 +93,28 @@ func (l *log) readOn(path string) error {
 }
 
 // rest returns what is in the file behind what was read.
-func (l *log) rest() ([]byte, error) {
-	now, err := l.file.Stat()
+func (l *log) rest(file *os.File) ([]byte, error) {
+	now, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if now.Size() > maxFile {
 		return nil, fmt.Errorf("the file has %d bytes, more than %d", now.Size(), int64(maxFile))
 	}
-	l.modified = now.ModTime()
-	return io.ReadAll(io.NewSectionReader(l.file, l.size, now.Size()-l.size))
+	l.file = now
+	return io.ReadAll(io.NewSectionReader(file, l.size, now.Size()-l.size))
 }
 
 // apply makes the raises of lines. The last line may be unfinished: it ends without a line break, or has zeros where
-// the file was made longer before its bytes were on the disk, and is overwritten by the next raise.
+// the file was made longer before its bytes were on the disk. It was never relied on if the disk does what it says, but
+// a copy of the file that was cut off looks the same: so the journal does not count as complete then.
 func (l *log) apply(lines []byte) error {
-	l.torn = false
 	for len(lines) > 0 {
 		line, rest, whole := bytes.Cut(lines, []byte("\n"))
-		if l.torn = !whole; l.torn {
-			return nil
-		}
 		text, sum, is := l.check(line)
-		if l.torn = !is && len(rest) == 0 && bytes.IndexByte(line, 0) >= 0; l.torn {
+		if !whole || !is && len(rest) == 0 && bytes.IndexByte(line, 0) >= 0 {
+			l.torn = true
+			l.state.Since = higher(l.state.Since, l.state.Signed)
 			return nil
 		}
 		if !is {
@@ -147,47 +141,42 @@ func (l *log) check(line []byte) (text []byte, sum uint32, is bool) {
 // takes reports whether a raise is added to the file, instead of replacing the file by a new state. When a process
 // stops, it leaves a state alone, which earlier versions read too.
 func (l *log) takes(by State) bool {
-	return !l.replace && l.raises < maxRaises && l.size < maxFile/2 && by.Stopped == nil
+	return !l.torn && l.raises < maxRaises && l.size < maxFile/2 && by.Stopped == nil
 }
 
 // add writes a raise that leads to a state behind what was read, and syncs it.
-func (l *log) add(by, to State) error {
+func (l *log) add(file *os.File, by, to State) error {
 	text, err := json.Marshal(by)
 	if err != nil {
 		return err
 	}
 	sum := crc32.Update(l.sum, castagnoli, text)
 	line := fmt.Appendf(nil, "%08x %s\n", sum, text)
-	if l.torn {
-		if err := l.file.Truncate(l.size); err != nil {
-			return err
-		}
-	}
-	if _, err := l.file.WriteAt(line, l.size); err != nil {
+	if _, err := file.WriteAt(line, l.size); err != nil {
 		return err
 	}
-	if err := l.file.Sync(); err != nil {
+	if err := file.Sync(); err != nil {
 		return err
 	}
-	now, err := l.file.Stat()
+	now, err := file.Stat()
 	if err != nil {
 		return err
 	}
-	l.state, l.sum, l.raises, l.modified, l.torn = to, sum, l.raises+1, now.ModTime(), false
+	l.state, l.file, l.sum, l.raises = to, now, sum, l.raises+1
 	l.size += int64(len(line))
 	return nil
 }
 
-// replaceLog replaces a file by a state, atomically: after a power failure it is the old one or the new one.
-func replaceLog(path string, s State) (*log, error) {
+// writeState replaces a file by a state.
+func writeState(path string, s State) error {
 	text, err := json.Marshal(s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	next := path + ".next" // exclusive, under the lock
 	file, err := os.OpenFile(next, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, err = file.Write(append(text, '\n'))
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
@@ -196,10 +185,5 @@ func replaceLog(path string, s State) (*log, error) {
 	if err == nil {
 		err = durable.SyncFolder(filepath.Dir(path))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return openLog(path, os.O_RDWR)
+	return err
 }
-
-func (l *log) close() error { return l.file.Close() }

@@ -65,7 +65,8 @@ func (s *Sender) voidNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err
 }
 
 // fillNonce requests a transaction with the nonce of another one whose bytes are not known, or which pays from the hot
-// wallet of an earlier epoch: its fee may not be raised any more, and the sweeps of that wallet wait behind it.
+// wallet of an earlier epoch: its fee may not be raised any more, and the sweeps of that wallet wait behind it. Nor may
+// that of one of which the journal says something else than the database, as an alarm says.
 func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Chains().Lock(ctx, s.Chain.Capabilities().ID); err != nil {
@@ -80,7 +81,11 @@ func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err
 			return err
 		}
 		nonce, numbered := nonceOfTx(p)
-		if !numbered || len(versions) == 0 || len(withBytes(versions)) > 0 && !s.isOld(p.Base) {
+		held, err := tx.Alarms().IsOpen(ctx, recovery.AlarmDiffers, p.ID.String())
+		if err != nil {
+			return err
+		}
+		if !numbered || len(versions) == 0 || len(withBytes(versions)) > 0 && !s.isOld(p.Base) && !held {
 			return fmt.Errorf("%w: the transaction has no UTXOs; the service sends it and bumps its fee until it is included",
 				ErrCannotBeVoid)
 		}

@@ -42,12 +42,16 @@ type Config struct {
 		Sign(ctx context.Context, lease store.Lease, outgoingID bursar.ID) error
 		// Unsigned undoes Sign: nobody has the bytes.
 		Unsigned(chain bursar.ChainID, outgoingID bursar.ID)
+		// KeepUnsigned makes durable what Unsigned recorded of a chain, before the database says it.
+		KeepUnsigned(ctx context.Context, chain bursar.ChainID) error
 		// Signed reports whether Sign recorded an outgoing transaction that has not ended since. It answers from
 		// memory.
 		Signed(chain bursar.ChainID, outgoingID bursar.ID) bool
-		// Used returns what the transaction uses that Sign recorded, for each record of an outgoing transaction that has
-		// not ended since: nonces or UTXOs.
-		Used(chain bursar.ChainID, outgoingID bursar.ID) ([][]string, error)
+		// Used returns the unsigned transactions that Sign recorded for an outgoing transaction that pays others, that may
+		// still be included, and that use something beside the given reservations, on a chain where they never expire.
+		Used(
+			ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, reservations []string,
+		) ([]chain.UnsignedTx, error)
 		// PaidBy returns another outgoing transaction that Sign recorded, that pays one of the given withdrawals and
 		// that may still be included; zero if there is none.
 		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)

@@ -22,6 +22,8 @@ type WaitError struct {
 	gas   bool // it waits for the operator's funds of the native asset
 
 	unscreened bool // the screening service is asked again
+
+	differs bool // the journal outside the database says something else than the database: an alarm says so
 }
 
 func (e *WaitError) Error() string { return e.Reason }
@@ -62,7 +64,7 @@ func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 		s.screened,      // gate_screened.go: the screening service passed it, and the pass is valid
 		s.noNonceLost,   // gate_lost.go: no nonce is lost whose transaction may have paid it
 		s.inOrder,       // gate_nonce.go: no lower nonce waits
-		s.usesAsSigned,  // gate_books.go: its replacement uses what it was signed with
+		s.usesAsSigned,  // gate_journal.go: it uses what it was signed with, if it was
 		s.utxosAreThere, // gate_utxos.go: none was reorged out or spent
 		s.owed,          // gate_books.go: the audited books owe what it pays, and it is not paid already
 		s.notOutOfGas,   // gate_gas.go: the operator's funds cover the network fee

@@ -58,7 +58,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 			return err
 		}
 		return &WaitError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
-			"database"}
+			"database", differs: p.step == stepBump && s.Chain.Capabilities().Lifetime.IsZero()}
 	}
 	recalled, err := s.isOutAndRecalled(ctx, tx, p) // its hold has ended, and it goes on
 	if err != nil || recalled {
@@ -97,25 +97,6 @@ func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, e
 	}), err
 }
 
-// usesAsSigned holds back the replacement of a transaction that would use another nonce or other UTXOs than it was
-// signed with, as the journal outside the database says: both could be included. What expires may be signed again with
-// others once it has.
-func (s *Sender) usesAsSigned(_ context.Context, _ *store.Tx, p passage) error {
-	if p.step != stepBump || s.Marks == nil || !s.Chain.Capabilities().Lifetime.IsZero() {
-		return nil
-	}
-	used, err := s.Marks.Used(p.outgoingTx.Chain, p.outgoingTx.ID)
-	if err != nil || len(used) == 0 {
-		return err
-	}
-	before, err := readUnsigned(p.outgoingTx)
-	if err != nil || slices.ContainsFunc(used, func(one []string) bool { return includesAll(before.Reservations, one) }) {
-		return err
-	}
-	return &WaitError{Reason: "it was signed with another nonce or other UTXOs, as the journal says: another replica " +
-		"built it again, with marks of its own, and bumps it when it leads; or somebody changed it in the database"}
-}
-
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the
 // database: only one signed transaction pays a withdrawal, whatever the database says about it. One that is final has
 // left the journal; if it was put back, the database has what the journal said of it, whatever an operator has said.
@@ -143,8 +124,11 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 	if other.IsZero() {
 		return nil
 	}
-	return &WaitError{Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals "+
-		"in the database", other)}
+	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{other})
+	over := statuses[other] == bursar.OutgoingAbandoned || statuses[other] == bursar.OutgoingFinal
+	return errors.Join(err, &WaitError{differs: over,
+		Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals in the database",
+			other)})
 }
 
 // notRefunded holds back a refund of a deposit that another transaction has refunded, by the journal, or may have: it

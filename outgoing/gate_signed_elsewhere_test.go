@@ -23,7 +23,11 @@ func (j *journal) Sign(context.Context, store.Lease, bursar.ID) error { return n
 func (j *journal) Unsigned(bursar.ChainID, bursar.ID)                 {}
 func (j *journal) Signed(bursar.ChainID, bursar.ID) bool              { return false }
 
-func (*journal) Used(bursar.ChainID, bursar.ID) ([][]string, error) { return nil, nil }
+func (*journal) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
+
+func (*journal) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {
+	return nil, nil
+}
 
 func (j *journal) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.ID) (bursar.ID, error) {
 	return j.by, j.fail

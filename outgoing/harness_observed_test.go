@@ -112,7 +112,11 @@ func (n *tally) Unsigned(_ bursar.ChainID, id bursar.ID) { n.dropped = append(n.
 
 func (n *tally) Signed(bursar.ChainID, bursar.ID) bool { return false }
 
-func (*tally) Used(bursar.ChainID, bursar.ID) ([][]string, error) { return nil, nil }
+func (*tally) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
+
+func (*tally) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {
+	return nil, nil
+}
 
 func (n *tally) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.ID) (bursar.ID, error) {
 	return bursar.ID{}, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
 )
@@ -30,8 +31,10 @@ func EndCancelled(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error 
 			return err
 		}
 	}
-	if err := tx.Alarms().Resolve(ctx, "signer_refused", p.ID.String()); err != nil {
-		return err
+	for _, kind := range []string{"signer_refused", recovery.AlarmDiffers} {
+		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
+			return err
+		}
 	}
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }

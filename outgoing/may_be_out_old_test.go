@@ -47,7 +47,11 @@ func (n noted) Sign(_ context.Context, _ store.Lease, id bursar.ID) error {
 func (n noted) Unsigned(_ bursar.ChainID, id bursar.ID)    { delete(n.signed, id) }
 func (n noted) Signed(_ bursar.ChainID, id bursar.ID) bool { return n.signed[id] }
 
-func (noted) Used(bursar.ChainID, bursar.ID) ([][]string, error) { return nil, nil }
+func (noted) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
+
+func (noted) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {
+	return nil, nil
+}
 
 func (n noted) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.ID) (bursar.ID, error) {
 	return bursar.ID{}, nil

@@ -227,6 +227,9 @@ func (s *Sender) forgetNonce(ctx context.Context, tx *store.Tx, base string) err
 // endSigned ends an outgoing transaction none of whose versions can ever be included: its payments are requeued, its
 // reservations are freed, and its change is forgotten.
 func (s *Sender) endSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if err := s.mayEnd(ctx, tx, p); err != nil {
+		return err
+	}
 	if err := s.requeuePayments(ctx, tx, p); err != nil {
 		return err
 	}

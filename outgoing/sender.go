@@ -166,6 +166,9 @@ func (s *Sender) advance(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (_ bursar.OutgoingTx, err error) {
 	if !s.mayBeOut(p) {
+		if err := s.keepUnsigned(ctx, p); err != nil {
+			return p, err
+		}
 		if p, err = s.reconsider(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
@@ -22,6 +23,9 @@ func (s *Sender) sign(
 	}
 	unsigned, err := readUnsigned(p)
 	if err != nil {
+		return p, err
+	}
+	if err := s.reservesAll(unsigned); err != nil {
 		return p, err
 	}
 	proven, err := s.evidence(ctx, p, request, unsigned)
@@ -73,6 +77,18 @@ func (s *Sender) neverSigned(request chain.TxRequest, cause error) bool {
 	return is && refused.Never && refused.Reason == signer.ReasonSweepOld && s.SoleSigner && s.needsOld(request)
 }
 
+// keepUnsigned makes durable that what is reserved was not signed, before the database says so and frees what it
+// reserved: the journal does not believe that later, since anyone who can write to the database can write it.
+func (s *Sender) keepUnsigned(ctx context.Context, p bursar.OutgoingTx) error {
+	if s.Marks == nil || p.Status != bursar.OutgoingReserved || !s.Chain.Capabilities().Lifetime.IsZero() {
+		return nil
+	}
+	if err := s.Marks.KeepUnsigned(ctx, p.Chain); err != nil {
+		return fmt.Errorf("note that nothing was signed: %w", err)
+	}
+	return nil
+}
+
 // signedVersion is a version of an outgoing transaction that has just been signed.
 type signedVersion struct {
 	unsigned chain.UnsignedTx
@@ -96,10 +112,12 @@ func (s *Sender) storeVersion(
 		}
 		again := p
 		again.outgoingTx = now
+		again.outgoingTx.Unsigned = text // what was signed, whatever the database has by now
 		if err := s.gate(ctx, tx, again); err != nil {
 			return err
 		}
-		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // the change of a version that this one replaces
+		if err := errors.Join(tx.Alarms().Resolve(ctx, recovery.AlarmDiffers, now.ID.String()),
+			tx.UTXOs().ForgetChange(ctx, now.ID)); err != nil { // the change of a version that this one replaces
 			return err
 		}
 		if err := tx.Outgoing().AddVersion(ctx, now,
@@ -149,6 +167,9 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
+	}
+	if err := s.keepUnsigned(ctx, p); err != nil {
+		return p, errors.Join(cause, err)
 	}
 	late, err := s.orderIsOutdated(ctx, p, refused)
 	if err != nil {

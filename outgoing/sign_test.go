@@ -57,7 +57,11 @@ func (j journalOf) Signed(bursar.ChainID, bursar.ID) bool {
 	return len(j.lines) > 0 && j.lines[len(j.lines)-1] == "signed"
 }
 
-func (journalOf) Used(bursar.ChainID, bursar.ID) ([][]string, error) { return nil, nil }
+func (journalOf) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
+
+func (journalOf) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {
+	return nil, nil
+}
 
 func (j journalOf) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.ID) (bursar.ID, error) {
 	return bursar.ID{}, nil

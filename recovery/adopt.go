@@ -196,7 +196,7 @@ func (k Assessor) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chai
 	if err := k.freeReservations(ctx, tx, p, x); err != nil {
 		return err
 	}
-	for _, kind := range []string{AlarmMayBeOut, "signer_refused"} {
+	for _, kind := range []string{AlarmMayBeOut, AlarmDiffers, "signer_refused"} {
 		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
 		}

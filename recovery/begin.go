@@ -56,8 +56,8 @@ func raiseBehind(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause str
 
 func raiseCannotBegin(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string, why error) error {
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmBehind, Ref: string(id), Message: cause +
-		"; the recovery cannot begin: " + why.Error() + "; the process that noticed it issues no addresses and signs " +
-		"nothing: restart it with the keys of all epochs, or stop it and run `bursar recovery begin` with them"})
+		"; the recovery could not begin where it was noticed: " + why.Error() + "; that process issues no addresses and " +
+		"signs nothing until it can; where it lacks the keys of an epoch, restart it with all of them"})
 }
 
 // End resumes a chain's payments.

@@ -36,16 +36,11 @@ func (g *Guard) check(ctx context.Context) error {
 			return g.provenWhole(id, now, kept, fresh)
 		})
 	}
-	if older := g.unrecovered(); older != "" { // what showed it may be mended, and no recovery has begun
-		cause, chains = older, g.Chains
+	if older := g.unrecovered(); older != nil { // what showed it may be mended, and no recovery has begun
+		return g.recover(ctx, now, *older)
 	}
 	if cause != "" && len(chains) > 0 {
-		g.setOlder(cause) // first: until it has recovered, nothing is issued or signed from memory
-		if err := g.recover(ctx, now, behind{cause: cause, chains: chains}); err != nil {
-			return err
-		}
-		g.setOlder("")
-		return nil
+		return g.recover(ctx, now, behind{cause: cause, chains: chains})
 	}
 	if err := g.watchLate(ctx, now, kept); err != nil {
 		return err
@@ -71,7 +66,7 @@ func (g *Guard) compare(ctx context.Context, kept marks.State) (now store.Marks,
 		if now, err = tx.Counters().Read(ctx); err != nil {
 			return err
 		}
-		f, err = fatesOf(ctx, tx, kept.Journal, now.Signed)
+		f, err = fatesOf(ctx, tx, kept, now.Signed)
 		return err
 	})
 	return now, f, err

@@ -2,13 +2,11 @@ package recovery
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/store"
 )
@@ -28,8 +26,8 @@ var errMoved = errors.New("another copy of the database answers")
 // then nothing is signed before something has ended. A payment is not signed if another transaction in the journal that
 // has not ended makes it.
 func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error {
-	if older := g.unrecovered(); older != "" {
-		return fmt.Errorf("%w, and its recovery has not begun: %s", ErrBehind, older)
+	if err := g.notOlder(); err != nil { // before it takes a number of the older database
+		return err
 	}
 	e, err := g.count(ctx, lease, id)
 	switch {
@@ -45,6 +43,9 @@ func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error
 		return err
 	}
 	defer release()
+	if err := g.notOlder(); err != nil { // another look may have noticed it meanwhile
+		return err
+	}
 	if e.Number <= g.Kept().Signed[e.Chain] {
 		return g.late(ctx, lease, e)
 	}
@@ -76,8 +77,8 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		if e, err = entryOf(ctx, tx, p); err != nil {
 			return err
 		}
-		if other, err := paidBy(ctx, tx, kept, e); err != nil || !other.IsZero() {
-			return errors.Join(err, fmt.Errorf("%w: outgoing transaction %s pays it", errPaysAgain, other))
+		if err := mayFollow(ctx, tx, kept, e, p); err != nil {
+			return err
 		}
 		if err := kept.Fits(e); err != nil {
 			return err
@@ -134,24 +135,21 @@ func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
 	})
 }
 
-// Used returns the reservations with which an outgoing transaction was signed, for each entry of it in the journal:
-// whatever the database says of them now.
-func (g *Guard) Used(chainID bursar.ChainID, id bursar.ID) (list [][]string, err error) {
-	for _, e := range g.Kept().Journal {
-		if e.Chain != string(chainID) || e.OutgoingID != id.String() {
-			continue
-		}
-		var c content
-		var unsigned chain.UnsignedTx
-		if err := json.Unmarshal(e.Content, &c); err != nil {
-			return nil, fmt.Errorf("read what the journal has of outgoing transaction %s: %w", id, err)
-		}
-		if err := json.Unmarshal(c.Unsigned, &unsigned); err != nil {
-			return nil, fmt.Errorf("read the unsigned transaction that the journal has of %s: %w", id, err)
-		}
-		list = append(list, unsigned.Reservations)
+// KeepUnsigned makes durable what Unsigned recorded of a chain, before the database says that something was not signed:
+// that alone is not believed later.
+func (g *Guard) KeepUnsigned(ctx context.Context, chain bursar.ChainID) error {
+	g.state.RLock()
+	is := slices.ContainsFunc(g.ended, func(e marks.Ended) bool { return e.Chain == string(chain) })
+	g.state.RUnlock()
+	if !is {
+		return nil
 	}
-	return list, nil
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return g.raise(ctx, marks.State{})
 }
 
 func (g *Guard) takeEnded() (ended []marks.Ended) {

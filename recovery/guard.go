@@ -41,7 +41,7 @@ type Guard struct {
 	other  bool          // other marks are used with the database too
 	full   bool          // the journal was full, or may have been
 	link   marks.State   // the newest audited link of the books, and its hash
-	older  string        // proof that the database is older, while no recovery has begun; "": none
+	older  *behind       // an older database whose recovery has not begun; nil: none
 }
 
 const (
@@ -106,6 +106,9 @@ func (g *Guard) Stop(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	if g.unrecovered() != nil {
+		return nil // an older database does not know what was issued
+	}
 	now, err := g.read(ctx)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -43,10 +44,36 @@ func TestNothingIsIssuedWhileARecoveryCannotBegin(t *testing.T) {
 		}
 		return err
 	})
+	if !recovering(t, p.DB) {
+		t.Error("the chain pays, although the database is older")
+	}
+	p.need(p.Stop(ctx))
+	if kept, err := p.Keeper.Load(ctx); err != nil || kept.Stopped != nil {
+		t.Errorf("a process that stops records what the older database has: %v, %v", kept.Stopped, err)
+	}
+	if err := p.Compare(ctx); !errors.Is(err, closed) {
+		t.Errorf("the next look returns %v, want %v", err, closed)
+	}
+	other := newGuard(p.DB, p.Keeper.(*marks.File)) // of all epochs
+	other.Families, other.Derive = p.Families, derive
+	start(t, other)
+	if why, err := restored(t, p.DB); err != nil || why != "" {
+		t.Errorf("once a process that can has begun the recovery, the database says that it was restored: %q, %v", why, err)
+	}
 	p.Derive = derive
 	p.need(p.Compare(ctx))
 	p.need(p.Reserve(ctx, "fam"))
 	if index, err := p.give(); err != nil || index <= lost {
 		t.Errorf("once it has recovered index %d is issued, %v, want one above %d", index, err, lost)
 	}
+}
+
+// restored returns what a database says of when it was restored.
+func restored(t *testing.T, db *store.DB) (text string, err error) {
+	t.Helper()
+	err = db.View(ctx, func(tx *store.Tx) (err error) {
+		text, err = tx.Settings().Restored(ctx)
+		return err
+	})
+	return text, err
 }

@@ -97,7 +97,8 @@ type fates struct {
 	lost    []marks.Entry // the database has lost that they were signed
 }
 
-func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted map[string]int64) (f fates, err error) {
+func fatesOf(ctx context.Context, tx *store.Tx, kept marks.State, counted map[string]int64) (f fates, err error) {
+	journal := kept.Journal
 	ids := make([]bursar.ID, len(journal))
 	for i, e := range journal {
 		if ids[i], err = bursar.ParseID(e.OutgoingID); err != nil {
@@ -118,17 +119,22 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	}
 	for i, e := range journal {
 		status, known := statuses[ids[i]]
+		ever := slices.Contains(signed, store.ForgottenPayment{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name())
+		pays := slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(unpaid, id) })
+		stands, err := standsIn(ctx, tx, kept, e, status, ever)
+		if err != nil {
+			return f, err
+		}
 		switch {
-		case status == bursar.OutgoingFinal && slices.ContainsFunc(e.Pays, func(id string) bool {
-			return slices.Contains(unpaid, id)
-		}):
-			// It has paid something that the database does not count as paid: it stays in the journal, so that nothing
-			// else pays it.
-		case status == bursar.OutgoingNew && slices.Contains(signed,
-			store.ForgottenPayment{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
+		case status == bursar.OutgoingFinal && pays, status == bursar.OutgoingAbandoned && pays && stands:
+			// It has paid something that the database does not count as paid, or still may: it stays in the journal, so that
+			// nothing else pays it.
+		case status == bursar.OutgoingNew && ever:
 			// It was signed, although its outgoing transaction is new again: the entry is needed if the database is
 			// restored once more.
-		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned,
+		case status == bursar.OutgoingNew && stands && e.Number <= counted[e.Chain]:
+			f.claimed = append(f.claimed, e) // the signer has refused nothing that is in the journal
+		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned, !known && ever && !stands,
 			status == bursar.OutgoingNew && e.Number <= counted[e.Chain]:
 			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // the signer refused a new one
 		case status == bursar.OutgoingReserved && e.Number <= counted[e.Chain]:
@@ -140,13 +146,60 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	return f, nil
 }
 
-// unpaidOf returns what final transactions in the journal have paid and the database does not count as paid, which
-// means that it was changed there: a transaction becomes final in the commit that settles its payments.
+// standsIn reports whether an entry stays whatever the database says of its outgoing transaction, which has ended
+// there, is new, or is not known: it pays others, and may still be included. One that became another outgoing
+// transaction in a restored database ends with that.
+func standsIn(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry, status bursar.OutgoingStatus,
+	ever bool) (bool, error) {
+	switch status {
+	case bursar.OutgoingAbandoned, bursar.OutgoingNew:
+		if len(e.Pays) == 0 {
+			return false, nil
+		}
+	case "":
+		if !ever {
+			return true, nil
+		}
+	default:
+		return true, nil
+	}
+	s, err := signedOf(ctx, tx, e)
+	if err != nil {
+		return true, err
+	}
+	if status == "" {
+		ended, err := endedAs(ctx, tx, kept, s)
+		return !ended, err
+	}
+	over, err := neverIncluded(ctx, tx, kept, s)
+	return !over, err
+}
+
+// endedAs reports whether the outgoing transaction that a forgotten one became has ended: it is final, and what it paid
+// is not paid again, or it can never be included.
+func endedAs(ctx context.Context, tx *store.Tx, kept marks.State, s signedTx) (bool, error) {
+	if !s.left || s.knownAs.IsZero() {
+		return false, nil
+	}
+	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{s.knownAs})
+	if err != nil || statuses[s.knownAs] != bursar.OutgoingFinal {
+		if err == nil && statuses[s.knownAs] == bursar.OutgoingAbandoned {
+			return neverIncludedAs(ctx, tx, kept, s)
+		}
+		return false, err
+	}
+	unpaid, err := unpaidOf(ctx, tx, []marks.Entry{s.Entry}, []bursar.ID{s.knownAs}, statuses)
+	return len(unpaid) == 0, err
+}
+
+// unpaidOf returns what transactions in the journal that are final or have ended have paid, and the database does not
+// count as paid, or the books still hold the money of. Of a final one that means that it was changed there: a
+// transaction becomes final in the commit that settles its payments and ends their holds.
 func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID,
 	statuses map[bursar.ID]bursar.OutgoingStatus) ([]string, error) {
 	var orders []bursar.ID
 	for i, e := range journal {
-		if statuses[ids[i]] != bursar.OutgoingFinal {
+		if status := statuses[ids[i]]; status != bursar.OutgoingFinal && status != bursar.OutgoingAbandoned {
 			continue
 		}
 		for _, pays := range e.Pays {
@@ -158,11 +211,22 @@ func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bu
 		}
 	}
 	found, err := tx.Withdrawals().UnpaidAmong(ctx, orders)
-	unpaid := make([]string, len(found))
-	for i, id := range found {
-		unpaid[i] = id.String()
+	if err != nil {
+		return nil, err
 	}
-	return unpaid, err
+	var unpaid []string
+	for some := range slices.Chunk(orders, 500) {
+		notOwed, err := tx.Withdrawals().NotOwed(ctx, some, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range some {
+			if _, not := notOwed[id]; !not || slices.Contains(found, id) {
+				unpaid = append(unpaid, id.String())
+			}
+		}
+	}
+	return unpaid, nil
 }
 
 // noteForgotten records transactions that were signed, or may have been, to be put back by the next holder of the chain

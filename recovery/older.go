@@ -10,17 +10,25 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unrecovered returns the proof that the database is older, while no recovery has begun; "" if there is none.
-func (g *Guard) unrecovered() string {
+// unrecovered returns what is known of an older database while its recovery has not begun; nil where there is none.
+func (g *Guard) unrecovered() *behind {
 	g.state.RLock()
 	defer g.state.RUnlock()
 	return g.older
 }
 
-func (g *Guard) setOlder(proof string) {
+// notOlder returns the proof that the database is older, as an error, while its recovery has not begun.
+func (g *Guard) notOlder() error {
+	if older := g.unrecovered(); older != nil {
+		return fmt.Errorf("its recovery has not begun: %w", older)
+	}
+	return nil
+}
+
+func (g *Guard) setOlder(older *behind) {
 	g.state.Lock()
 	defer g.state.Unlock()
-	g.older = proof
+	g.older = older
 }
 
 // behind is a database that is older than it was.
@@ -28,11 +36,31 @@ type behind struct {
 	cause  string
 	chains []bursar.ChainID // that have to recover
 	word   bool             // an operator declared it: the journal may be incomplete
+	noted  bool             // in the database, while the recovery has not begun
 }
 
-// recover raises the database to the marks, watches the addresses that it skips, records what has to be put back, and
-// starts the recovery of chains.
+func (b *behind) Error() string { return fmt.Sprintf("%s: %s", ErrBehind, b.cause) }
+func (b *behind) Unwrap() error { return ErrBehind }
+
+// recover starts the recovery of chains whose database is older. Until that has succeeded, this process issues and
+// signs nothing from memory; where it fails, the others learn of it from the database.
 func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
+	g.setOlder(&b)
+	err := g.begins(ctx, now, b)
+	if err == nil || b.word || b.noted || g.unrecovered() == nil {
+		return err // the operator gets it, it is noted, or only the marks are not raised yet
+	}
+	if failed := g.cannotBegin(ctx, now, b, err); failed != nil {
+		return errors.Join(err, failed)
+	}
+	b.noted = true
+	g.setOlder(&b)
+	return err
+}
+
+// begins raises the database to the marks, watches the addresses that it skips, records what has to be put back, and
+// starts the recovery of chains.
+func (g *Guard) begins(ctx context.Context, now store.Marks, b behind) error {
 	kept, err := g.Keeper.Load(ctx) // this includes what other processes that share these marks have signed
 	if err != nil {
 		return err
@@ -43,7 +71,7 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	}
 	gaps, err := g.gaps(now, kept)
 	if err != nil {
-		return errors.Join(err, g.cannotBegin(ctx, now, kept, gaps, b, err))
+		return err
 	}
 	g.Log.Error("the database is older than it was", "cause", b.cause, "chains", b.chains)
 	var id store.Identity
@@ -71,7 +99,7 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	}
 	g.state.Lock()
 	clear(g.given)
-	g.link = marks.State{}
+	g.link, g.older = marks.State{}, nil
 	g.state.Unlock()
 	by.Database = marks.Database{Name: id.Database, System: id.System, Timeline: id.Timeline}
 	return g.raise(ctx, by)
@@ -102,17 +130,27 @@ func (g *Guard) gaps(now store.Marks, kept marks.State) (map[bursar.Family][]sto
 	return gaps, failed
 }
 
-// cannotBegin raises an alarm for each chain whose recovery cannot begin, since some addresses cannot be derived, and
-// skips the key indexes of the other families: a process with other marks may not have noticed that the database is
-// older, and would issue them again. A process of an earlier epoch cannot derive addresses of a later one, and has
-// issued none of those.
-func (g *Guard) cannotBegin(ctx context.Context, now store.Marks, kept marks.State,
-	gaps map[bursar.Family][]store.GapAddress, b behind, why error) error {
+// cannotBegin has every process know of an older database where the recovery cannot begin here: the chains stop, what
+// the journal has is noted, and the database says that it was restored, so that a process which can begins the
+// recovery. An alarm says why this one cannot.
+//
+// The key indexes of families whose addresses can be derived are skipped: another process, with marks of its own, may
+// not have noticed anything, and would issue them again. A process of an earlier epoch cannot derive addresses of a
+// later one, and has issued none of those.
+func (g *Guard) cannotBegin(ctx context.Context, now store.Marks, b behind, why error) error {
+	kept := g.Kept()
+	gaps, _ := g.gaps(now, kept) // of the families that it can; why has the error
 	return g.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, chain := range b.chains {
+			if err := g.begin(ctx, tx, now, kept, b, chain); err != nil {
+				return err
+			}
 			if err := raiseCannotBegin(ctx, tx, chain, b.cause, why); err != nil {
 				return err
 			}
+		}
+		if err := noteLost(ctx, tx, now, kept); err != nil {
+			return err
 		}
 		for _, family := range g.Families {
 			skipped, derived := gaps[family]
@@ -123,7 +161,7 @@ func (g *Guard) cannotBegin(ctx context.Context, now store.Marks, kept marks.Sta
 				return err
 			}
 		}
-		return nil
+		return tx.Settings().SetRestored(ctx, "an unknown time: "+b.cause)
 	})
 }
 
@@ -147,7 +185,7 @@ func (g *Guard) begin(
 
 // noteLost records what is in the journal and missing from the database.
 func noteLost(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State) error {
-	f, err := fatesOf(ctx, tx, kept.Journal, now.Signed)
+	f, err := fatesOf(ctx, tx, kept, now.Signed)
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,19 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/store"
 )
 
-// errPaysAgain says that another transaction, which was signed and has not ended, makes a payment of the one about to
-// be signed.
-var errPaysAgain = errors.New("the withdrawal would be paid twice")
+var (
+	// errPaysAgain says that another transaction, which was signed and has not ended, makes a payment of the one about to
+	// be signed.
+	errPaysAgain = errors.New("the withdrawal would be paid twice")
+	// errSignedElse says that the transaction was signed before with another nonce or other UTXOs, and that both could be
+	// included.
+	errSignedElse = errors.New("the journal says that another nonce or other UTXOs were signed for it")
+)
 
 // PaidBy returns an outgoing transaction other than spend that was signed, by the journal, that makes one of some
 // payments, and that can still be included or was, by the current state of the database; the zero ID if there is none.
@@ -25,48 +31,50 @@ func (g *Guard) PaidBy(
 		pays[i] = id.String()
 	}
 	return paidBy(ctx, tx, g.Kept(), marks.Entry{Chain: string(outgoingTx.Chain), OutgoingID: outgoingTx.ID.String(),
-		Pays: pays})
+		Pays: pays}, outgoingTx)
 }
 
-func paidBy(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry) (bursar.ID, error) {
-	var others []marks.Entry
-	for _, held := range kept.Journal {
-		if held.Chain == e.Chain && held.OutgoingID != e.OutgoingID && held.Shares(e) {
-			others = append(others, held)
-		}
+// paidBy is PaidBy for an entry of the journal. What uses all that the one in the journal uses pays beside it never,
+// and one that became this very transaction is no other.
+func paidBy(
+	ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry, p bursar.OutgoingTx,
+) (bursar.ID, error) {
+	var uses chain.UnsignedTx
+	if err := unmarshal(p.Unsigned, &uses); err != nil {
+		return p.ID, fmt.Errorf("read the unsigned transaction of %s: %w", p.ID, err)
 	}
-	for _, held := range others {
-		id, err := bursar.ParseID(held.OutgoingID)
-		if err != nil {
-			return id, fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
+	for _, held := range kept.Journal {
+		if held.Chain != e.Chain || held.OutgoingID == e.OutgoingID || !held.Shares(e) {
+			continue
 		}
-		if dead, err := neverIncluded(ctx, tx, held, id); err != nil || !dead {
-			return id, err
+		s, err := signedOf(ctx, tx, held)
+		if err != nil {
+			return s.id, err
+		}
+		if s.knownAs == p.ID || s.replacedBy(uses.Reservations) {
+			continue
+		}
+		if dead, err := neverIncluded(ctx, tx, kept, s); err != nil || !dead {
+			return s.id, err
 		}
 	}
 	return bursar.ID{}, nil
 }
 
-// neverIncluded reports whether a transaction in the journal pays nobody: it was proven that it can never be included,
-// the signer has refused it, or it was forgotten and is not put back because its payments were made otherwise. A final
-// transaction has paid, also one that a block had before it was put back: whatever an operator said that it paid, while
-// the database may have been altered, the journal knows better.
-func neverIncluded(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.ID) (bool, error) {
-	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{id})
-	if err != nil {
-		return false, err
+// mayFollow refuses an entry that the journal is to take in place of others, if what they stand for may still be
+// included beside it: another transaction that makes one of its payments, or an earlier form of it that uses something
+// else. The journal would forget those.
+func mayFollow(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry, p bursar.OutgoingTx) error {
+	if other, err := paidBy(ctx, tx, kept, e, p); err != nil || !other.IsZero() {
+		return errors.Join(err, fmt.Errorf("%w: outgoing transaction %s pays it", errPaysAgain, other))
 	}
-	status, known := statuses[id]
-	if !known {
-		left, as, err := tx.ForgottenPayments().Left(ctx, bursar.ChainID(e.Chain), e.Number)
-		if err != nil || !left || as.IsZero() {
-			return left, err
-		}
-		p, err := tx.Outgoing().Get(ctx, as)
-		if errors.Is(err, store.ErrNotFound) { // the database is an older one again
-			return false, nil
-		}
-		return p.Status == bursar.OutgoingAbandoned || p.Status == bursar.OutgoingFinal && p.Failed, err
+	var uses chain.UnsignedTx
+	if err := unmarshal(p.Unsigned, &uses); err != nil {
+		return fmt.Errorf("read the unsigned transaction of %s: %w", p.ID, err)
 	}
-	return status == bursar.OutgoingAbandoned || status == bursar.OutgoingNew, nil
+	own, err := standing(ctx, tx, kept, p, uses.Reservations)
+	if err == nil && len(own) > 0 {
+		err = fmt.Errorf("outgoing transaction %s: %w", p.ID, errSignedElse)
+	}
+	return err
 }

@@ -86,7 +86,7 @@ func (k Assessor) PutBack(
 	case err != nil:
 		return "", err
 	case p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved:
-		return "it is known already", tx.ForgottenPayments().PutBack(ctx, f)
+		return "it is known already", putBackAsItself(ctx, tx, f)
 	}
 	ours, err := tx.Outgoing().SentAmong(ctx, f.Chain, []string{signed.TxID})
 	if err != nil {
@@ -117,7 +117,14 @@ func (k Assessor) PutBack(
 		}
 	}
 	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.OutgoingID.String()),
-		tx.ForgottenPayments().PutBack(ctx, f))
+		putBackAsItself(ctx, tx, f))
+}
+
+// putBackAsItself notes that a forgotten transaction is known under its own ID: it was not given up, and whether it is
+// over is seen by what becomes of it.
+func putBackAsItself(ctx context.Context, tx *store.Tx, f store.ForgottenPayment) error {
+	f.KnownAs = f.OutgoingID
+	return tx.ForgottenPayments().PutBack(ctx, f)
 }
 
 // alarmPaidElse raises the alarm about a transaction that was signed and may have been sent, but is given up.

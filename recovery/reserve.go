@@ -26,8 +26,8 @@ func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32,
 	if moved(answers, g.kept.Database) {
 		return nil, fmt.Errorf("%w: %w", ErrUnreserved, errMoved)
 	}
-	if g.older != "" {
-		return nil, fmt.Errorf("%w: %w: %s", ErrUnreserved, ErrBehind, g.older)
+	if g.older != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreserved, g.older)
 	}
 	end := int64(first) + int64(n)
 	if end > g.kept.Indexes[string(family)] || first < g.given[family] {

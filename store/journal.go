@@ -21,8 +21,8 @@ type ForgottenPayment struct {
 	Sure       bool   // nobody else can have signed another one that pays the same
 	Error      string // why it could not be signed again yet
 	Altered    bool   // somebody without the key of the books wrote or changed it: it must not be signed
-	// KnownAs is the outgoing transaction that it became, because a block had it before it could be put back; zero if it
-	// became none.
+	// KnownAs is the outgoing transaction that it became: itself if it was put back, another one if a block had it before
+	// that. It is zero if it was given up, or put back by an earlier release.
 	KnownAs bursar.ID
 }
 
@@ -209,7 +209,7 @@ func (tx ForgottenPayments) paidAs(ctx context.Context, is string, args ...any) 
 const mayHavePaid = `EXISTS (SELECT 1 FROM outgoing_txs o WHERE o.id = external_spends.outgoing_id
 	AND (external_spends.height > 0 OR o.status <> 'abandoned') AND NOT (o.failed AND o.status = 'final'))`
 
-// PutBack notes that a forgotten outgoing transaction is known again, as f.KnownAs if that is not its own ID.
+// PutBack notes that a forgotten outgoing transaction is known again, as f.KnownAs, or given up.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f ForgottenPayment) error {
 	var as *bursar.ID
 	if !f.KnownAs.IsZero() {

@@ -150,6 +150,44 @@ func (tx Reservations) UsedByOthers(ctx context.Context, p bursar.OutgoingTx, re
 	return used, nil
 }
 
+// Unmade returns which of some UTXOs can never exist in a block, as the final blocks up to a height prove, because what
+// they were paid from is used; and, by UTXO, the outgoing transaction that would make it and has ended without it.
+func (tx Reservations) Unmade(ctx context.Context, chain bursar.ChainID, utxos []string,
+	final uint64) (never []string, ended map[string]bursar.ID, err error) {
+	ended = map[string]bursar.ID{}
+	type change struct {
+		utxo  string
+		maker bursar.ID
+	}
+	for part := range slices.Chunk(utxos, 500) {
+		args := []any{string(chain), int64(final)}
+		for _, utxo := range part {
+			args = append(args, utxo)
+		}
+		among := list(len(part), 2)
+		found, err := rows(ctx, tx.Tx, "look up change that never comes", func(s scanner) (c change, err error) {
+			return c, s.Scan(&c.utxo, &c.maker)
+		}, `SELECT c.resource, c.made_by FROM utxos c JOIN outgoing_txs m ON m.id = c.made_by
+			WHERE c.chain = $1 AND c.resource IN (`+among+`) AND (m.status = 'abandoned'
+			OR m.status = 'final' AND m.height <= $2 AND m.tx_id <> substr(c.resource, 1, 64))`, args...)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range found {
+			ended[c.utxo] = c.maker
+		}
+		lost, err := rows(ctx, tx.Tx, "look up UTXOs that never come back", scanOne[string], `SELECT c.resource FROM utxos c
+			JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.resource, 1, 64) AND f.height = -1
+			JOIN used_outputs u ON u.chain = f.chain AND u.resource = f.input AND u.tx_id <> f.tx_id AND u.height <= $2
+			WHERE c.chain = $1 AND c.height = -1 AND c.made_by IS NULL AND c.resource IN (`+among+`)`, args...)
+		if err != nil {
+			return nil, nil, err
+		}
+		never = append(never, lost...)
+	}
+	return never, ended, nil
+}
+
 // Count counts the UTXOs in blocks up to a height that no outgoing transaction has reserved, up to a limit.
 func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
 	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (

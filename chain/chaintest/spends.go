@@ -2,6 +2,7 @@ package chaintest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -46,6 +47,9 @@ func (d *harness) wantFits(request chain.TxRequest, unsigned chain.UnsignedTx) {
 	if contents.Fee != unsigned.Fee || unsigned.Fee.IsZero() || request.MaxFee.Less(unsigned.Fee) || contents.Weight == 0 {
 		d.t.Fatalf("fee %s and weight %d in the bytes, fee %s of the unsigned transaction, want equal fees of at most %s",
 			contents.Fee, contents.Weight, unsigned.Fee, request.MaxFee)
+	}
+	if d.capabilities.Lifetime.IsZero() && !sameMembers(contents.Reservations, unsigned.Reservations, strings.Compare) {
+		d.t.Fatalf("its bytes use %q, want what it reserves, %q", contents.Reservations, unsigned.Reservations)
 	}
 	rest := slices.Clone(contents.Payments)
 	for _, payment := range request.Payments {

@@ -206,6 +206,8 @@ func TestBuild(t *testing.T) {
 			if resource := fmt.Sprintf("%s/%d", base(fakeOurs), test.want.nonce); len(unsigned.Reservations) != 1 ||
 				unsigned.Reservations[0] != resource {
 				t.Fatalf("reservations %q, want %q", unsigned.Reservations, resource)
+			} else if len(contents.Reservations) != 1 || contents.Reservations[0] != resource {
+				t.Fatalf("its bytes use %q, want %q", contents.Reservations, resource)
 			}
 		})
 	}

@@ -19,10 +19,11 @@ func (outgoingAbandonCommand) Help() string {
 	return "Requests a replacement that sends the same UTXOs to the hot wallet at a higher fee, or that uses the same " +
 		"nonce. At most one of the two can ever be included: what the first pays is paid again once the replacement is " +
 		"final; if the first is included after all, it is the payment. Nobody is paid twice. On an EVM chain only a " +
-		"transaction whose bytes are unknown (alarm bytes_unknown), or one of the hot wallet of an earlier epoch, can be " +
-		"abandoned; others are bumped until they are included. One that is not stored as signed can be abandoned while the " +
-		"alarm may_be_out names it. One that uses up a lost nonce ends without a replacement, if the final block has used " +
-		"that nonce.\n\nExample:\n\n    bursar outgoing abandon 0193a6a0-0000-7000-8000-000000000000 " +
+		"transaction whose bytes are unknown (alarm bytes_unknown), one that the alarm journal_differs names, or one of " +
+		"the hot wallet of an earlier epoch, can be abandoned; others are bumped until they are included. One that is not " +
+		"stored as signed can be abandoned while the alarm may_be_out names it. One that uses up a lost nonce ends " +
+		"without a replacement, if the final block has used that nonce.\n\nExample:\n\n    " +
+		"bursar outgoing abandon 0193a6a0-0000-7000-8000-000000000000 " +
 		"--reason 'stuck since Monday, no node takes it'"
 }
 

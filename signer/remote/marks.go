@@ -95,6 +95,7 @@ func (m *remoteMarks) ask(ctx context.Context, q marksQuestion) (marks.State, er
 	q.Known = last.Name
 	var a marksAnswer
 	if err := m.client.ask(ctx, pathMarks, q, &a); err != nil {
+		m.forget() // an earlier version of the signer, which started since, does not understand a name
 		return marks.State{}, fmt.Errorf("ask the signer for the marks: %w", err)
 	}
 	if a.Missing {
@@ -117,6 +118,12 @@ func (m *remoteMarks) ask(ctx context.Context, q marksQuestion) (marks.State, er
 	defer m.mu.Unlock()
 	m.last = a
 	return a.Marks, nil
+}
+
+func (m *remoteMarks) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last = marksAnswer{}
 }
 
 // received returns a raise as the signer reads it.
