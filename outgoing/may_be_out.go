@@ -49,7 +49,7 @@ func (s *Sender) cannotSignAgain(
 		return fmt.Errorf("sign again what may be out: %w", cause)
 	}
 	if refused.Reason == signer.ReasonHalted || refused.Reason.WaitsForPeople() {
-		return &WaitError{Reason: cause.Error(), keeps: true}
+		return &WaitError{Reason: cause.Error(), keepsReservations: true}
 	}
 	_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(),
@@ -209,6 +209,6 @@ func waitsForExternal(txID string) error {
 	if txID == "" {
 		return nil
 	}
-	return &WaitError{keeps: true, Reason: fmt.Sprintf("external spend %s makes the same payments, and may be this "+
-		"transaction: settle it, see `bursar recovery status`", txID)}
+	return &WaitError{keepsReservations: true, Reason: fmt.Sprintf("external spend %s makes the same payments, and may "+
+		"be this transaction: settle it, see `bursar recovery status`", txID)}
 }

@@ -148,7 +148,7 @@ func (s *Sender) mayPutBack(
 	if err != nil || p.Status != bursar.OutgoingReserved || len(halts) > 0 { // a recovery waits for everything
 		return err
 	}
-	return s.notHalted(ctx, tx, passage{outgoingTx: p, request: request})
+	return s.notHalted(ctx, tx, attempt{outgoingTx: p, request: request})
 }
 
 func alarmAltered(ctx context.Context, tx *store.Tx, f store.ForgottenPayment) error {

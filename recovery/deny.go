@@ -25,11 +25,11 @@ type Denial struct {
 // that can never be included, was another payment: the withdrawal is paid by another transaction then, if nothing else
 // holds it. The caller has locked the chain. It refuses what the journal or the chain contradict, and what has another
 // answer.
-func (k Assessor) Deny(ctx context.Context, tx *store.Tx, d Denial) error {
-	if err := tx.Recoveries().Refuse(ctx, k.Capabilities.ID); err != nil { // the journal may not have said everything
+func (a Assessor) Deny(ctx context.Context, tx *store.Tx, d Denial) error {
+	if err := tx.Recoveries().Refuse(ctx, a.Capabilities.ID); err != nil { // the journal may not have said everything
 		return err
 	}
-	x, err := tx.ExternalSpends().ByTx(ctx, k.Capabilities.ID, d.TxID)
+	x, err := tx.ExternalSpends().ByTx(ctx, a.Capabilities.ID, d.TxID)
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("%w: no payment %s is known that this database did not make; name it by its whole hash", ErrUnfit,
 			d.TxID)
@@ -41,7 +41,7 @@ func (k Assessor) Deny(ctx context.Context, tx *store.Tx, d Denial) error {
 	if err != nil {
 		return err
 	}
-	if err := k.mayDeny(ctx, tx, x, w); err != nil {
+	if err := a.mayDeny(ctx, tx, x, w); err != nil {
 		return err
 	}
 	if err := tx.ExternalSpends().Deny(ctx, store.Denial{Withdrawal: w.ID, External: x.Number, Note: d.Note,
@@ -53,7 +53,7 @@ func (k Assessor) Deny(ctx context.Context, tx *store.Tx, d Denial) error {
 
 // Answers names the commands by which an operator says whether an external spend paid a withdrawal that is held for it.
 // The withdrawal's transaction can never be included.
-func (k Assessor) Answers(
+func (a Assessor) Answers(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, withdrawal bursar.ID,
 ) (string, error) {
 	w, err := tx.Withdrawals().ByID(ctx, withdrawal)
@@ -65,7 +65,7 @@ func (k Assessor) Answers(
 		answers = append(answers, fmt.Sprintf("if it paid that, `bursar recovery adopt %d --withdrawal %s` says so", x.Number,
 			w.ID))
 	}
-	switch err := k.mayDeny(ctx, tx, x, w); {
+	switch err := a.mayDeny(ctx, tx, x, w); {
 	case err == nil:
 		answers = append(answers, fmt.Sprintf("if it was another payment, `bursar recovery deny %s %s --reason TEXT` "+
 			"says so", w.ID, x.TxID))
@@ -78,7 +78,7 @@ func (k Assessor) Answers(
 	return strings.Join(answers, "; "), nil
 }
 
-func (k Assessor) mayDeny(ctx context.Context, tx *store.Tx, x store.ExternalSpend, w bursar.Withdrawal) error {
+func (a Assessor) mayDeny(ctx context.Context, tx *store.Tx, x store.ExternalSpend, w bursar.Withdrawal) error {
 	switch {
 	case x.Status == store.ExternalUnclear: // it may be explained without anybody's word
 		return fmt.Errorf("%w: what transaction %s paid is not explained: `bursar recovery adopt %d` says it", ErrUnfit,
@@ -90,28 +90,28 @@ func (k Assessor) mayDeny(ctx context.Context, tx *store.Tx, x store.ExternalSpe
 	case w.OutgoingID == x.OutgoingID:
 		return fmt.Errorf("%w: transaction %s is known to pay withdrawal %s", ErrUnfit, x.TxID, w.ID)
 	}
-	currency, err := k.Registry.Get(w.Currency)
+	currency, err := a.Registry.Get(w.Currency)
 	if err != nil {
 		return err
 	}
-	left, err := k.left(ctx, tx, x)
+	left, err := a.left(ctx, tx, x)
 	if err != nil {
 		return err
 	}
 	due := chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}
-	if currency.Chain != k.Capabilities.ID || !slices.Contains(left, due) {
+	if currency.Chain != a.Capabilities.ID || !slices.Contains(left, due) {
 		return fmt.Errorf("%w: transaction %s makes no such payment as withdrawal %s: nothing holds it for that", ErrUnfit,
 			x.TxID, w.ID)
 	}
-	if err := k.notByJournal(ctx, tx, x, w); err != nil {
+	if err := a.notByJournal(ctx, tx, x, w); err != nil {
 		return err
 	}
-	return k.isNoVersion(ctx, tx, x, w)
+	return a.isNoVersion(ctx, tx, x, w)
 }
 
 // notByJournal refuses a denial of what the journal says that an external spend paid.
-func (k Assessor) notByJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, w bursar.Withdrawal) error {
-	says, err := k.recordedPaidByJournal(ctx, tx, x)
+func (a Assessor) notByJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, w bursar.Withdrawal) error {
+	says, err := a.recordedPaidByJournal(ctx, tx, x)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (k Assessor) notByJournal(ctx context.Context, tx *store.Tx, x store.Extern
 
 // isNoVersion refuses a denial if the external spend used what the withdrawal's transaction needs: then it is the same
 // payment.
-func (k Assessor) isNoVersion(ctx context.Context, tx *store.Tx, x store.ExternalSpend, w bursar.Withdrawal) error {
+func (a Assessor) isNoVersion(ctx context.Context, tx *store.Tx, x store.ExternalSpend, w bursar.Withdrawal) error {
 	var used []string
 	if err := unmarshal(x.Reservations, &used); err != nil {
 		return fmt.Errorf("read what external spend %s used: %w", x.TxID, err)

@@ -15,19 +15,19 @@ import (
 // where contracts run, it may fail in one block and pay in another one. One that had paid nobody, and pays somebody
 // whom it was not asked to pay, is unclear from then on, and begins a recovery: what it paid may wait to be paid.
 // The caller has locked the chain.
-func (k Assessor) IncludedAgain(
+func (a Assessor) IncludedAgain(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, height uint64, in chain.Inclusion,
 ) error {
 	before := x
 	x.Height = height
-	if k.Capabilities.Model == chain.UTXOModel { // its bytes say what it pays
+	if a.Capabilities.Model == chain.UTXOModel { // its bytes say what it pays
 		return tx.ExternalSpends().Move(ctx, x)
 	}
 	var request chain.TxRequest
 	if err := unmarshal(p.Request, &request); err != nil {
 		return fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
-	paid, asks, err := k.paidAgain(ctx, tx, before, p, in, request.Payments)
+	paid, asks, err := a.paidAgain(ctx, tx, before, p, in, request.Payments)
 	if err != nil {
 		return err
 	}
@@ -38,12 +38,12 @@ func (k Assessor) IncludedAgain(
 	if err := tx.ExternalSpends().Move(ctx, x); err != nil || !asks {
 		return err
 	}
-	return k.askAgain(ctx, tx, x, p, request, paid)
+	return a.askAgain(ctx, tx, x, p, request, paid)
 }
 
 // paidAgain returns what a transaction of ours paid that was an external spend before, and whether an operator has to
 // say what that was: it had paid nobody, and pays somebody whom it was not asked to pay, or nobody knows whom.
-func (k Assessor) paidAgain(ctx context.Context, tx *store.Tx, before store.ExternalSpend, p bursar.OutgoingTx,
+func (a Assessor) paidAgain(ctx context.Context, tx *store.Tx, before store.ExternalSpend, p bursar.OutgoingTx,
 	in chain.Inclusion, asked []chain.Payment) (paid []chain.Payment, asks bool, err error) {
 	was, err := paymentsIn(before)
 	if err != nil {
@@ -51,10 +51,10 @@ func (k Assessor) paidAgain(ctx context.Context, tx *store.Tx, before store.Exte
 	}
 	paid, known := paidIn(in, was, asked)
 	if in.Failed || p.Status == bursar.OutgoingAbandoned || before.Status == store.ExternalHalted ||
-		!before.Failed && len(k.toOthers(chain.ExternalSpend{Payments: was})) > 0 {
+		!before.Failed && len(a.toOthers(chain.ExternalSpend{Payments: was})) > 0 {
 		return paid, false, nil
 	}
-	others, err := k.notAsked(ctx, tx, in.Delivered, asked)
+	others, err := a.notAsked(ctx, tx, in.Delivered, asked)
 	if len(others) > 0 {
 		paid = in.Delivered
 	}
@@ -108,16 +108,16 @@ func sums(payments []chain.Payment) (map[receiver]bursar.Amount, bool) {
 
 // notAsked returns the payments to others that were not asked for: to another address, or of another asset. An address
 // that the service has issued is none of others.
-func (k Assessor) notAsked(
+func (a Assessor) notAsked(
 	ctx context.Context, tx *store.Tx, paid, asked []chain.Payment,
 ) (others []chain.Payment, err error) {
 	for _, p := range paid {
-		if !k.toOther(p) || slices.ContainsFunc(asked, func(a chain.Payment) bool {
-			return a.Address == p.Address && a.Contract == p.Contract
+		if !a.toOther(p) || slices.ContainsFunc(asked, func(one chain.Payment) bool {
+			return one.Address == p.Address && one.Contract == p.Contract
 		}) {
 			continue
 		}
-		ours, err := k.depositSource(ctx, tx, p.Address.Base)
+		ours, err := a.depositSource(ctx, tx, p.Address.Base)
 		if err != nil {
 			return nil, err
 		}
@@ -130,10 +130,10 @@ func (k Assessor) notAsked(
 
 // askAgain makes an external spend unclear that had paid nobody before, has a recovery begin, and adopts it at once if
 // it makes payments that are due.
-func (k Assessor) askAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx,
+func (a Assessor) askAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx,
 	request chain.TxRequest, paid []chain.Payment) error {
 	if request.Kind == chain.KindWithdrawal {
-		request.Payments = k.toOthers(chain.ExternalSpend{Payments: paid})
+		request.Payments = a.toOthers(chain.ExternalSpend{Payments: paid})
 		text, err := json.Marshal(request)
 		if err != nil {
 			return fmt.Errorf("encode transaction request: %w", err)
@@ -143,8 +143,8 @@ func (k Assessor) askAgain(ctx context.Context, tx *store.Tx, x store.ExternalSp
 		}
 	}
 	x.Status, x.Booked = store.ExternalUnclear, ""
-	x.Reason = k.inUnits(fmt.Sprintf("it paid nobody before its block was reorged out, and succeeded in block %d", x.Height),
-		paid)
+	x.Reason = a.inUnits(fmt.Sprintf("it paid nobody before its block was reorged out, and succeeded in block %d",
+		x.Height), paid)
 	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (k Assessor) askAgain(ctx context.Context, tx *store.Tx, x store.ExternalSp
 		x.TxID, x.Base, x.Reason)}); err != nil {
 		return err
 	}
-	_, err = k.assessAgain(ctx, tx, x)
+	_, err = a.assessAgain(ctx, tx, x)
 	return err
 }
 

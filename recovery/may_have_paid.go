@@ -16,7 +16,7 @@ import (
 // nobody. Whatever else an operator said of it, what the outgoing transaction pays is not to be
 // paid again then. It returns store.ErrNotFound if there is none. Refunds to senders are left out: the resolution of
 // one that is queued again is held by the same external spend (unattributed.Refunded), where an operator can cancel it.
-func (k Assessor) MayHavePaid(
+func (a Assessor) MayHavePaid(
 	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, final uint64,
 ) (by store.ExternalSpend, withdrawal bursar.ID, err error) {
 	orders, err := tx.Outgoing().OrdersPaid(ctx, outgoingID)
@@ -31,19 +31,19 @@ func (k Assessor) MayHavePaid(
 		if o.ID == refund.ID {
 			continue
 		}
-		currency, err := k.Registry.Get(o.Currency)
+		currency, err := a.Registry.Get(o.Currency)
 		if err != nil {
 			return by, withdrawal, err
 		}
 		pays := chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount}
-		for x, err := range tx.ExternalSpends().Paying(ctx, k.Capabilities.ID, o.To.Base, o.Amount) {
+		for x, err := range tx.ExternalSpends().Paying(ctx, a.Capabilities.ID, o.To.Base, o.Amount) {
 			if err != nil {
 				return by, withdrawal, err
 			}
 			if x.Failed || x.OutgoingID == outgoingID {
 				continue
 			}
-			if may, err := k.mayHavePaid(ctx, tx, x, o.ID, pays, final); err != nil || may {
+			if may, err := a.mayHavePaid(ctx, tx, x, o.ID, pays, final); err != nil || may {
 				return x, o.ID, err
 			}
 		}
@@ -51,14 +51,14 @@ func (k Assessor) MayHavePaid(
 	return by, withdrawal, store.ErrNotFound
 }
 
-func (k Assessor) mayHavePaid(
+func (a Assessor) mayHavePaid(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, withdrawal bursar.ID, pays chain.Payment, final uint64,
 ) (bool, error) {
 	made, err := paymentsIn(x)
 	if err != nil || !slices.Contains(made, pays) {
 		return false, err
 	}
-	left, err := k.left(ctx, tx, x)
+	left, err := a.left(ctx, tx, x)
 	if err != nil || !slices.Contains(left, pays) {
 		return false, err
 	}
@@ -74,11 +74,11 @@ func (k Assessor) mayHavePaid(
 }
 
 // left returns the payments of an external spend that neither a withdrawal nor a refund explains.
-func (k Assessor) left(ctx context.Context, tx *store.Tx, x store.ExternalSpend) ([]chain.Payment, error) {
+func (a Assessor) left(ctx context.Context, tx *store.Tx, x store.ExternalSpend) ([]chain.Payment, error) {
 	made, err := paymentsIn(x)
 	if err != nil || x.OutgoingID.IsZero() {
 		return made, err
 	}
-	explained, err := explainedBy(ctx, tx, k.Registry, bursar.OutgoingTx{ID: x.OutgoingID})
+	explained, err := explainedBy(ctx, tx, a.Registry, bursar.OutgoingTx{ID: x.OutgoingID})
 	return without(made, explained), err
 }
