@@ -80,8 +80,9 @@ func (f *File) change(by State, create bool) (s State, err error) {
 	if err := f.read(file); err != nil {
 		return State{}, fmt.Errorf("%w: read %s: %w", ErrUnusable, f.path, err)
 	}
+	left := f.log.state.without(by.Ended)
 	for _, e := range by.Journal {
-		err = errors.Join(err, f.log.state.Fits(e))
+		err = errors.Join(err, left.Fits(e))
 	}
 	if err != nil && !create {
 		return State{}, err

@@ -44,11 +44,17 @@ func (s State) since(chain string) int64 {
 	return s.Signed[chain]
 }
 
+// without returns the marks without entries that have ended.
+func (s State) without(ended []Ended) State {
+	s.Journal = slices.DeleteFunc(slices.Clone(s.Journal), func(e Entry) bool { return slices.Contains(ended, e.Name()) })
+	return s
+}
+
 // Fits returns ErrFull if an entry does not fit into the journal.
 func (s State) Fits(e Entry) error {
 	entries, size := 1, e.size()
 	for _, held := range s.Journal {
-		if !e.supersedes(held) {
+		if !e.Supersedes(held) {
 			entries, size = entries+1, size+held.size()
 		}
 	}
@@ -58,11 +64,14 @@ func (s State) Fits(e Entry) error {
 	return nil
 }
 
+// Name identifies an entry.
+func (e Entry) Name() Ended { return Ended{e.Chain, e.Number} }
+
 func (e Entry) size() int { return len(e.Content) + len(e.OutgoingID) + 40*len(e.Pays) + 100 }
 
-// supersedes reports whether an entry proves that an older one was never signed, or can never be included: in a
+// Supersedes reports whether an entry proves that an older one was never signed, or can never be included: in a
 // database only one signed transaction at a time makes a payment.
-func (e Entry) supersedes(old Entry) bool {
+func (e Entry) Supersedes(old Entry) bool {
 	if e.Chain != old.Chain || e.Number < old.Number {
 		return false
 	}
@@ -77,8 +86,8 @@ func (e Entry) Shares(other Entry) bool {
 // journal returns the entries with the new ones, without those that have ended or are superseded.
 func (s State) journal(by State) []Entry {
 	kept := slices.DeleteFunc(slices.Clone(s.Journal), func(old Entry) bool {
-		return slices.Contains(by.Ended, Ended{old.Chain, old.Number}) ||
-			slices.ContainsFunc(by.Journal, func(e Entry) bool { return e.supersedes(old) })
+		return slices.Contains(by.Ended, old.Name()) ||
+			slices.ContainsFunc(by.Journal, func(e Entry) bool { return e.Supersedes(old) })
 	})
 	return append(kept, by.Journal...)
 }

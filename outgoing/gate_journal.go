@@ -73,8 +73,8 @@ func (s *Sender) mayEnd(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 // alarmIfDiffers raises the alarm about an outgoing transaction that waits because the journal and the database say
 // different things of what was signed. It is closed once the transaction is signed, or has ended.
 func alarmIfDiffers(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
-	waiting, is := errors.AsType[*WaitError](trouble)
-	if !is || !waiting.differs {
+	var waiting differingError
+	if !errors.As(trouble, &waiting) {
 		return nil
 	}
 	remedy := "if it stays so, and no replica has other marks, somebody has written to the database"
@@ -84,4 +84,22 @@ func alarmIfDiffers(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trou
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmDiffers, Ref: p.ID.String(),
 		Message: fmt.Sprintf("outgoing transaction %s waits: %s; %s", p.ID, waiting.Reason, remedy)})
+}
+
+// differingError is a *WaitError that says that the journal and the database say different things, among others: a halt
+// may be another reason.
+type differingError struct{ *WaitError }
+
+// As lets errors.As find such a reason behind others.
+func (e *WaitError) As(target any) bool {
+	found, is := target.(*differingError)
+	if is = is && e.differs; is {
+		found.WaitError = e
+	}
+	return is
+}
+
+func differs(trouble error) bool {
+	var found differingError
+	return errors.As(trouble, &found)
 }

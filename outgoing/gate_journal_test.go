@@ -135,6 +135,15 @@ func TestWhatIsSentIsNotSignedOnceMore(t *testing.T) {
 				if !r.alarmed("journal_differs") && !r.alarmed("nonce_lost") { // a nonce that nothing has holds it back first
 					t.Errorf("no alarm says so; its error is %q", r.spendNow(p.ID).Error)
 				}
+				if r.alarmed("journal_differs") {
+					r.Do(func(tx *store.Tx) error { // as where an earlier version stored the reason alone
+						return tx.Alarms().Resolve(ctx, recovery.AlarmDiffers, p.ID.String())
+					})
+					r.Step()
+					if !r.alarmed("journal_differs") {
+						t.Errorf("no alarm is raised where its reason is stored: %q", r.spendNow(p.ID).Error)
+					}
+				}
 				r.notPaidTwice(w, guard)
 			})
 		})

@@ -17,7 +17,11 @@ func (s *Sender) storeError(ctx context.Context, lease store.Lease, p bursar.Out
 		text = s.describe(trouble)
 	}
 	if text == p.Error {
-		return nil
+		if !differs(trouble) {
+			return nil
+		}
+		// An earlier version, or a process that ended in between, stored the text alone.
+		return s.DB.Do(ctx, func(tx *store.Tx) error { return alarmIfDiffers(ctx, tx, p, trouble) })
 	}
 	var gas *chain.NeedsGasError
 	var waiting *WaitError

@@ -70,3 +70,34 @@ func (r *harness) notKept(file string, id bursar.ID) {
 		r.T.Errorf("the journal has %s", id)
 	}
 }
+
+// Another version is counted for a transaction that was sent, and is not signed after all: the journal still has the
+// one that was.
+func TestWhatASignatureReplacedComesBackIfItIsNotMade(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
+		_, p, guard := r.sentGuarded()
+		entries := func() (list []int64) {
+			kept, err := guard.Keeper.Load(ctx)
+			r.Must(err)
+			for _, e := range kept.Journal {
+				if e.OutgoingID == p.ID.String() {
+					list = append(list, e.Number)
+				}
+			}
+			return list
+		}
+		before := entries()
+		r.Must(guard.Sign(ctx, r.Lease, p.ID))
+		if now := entries(); len(before) != 1 || len(now) != 1 || now[0] <= before[0] {
+			t.Fatalf("the journal has numbers %v, and %v before, want a newer one", now, before)
+		}
+		guard.Unsigned(p.Chain, p.ID)
+		r.Must(guard.KeepUnsigned(ctx, p.Chain))
+		if now := entries(); !slices.Equal(now, before) {
+			t.Errorf("the journal has numbers %v, want %v again", now, before)
+		}
+		if !guard.Signed(p.Chain, p.ID) {
+			t.Error("the process takes it for unsigned")
+		}
+	})
+}

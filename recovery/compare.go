@@ -36,7 +36,12 @@ func (g *Guard) check(ctx context.Context) error {
 			return g.provenWhole(id, now, kept, fresh)
 		})
 	}
-	if older := g.unrecovered(); older != nil { // what showed it may be mended, and no recovery has begun
+	older := g.unrecovered()
+	if older != nil && older.noted && cause == "" && now.Restored == "" { // another process has begun the recovery
+		g.setOlder(nil)
+		older = nil
+	}
+	if older != nil { // what showed it may be mended, and no recovery has begun
 		return g.recover(ctx, now, *older)
 	}
 	if cause != "" && len(chains) > 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/marks"
@@ -49,6 +48,7 @@ func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error
 	if e.Number <= g.Kept().Signed[e.Chain] {
 		return g.late(ctx, lease, e)
 	}
+	g.noteReplaced(e)
 	return g.raise(ctx, marks.State{Signed: map[string]int64{e.Chain: e.Number}, Journal: []marks.Entry{e}})
 }
 
@@ -111,62 +111,6 @@ func (g *Guard) late(ctx context.Context, lease store.Lease, e marks.Entry) erro
 		return err
 	}
 	return fmt.Errorf("%w: %s", ErrBehind, cause)
-}
-
-// Unsigned records that an outgoing transaction was not signed after all, so that nobody has its bytes: it may be given
-// up again.
-func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
-	g.state.Lock()
-	defer g.state.Unlock()
-	is := func(e marks.Entry) bool { return e.Chain == string(chain) && e.OutgoingID == id.String() }
-	for _, e := range g.kept.Journal {
-		if is(e) {
-			g.ended = append(g.ended, marks.Ended{Chain: e.Chain, Number: e.Number})
-		}
-	}
-	g.kept.Journal = slices.DeleteFunc(slices.Clone(g.kept.Journal), is)
-}
-
-// Signed reports whether an outgoing transaction that is unsigned in the database may have been signed: then it is not
-// given up, and the same unsigned transaction is signed again.
-func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
-	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool {
-		return e.Chain == string(chain) && e.OutgoingID == id.String()
-	})
-}
-
-// KeepUnsigned makes durable what Unsigned recorded of a chain, before the database says that something was not signed:
-// that alone is not believed later.
-func (g *Guard) KeepUnsigned(ctx context.Context, chain bursar.ChainID) error {
-	g.state.RLock()
-	is := slices.ContainsFunc(g.ended, func(e marks.Ended) bool { return e.Chain == string(chain) })
-	g.state.RUnlock()
-	if !is {
-		return nil
-	}
-	release, err := g.DB.Take(ctx, &g.turn)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return g.raise(ctx, marks.State{})
-}
-
-func (g *Guard) takeEnded() (ended []marks.Ended) {
-	g.state.Lock()
-	defer g.state.Unlock()
-	ended, g.ended = g.ended, nil
-	return ended
-}
-
-func (g *Guard) addEnded(ended []marks.Ended) {
-	g.state.Lock()
-	defer g.state.Unlock()
-	for _, e := range ended {
-		if !slices.Contains(g.ended, e) {
-			g.ended = append(g.ended, e)
-		}
-	}
 }
 
 func (g *Guard) alarmFull(ctx context.Context) error {

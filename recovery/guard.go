@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,19 +30,21 @@ type Guard struct {
 	// is then no reason to recover. A number that goes back always is one.
 	SynchronousFailover bool
 
-	turn   store.Turn // held while the marks and the database are compared or raised
-	state  sync.RWMutex
-	kept   marks.State              // what is durable, as far as this process knows
-	given  map[bursar.Family]uint32 // the first index above those that this process issued
-	taken  map[bursar.Family]uint32 // the same of those that its transactions took, committed or not
-	leases map[bursar.ChainID]bool
-	ahead  map[bursar.Family]batch
-	wants  chan bursar.Family
-	ended  []marks.Ended // entries that the next raise removes from the journal
-	other  bool          // other marks are used with the database too
-	full   bool          // the journal was full, or may have been
-	link   marks.State   // the newest audited link of the books, and its hash
-	older  *behind       // an older database whose recovery has not begun; nil: none
+	turn     store.Turn // held while the marks and the database are compared or raised
+	state    sync.RWMutex
+	kept     marks.State              // what is durable, as far as this process knows
+	given    map[bursar.Family]uint32 // the first index above those that this process issued
+	taken    map[bursar.Family]uint32 // the same of those that its transactions took, committed or not
+	leases   map[bursar.ChainID]bool
+	ahead    map[bursar.Family]batch
+	wants    chan bursar.Family
+	ended    []marks.Ended                 // entries that the next raise removes from the journal
+	again    []marks.Entry                 // and those that it puts into it once more
+	other    bool                          // other marks are used with the database too
+	full     bool                          // the journal was full, or may have been
+	link     marks.State                   // the newest audited link of the books, and its hash
+	replaced map[marks.Ended][]marks.Entry // what entries replaced in the journal, by their names
+	older    *behind                       // an older database whose recovery has not begun; nil: none
 }
 
 const (
@@ -69,7 +72,7 @@ func (g *Guard) Start(ctx context.Context) error {
 	defer release()
 	g.given, g.leases, g.wants = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, make(chan bursar.Family, 16)
 	g.taken = map[bursar.Family]uint32{}
-	g.ahead, g.ended, g.full = map[bursar.Family]batch{}, nil, true
+	g.ahead, g.ended, g.again, g.replaced, g.full = map[bursar.Family]batch{}, nil, nil, nil, true
 	kept, err := g.Keeper.Load(ctx)
 	if errors.Is(err, marks.ErrMissing) {
 		kept, err = g.create(ctx, err)
@@ -254,11 +257,14 @@ func (g *Guard) read(ctx context.Context) (m store.Marks, err error) {
 
 // raise raises the marks, and removes ended entries from the journal. The caller holds the mutex.
 func (g *Guard) raise(ctx context.Context, by marks.State) error {
-	ended := g.takeEnded()
+	ended, again := g.takeEnded()
 	by.Ended, by.Others = append(by.Ended, ended...), by.Others || g.other
+	by.Journal = append(slices.DeleteFunc(slices.Clone(again), func(old marks.Entry) bool {
+		return slices.ContainsFunc(by.Journal, func(e marks.Entry) bool { return e.Supersedes(old) })
+	}), by.Journal...)
 	kept, err := g.Keeper.Raise(ctx, by)
 	if err != nil {
-		g.addEnded(ended)
+		g.addEnded(ended, again...)
 		return err
 	}
 	g.set(kept)

@@ -1,0 +1,94 @@
+package recovery
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/marks"
+)
+
+// noteReplaced remembers the entries in whose place the journal is about to take another one: if that is not signed
+// after all, they still stand for what was.
+func (g *Guard) noteReplaced(e marks.Entry) {
+	g.state.Lock()
+	defer g.state.Unlock()
+	if g.replaced == nil {
+		g.replaced = map[marks.Ended][]marks.Entry{}
+	}
+	var replaced []marks.Entry
+	for _, held := range g.kept.Journal {
+		if e.Supersedes(held) {
+			replaced = append(replaced, held)
+		}
+	}
+	maps.DeleteFunc(g.replaced, func(of marks.Ended, _ []marks.Entry) bool {
+		return !slices.ContainsFunc(g.kept.Journal, func(e marks.Entry) bool { return e.Name() == of })
+	})
+	if len(replaced) > 0 {
+		g.replaced[e.Name()] = replaced
+	}
+}
+
+// Unsigned records that an outgoing transaction was not signed after all, so that nobody has its bytes: it may be given
+// up again. What its entry has replaced comes back.
+func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
+	g.state.Lock()
+	defer g.state.Unlock()
+	is := func(e marks.Entry) bool { return e.Chain == string(chain) && e.OutgoingID == id.String() }
+	var back []marks.Entry
+	for _, e := range g.kept.Journal {
+		if is(e) {
+			g.ended = append(g.ended, e.Name())
+			back = append(back, g.replaced[e.Name()]...)
+			delete(g.replaced, e.Name())
+		}
+	}
+	g.kept.Journal = append(slices.DeleteFunc(slices.Clone(g.kept.Journal), is), back...)
+	g.again = append(g.again, back...)
+}
+
+// Signed reports whether an outgoing transaction that is unsigned in the database may have been signed: then it is not
+// given up, and the same unsigned transaction is signed again.
+func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
+	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool {
+		return e.Chain == string(chain) && e.OutgoingID == id.String()
+	})
+}
+
+// KeepUnsigned makes durable what Unsigned recorded of a chain, before the database says that something was not signed:
+// that alone is not believed later.
+func (g *Guard) KeepUnsigned(ctx context.Context, chain bursar.ChainID) error {
+	release, err := g.DB.Take(ctx, &g.turn) // first: a raise that is under way has taken it, and may fail
+	if err != nil {
+		return err
+	}
+	defer release()
+	g.state.RLock()
+	is := slices.ContainsFunc(g.ended, func(e marks.Ended) bool { return e.Chain == string(chain) })
+	g.state.RUnlock()
+	if !is {
+		return nil
+	}
+	return g.raise(ctx, marks.State{})
+}
+
+func (g *Guard) takeEnded() (ended []marks.Ended, again []marks.Entry) {
+	g.state.Lock()
+	defer g.state.Unlock()
+	ended, again = g.ended, g.again
+	g.ended, g.again = nil, nil
+	return ended, again
+}
+
+func (g *Guard) addEnded(ended []marks.Ended, again ...marks.Entry) {
+	g.state.Lock()
+	defer g.state.Unlock()
+	g.again = append(again, g.again...)
+	for _, e := range ended {
+		if !slices.Contains(g.ended, e) {
+			g.ended = append(g.ended, e)
+		}
+	}
+}
