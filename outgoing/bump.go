@@ -68,7 +68,7 @@ func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.Cha
 		return request, unsigned, err
 	}
 	request.Replaces = &before
-	if request.Kind != chain.KindSweep || kept.Payments[0].Amount.Less(request.Payments[0].Amount) {
+	if request.Kind != chain.KindSweep || collectsLess(kept, request) {
 		request.Payments = kept.Payments
 	}
 	if unsigned, err = s.buildVoiding(ctx, p, request); err != nil {
@@ -79,6 +79,13 @@ func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.Cha
 			"nonce of the transaction that it replaces")
 	}
 	return request, unsigned, nil
+}
+
+// collectsLess reports whether a sweep's request says less than its address holds. That of one that was adopted after it
+// had failed in its block says zero: what it was to collect is not known, and it collects what there is.
+func collectsLess(request, holds chain.TxRequest) bool {
+	most := request.Payments[0].Amount
+	return !most.IsZero() && most.Less(holds.Payments[0].Amount)
 }
 
 // behindAnother reports whether a transaction waits for a lower nonce that is free, or for one whose transaction was

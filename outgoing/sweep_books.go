@@ -13,13 +13,15 @@ import (
 
 // settleSweep takes what was collected, and for the native asset also the fee, off the books of the address that was
 // swept. The part of a token that did not reach the hot wallet is the operator's loss. Unless the sweep was adopted,
-// its request is updated to the amount that was taken.
+// its request is updated to the amount that was taken; where it failed, to the asset that it was to take, if that is
+// another one. By its request it is undone.
 func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) error {
 	request, err := DecodeRequest(p)
 	if err != nil {
 		return err
 	}
 	sweep, adopted := &request.Payments[0], len(unsigned.Bytes) == 0
+	asked := sweep.Contract
 	if !adopted { // each of several versions may have moved another asset, or to the hot wallet of another epoch
 		if *sweep, err = s.sweptBy(unsigned); err != nil {
 			return err
@@ -29,8 +31,11 @@ func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 	if err != nil {
 		return err
 	}
-	if !p.Failed && !adopted { // the bytes of an adopted sweep are not known: only its request says what it moved
+	if !p.Failed {
 		sweep.Amount = gone
+	}
+	// The bytes of an adopted sweep are not known: only its request says what it moved.
+	if !adopted && (!p.Failed || sweep.Contract != asked) {
 		text, err := json.Marshal(request)
 		if err != nil {
 			return fmt.Errorf("encode transaction request: %w", err)
