@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A sweep that failed in its block was adopted, and that block was reorged out for good. Nobody knows how much it was to
-// collect: its next version, with the nonce that the sweeps after it wait for, collects what its address holds.
+// A sweep that failed in its block was adopted, and that block was reorged out for good. Nobody knows how much it was
+// to collect: its next version, with the nonce that the sweeps after it wait for, collects what its address holds.
 func TestAnAdoptedSweepThatFailedCollectsWhatThereIs(t *testing.T) {
 	each(t, bursartest.Models["nonce"], func(t *testing.T, r *harness) {
 		r.Prepare()

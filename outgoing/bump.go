@@ -81,8 +81,8 @@ func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.Cha
 	return request, unsigned, nil
 }
 
-// collectsLess reports whether a sweep's request says less than its address holds. That of one that was adopted after it
-// had failed in its block says zero: what it was to collect is not known, and it collects what there is.
+// collectsLess reports whether a sweep's request says less than its address holds. That of one that was adopted after
+// it had failed in its block says zero: what it was to collect is not known, and it collects what there is.
 func collectsLess(request, holds chain.TxRequest) bool {
 	most := request.Payments[0].Amount
 	return !most.IsZero() && most.Less(holds.Payments[0].Amount)
