@@ -48,6 +48,9 @@ func (s *Sender) withoutBytes(
 	}
 	// The resources of the last version count, whatever was built since and not signed.
 	p.Unsigned = versions[len(versions)-1].Unsigned
+	if hangs, err := s.hangs(ctx, lease, state, p, versions); err != nil || hangs {
+		return errors.Join(err, s.leaveHanging(ctx, lease, state, p, versions))
+	}
 	err = s.makeAgain(ctx, lease, state, p, request)
 	var waiting *WaitError
 	if errors.As(err, &waiting) {

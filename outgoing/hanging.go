@@ -81,7 +81,7 @@ func (s *Sender) hangs(
 	}
 	dust := false
 	if hangs, err = s.isPointless(ctx, p); err == nil && !hangs {
-		dust, err = s.isDust(ctx, lease, state, p, versionOf(withBytes(versions), p.TxID))
+		dust, err = s.isDust(ctx, lease, state, p, newestOf(versions, p.TxID))
 		hangs = dust
 	}
 	if err != nil || hangs == (p.WaitsFor == bursar.WaitsForDeposit) {
@@ -97,8 +97,16 @@ func (s *Sender) hangs(
 	return hangs, err
 }
 
-// isDust reports whether an address holds less of the native asset than its signed sweep takes, and, according to the
-// node, too little to pay for any sweep.
+// newestOf is versionOf among the versions whose bytes are known, or among all if there are none.
+func newestOf(versions []store.Version, txID string) store.Version {
+	if known := withBytes(versions); len(known) > 0 {
+		versions = known
+	}
+	return versionOf(versions, txID)
+}
+
+// isDust reports whether an address holds less of the native asset than its signed sweep takes, as far as that is
+// known, and, according to the node, too little to pay for any sweep.
 func (s *Sender) isDust(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
 ) (bool, error) {
@@ -110,17 +118,10 @@ func (s *Sender) isDust(
 	if err != nil {
 		return false, err
 	}
-	contract, total, err := s.collects(unsigned)
-	if err != nil || contract != "" {
-		return false, err
-	}
-	var h store.Holding
-	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		h, err = tx.Holdings().Current(ctx, p.Chain, request.From.Base, "")
-		return err
-	})
-	if err != nil || !h.Amount.Less(total) {
-		return false, err
+	if len(unsigned.Bytes) > 0 {
+		if covered, err := s.isCovered(ctx, p, unsigned); err != nil || covered {
+			return false, err
+		}
 	}
 	if behind, err := s.behindHanging(ctx, p); err != nil || behind {
 		return behind, err
@@ -128,6 +129,21 @@ func (s *Sender) isDust(
 	_, _, err = s.higherFee(ctx, lease, state, p)
 	var short *chain.NeedsFundsError
 	return errors.As(err, &short), nil // any other error is found when the sweep is sent
+}
+
+// isCovered reports whether an address holds, by the books, what its signed sweep takes of the native asset, or that
+// sweep takes a token.
+func (s *Sender) isCovered(ctx context.Context, p bursar.OutgoingTx, unsigned chain.UnsignedTx) (bool, error) {
+	contract, total, err := s.collects(unsigned)
+	if err != nil || contract != "" {
+		return contract != "", err
+	}
+	var h store.Holding
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		h, err = tx.Holdings().Current(ctx, p.Chain, p.Base, "")
+		return err
+	})
+	return err == nil && !h.Amount.Less(total), err
 }
 
 // leaveHanging leaves a sweep alone that has nothing to collect, and ends it if its bytes have expired.

@@ -12,30 +12,33 @@ import (
 )
 
 // settleSweep takes what was collected, and for the native asset also the fee, off the books of the address that was
-// swept. The part of a token that did not reach the hot wallet is the operator's loss. Unless the sweep was adopted,
-// its request is updated to the amount that was taken; where it failed, to the asset that it was to take, if that is
-// another one. By its request it is undone.
+// swept. The part of a token that did not reach the hot wallet is the operator's loss. Its request
+// is updated to the amount that was taken, which for one that was adopted is without the fee; where it failed, to the
+// asset that it was to take, if that is another one. By its request it is undone.
 func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) error {
 	request, err := DecodeRequest(p)
 	if err != nil {
 		return err
 	}
 	sweep, adopted := &request.Payments[0], len(unsigned.Bytes) == 0
-	asked := sweep.Contract
-	if !adopted { // each of several versions may have moved another asset, or to the hot wallet of another epoch
-		if *sweep, err = s.sweptBy(unsigned); err != nil {
-			return err
-		}
+	asked := *sweep
+	// Each of several versions may have moved another asset, or to the hot wallet of another epoch.
+	if adopted {
+		*sweep, err = sweptInBlock(ctx, tx, p, asked)
+	} else {
+		*sweep, err = s.sweptBy(unsigned)
+	}
+	if err != nil {
+		return err
 	}
 	gone, err := s.gone(ctx, tx, p, *sweep)
 	if err != nil {
 		return err
 	}
-	if !p.Failed {
+	if !p.Failed && !adopted {
 		sweep.Amount = gone
 	}
-	// The bytes of an adopted sweep are not known: only its request says what it moved.
-	if !adopted && (!p.Failed || sweep.Contract != asked) {
+	if *sweep != asked && (!p.Failed || sweep.Contract != asked.Contract) {
 		text, err := json.Marshal(request)
 		if err != nil {
 			return fmt.Errorf("encode transaction request: %w", err)
@@ -53,6 +56,25 @@ func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 	// An asset that is not configured any more is not swept.
 	h.Due = configured && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
 	return tx.Holdings().Put(ctx, p.Chain, keyed(h, request.From))
+}
+
+// sweptInBlock returns what a sweep without bytes moved in its block, as its external spend has it; what was asked for
+// where it failed or that is not known.
+func sweptInBlock(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, asked chain.Payment,
+) (swept chain.Payment, err error) {
+	x, err := tx.ExternalSpends().ByTx(ctx, p.Chain, p.TxID)
+	if err != nil || p.Failed {
+		return asked, store.IgnoreNotFound(err)
+	}
+	var payments []chain.Payment
+	if err := json.Unmarshal(x.Payments, &payments); err != nil {
+		return asked, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
+	}
+	if len(payments) != 1 {
+		return asked, nil
+	}
+	return payments[0], nil
 }
 
 // keyed returns a holding with the key of its address, which a database that was restored may not have had: what a hot
