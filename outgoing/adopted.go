@@ -151,7 +151,7 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 				return err
 			}
 			if other = id; by.Status == bursar.OutgoingFinal && by.Height <= state.Final {
-				if err := s.unlessPaid(ctx, tx, now); err != nil {
+				if err := s.unlessPaid(ctx, tx, now, state.Final); err != nil {
 					return err
 				}
 				return s.endSigned(ctx, tx, now)

@@ -102,7 +102,7 @@ func (s *Sender) makeAgain(
 	if err != nil {
 		return fmt.Errorf("build another version: %w", err)
 	}
-	p, err = s.reserveAgain(ctx, passage{outgoingTx: p, request: request, step: stepBump, lease: lease}, unsigned)
+	p, err = s.reserveAgain(ctx, attempt{outgoingTx: p, request: request, step: stepBump, lease: lease}, unsigned)
 	if err != nil || p.Height > 0 {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Sender) makeAgain(
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), proven)
 	if err == nil {
-		p, err = s.storeVersion(ctx, passage{outgoingTx: p, request: request, step: stepBump, lease: lease},
+		p, err = s.storeVersion(ctx, attempt{outgoingTx: p, request: request, step: stepBump, lease: lease},
 			signedVersion{unsigned: unsigned, signed: signed, at: state.Latest}, p.Status)
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Sender) makeAgain(
 }
 
 // reserveAgain records the next version of an adopted transaction and reserves its resources, before it is signed.
-func (s *Sender) reserveAgain(ctx context.Context, a passage, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
+func (s *Sender) reserveAgain(ctx context.Context, a attempt, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(unsigned)
 	if err != nil {
 		return a.outgoingTx, err
@@ -150,7 +150,7 @@ func (s *Sender) reserveAgain(ctx context.Context, a passage, unsigned chain.Uns
 		if now.Height > 0 {
 			return nil
 		}
-		if err := s.gate(ctx, tx, passage{outgoingTx: now, request: a.request, step: a.step, lease: a.lease}); err != nil {
+		if err := s.gate(ctx, tx, attempt{outgoingTx: now, request: a.request, step: a.step, lease: a.lease}); err != nil {
 			return err
 		}
 		if err := s.budget(ctx, tx, now, a.request, unsigned.Fee); err != nil {

@@ -64,7 +64,7 @@ func (s *Sender) reserve(
 		return p, fmt.Errorf("encode transaction request: %w", err)
 	}
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.gate(ctx, tx, passage{outgoingTx: now, request: request, step: stepBuild, lease: lease}); err != nil {
+		if err := s.gate(ctx, tx, attempt{outgoingTx: now, request: request, step: stepBuild, lease: lease}); err != nil {
 			return err
 		}
 		if err := s.budget(ctx, tx, now, request, unsigned.Fee); err != nil {

@@ -53,7 +53,7 @@ func (s *Sender) higherFee(
 // bumpFor is higherFee for a given request, without the check that nothing builds on the transaction's change.
 func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 	request chain.TxRequest) (_ chain.TxRequest, unsigned chain.UnsignedTx, err error) {
-	if err := s.checkGate(ctx, passage{outgoingTx: p, request: request, step: stepBump, lease: lease}); err != nil {
+	if err := s.checkGate(ctx, attempt{outgoingTx: p, request: request, step: stepBump, lease: lease}); err != nil {
 		return request, unsigned, err
 	}
 	if behind, err := s.behindAnother(ctx, p); err != nil || behind {
@@ -147,7 +147,7 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	}
 	var added []string
 	p, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.gate(ctx, tx, passage{outgoingTx: now, request: request, step: stepBump, lease: lease}); err != nil {
+		if err := s.gate(ctx, tx, attempt{outgoingTx: now, request: request, step: stepBump, lease: lease}); err != nil {
 			return err
 		}
 		if err := s.budget(ctx, tx, now, request, unsigned.Fee); err != nil {
@@ -165,7 +165,7 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil {
 		return false, errors.Join(fmt.Errorf("bump the fee: %w", err), s.cannotBump(ctx, lease, p, added, err))
 	}
-	p, err = s.storeVersion(ctx, passage{outgoingTx: p, request: request, step: stepBump, lease: lease},
+	p, err = s.storeVersion(ctx, attempt{outgoingTx: p, request: request, step: stepBump, lease: lease},
 		signedVersion{unsigned: unsigned, signed: signed, at: state.Latest}, p.Status)
 	if err != nil || p.TxID != signed.TxID {
 		return err == nil, err

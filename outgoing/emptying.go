@@ -29,7 +29,7 @@ func (s *Sender) emptying() Emptying {
 
 // underOrder holds back everything that the signer would refuse while a compromise order is in force. What was signed
 // before is sent: its bytes may be known outside.
-func (s *Sender) underOrder(_ context.Context, _ *store.Tx, p passage) error {
+func (s *Sender) underOrder(_ context.Context, _ *store.Tx, p attempt) error {
 	e := s.emptying()
 	if e.Order == "" || p.step == stepSend || e.moves(p.request) {
 		return nil

@@ -118,19 +118,25 @@ func (e *Externals) evaluateExternal(
 }
 
 func (e *Externals) assessor(x chain.ExternalSpend) recovery.Assessor {
-	capabilities, own := e.Capabilities, e.Own
+	own := e.Own
 	if own.Base == "" {
 		own = chain.Source{Key: e.Key, Base: e.Hot}
-		if own.Key == (chain.KeyRef{}) {
-			own.Key = chain.Hot(capabilities.Family)
-		}
 	}
-	if own.Base == "" && capabilities.SharedAddress {
-		own.Base = x.Base // on a chain with a shared address there is no other one
+	return e.Inclusions.assessor(own, x.Base)
+}
+
+// assessor returns what assesses an external spend from an address of ours. own is the hot wallet; without a key it has
+// the family's hot key.
+func (h *Inclusions) assessor(own chain.Source, base string) recovery.Assessor {
+	if own.Key == (chain.KeyRef{}) {
+		own.Key = chain.Hot(h.Capabilities.Family)
 	}
-	assessor := NewAssessor(capabilities, e.Registry, e.IDs, own, e.Log)
-	for _, base := range slices.Sorted(maps.Keys(e.Old)) {
-		assessor.Old = append(assessor.Old, chain.Source{Key: e.Old[base], Base: base})
+	if own.Base == "" && h.Capabilities.SharedAddress {
+		own.Base = base // on a chain with a shared address there is no other one
+	}
+	assessor := NewAssessor(h.Capabilities, h.Registry, h.IDs, own, h.Log)
+	for _, base := range slices.Sorted(maps.Keys(h.Old)) {
+		assessor.Old = append(assessor.Old, chain.Source{Key: h.Old[base], Base: base})
 	}
 	return assessor
 }

@@ -18,10 +18,10 @@ type WaitError struct {
 	Reason   string      // one sentence for operators
 	Accounts []bursar.ID // if set, only the withdrawals of these accounts are held; otherwise the whole transaction is
 
-	keeps bool // its reservations are kept while it waits
-	gas   bool // it waits for the operator's funds of the native asset
+	keepsReservations bool // while it waits
+	gas               bool // it waits for the operator's funds of the native asset
 
-	unscreened bool // the screening service is asked again
+	screenAgain bool // the screening service is asked again
 
 	differs bool // the journal outside the database says something else than the database: an alarm says so
 }
@@ -40,8 +40,8 @@ const (
 	stepBump              // sign another version of a transaction that was sent
 )
 
-// passage is an outgoing transaction at the gate.
-type passage struct {
+// attempt is an outgoing transaction that is about to take a step, for which it passes the gate.
+type attempt struct {
 	outgoingTx bursar.OutgoingTx
 	request    chain.TxRequest
 	step       step
@@ -55,8 +55,8 @@ type passage struct {
 // signer is asked, in the database transaction that stores the signed bytes, before those are sent for the first time,
 // and before each fee bump. A transaction that has been sent is sent again whatever the gate says: only the final chain
 // ends it.
-func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
-	conditions := []func(context.Context, *store.Tx, passage) error{
+func (s *Sender) gate(ctx context.Context, tx *store.Tx, p attempt) error {
+	conditions := []func(context.Context, *store.Tx, attempt) error{
 		s.signable,      // gate_signer.go: there is a signer
 		s.underOrder,    // emptying.go: no compromise order is in force that does not move it
 		s.notHalted,     // no halt of everything, the chain or a currency
@@ -78,12 +78,12 @@ func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 }
 
 // checkGate is gate in a read-only database transaction.
-func (s *Sender) checkGate(ctx context.Context, p passage) error {
+func (s *Sender) checkGate(ctx context.Context, p attempt) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error { return s.gate(ctx, tx, p) })
 }
 
 // notHalted holds back everything that a halt of the whole service, of the chain or of a currency covers.
-func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p attempt) error {
 	halts, err := tx.Halts().Of(ctx, s.haltScopes(p)...)
 	if err != nil || len(halts) == 0 {
 		return err
@@ -96,7 +96,7 @@ func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 }
 
 // haltScopes returns the halt scopes that cover an outgoing transaction, except those of accounts.
-func (s *Sender) haltScopes(p passage) []store.HaltScope {
+func (s *Sender) haltScopes(p attempt) []store.HaltScope {
 	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.outgoingTx.Chain),
 		store.HaltCurrency(p.outgoingTx.Currency)}
 	for _, payment := range p.request.Payments {
@@ -109,7 +109,7 @@ func (s *Sender) haltScopes(p passage) []store.HaltScope {
 
 // notFrozen holds back the withdrawals of frozen accounts until they are signed. A signed transaction is sent and its
 // fee is bumped: other withdrawals depend on it, by a batch or by its nonce, and its bytes may have been seen outside.
-func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p attempt) error {
 	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign {
 		return nil
 	}
@@ -140,15 +140,15 @@ func (s *Sender) passUnsigned(ctx context.Context, lease store.Lease, p bursar.O
 	if err := s.auditOnce(ctx); err != nil {
 		return p, err
 	}
-	err = s.checkGate(ctx, passage{outgoingTx: p, request: request, step: step, lease: lease})
+	err = s.checkGate(ctx, attempt{outgoingTx: p, request: request, step: step, lease: lease})
 	var waiting *WaitError
 	switch {
 	case err == nil && step == stepSign:
 		return s.lowerNonce(ctx, lease, p)
-	case !errors.As(err, &waiting) || waiting.keeps:
+	case !errors.As(err, &waiting) || waiting.keepsReservations:
 		return p, err
 	case len(waiting.Accounts) > 0:
-		if waiting.unscreened {
+		if waiting.screenAgain {
 			if err := s.DB.Do(ctx, func(tx *store.Tx) error { return s.screenAgain(ctx, tx, p, waiting.Reason) }); err != nil {
 				return p, err
 			}
@@ -194,7 +194,7 @@ func (s *Sender) passSigned(
 	if err != nil {
 		return p, err
 	}
-	waiting := s.checkGate(ctx, passage{outgoingTx: p, request: request, step: stepSend, lease: lease})
+	waiting := s.checkGate(ctx, attempt{outgoingTx: p, request: request, step: stepSend, lease: lease})
 	if waiting == nil {
 		return p, nil
 	}

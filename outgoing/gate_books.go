@@ -35,7 +35,7 @@ func (s *Sender) auditOnce(ctx context.Context) error {
 // owed holds back an outgoing transaction that pays anyone the books do not owe: its payments must equal, to the unit,
 // those of withdrawals or of a refund to a sender whose facts are unchanged since they were requested, whose money is
 // held, and whose hold has been audited. Sweeps and gas top-ups pay addresses of ours; the signer checks that.
-func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) owed(ctx context.Context, tx *store.Tx, p attempt) error {
 	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step == stepSend {
 		return nil // signed bytes pay what was checked when they were signed
 	}
@@ -81,7 +81,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 // replacement pays nobody else, and what has a later nonce waits behind it. It uses all that the journal says too: with
 // another nonce or UTXO it would pay a second time. So it would once it has ended, when the journal beside the marks
 // has it no more. One that expires is left to that.
-func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
+func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p attempt) (bool, error) {
 	if p.step != stepBump || !s.Chain.Capabilities().Lifetime.IsZero() {
 		return false, nil
 	}
@@ -100,7 +100,7 @@ func (s *Sender) asSigned(ctx context.Context, tx *store.Tx, p passage) (bool, e
 // notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the
 // database: only one signed transaction pays a withdrawal, whatever the database says about it. One that is final has
 // left the journal; if it was put back, the database has what the journal said of it, whatever an operator has said.
-func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {
+func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p attempt, orders []bursar.ID) error {
 	if err := s.notRefunded(ctx, tx, p); err != nil || s.Marks == nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 
 // notRefunded holds back a refund of a deposit that another transaction has refunded, by the journal, or may have: it
 // was requested again before an operator had explained the other one. What may be out goes on where nothing is sure.
-func (s *Sender) notRefunded(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) notRefunded(ctx context.Context, tx *store.Tx, p attempt) error {
 	if p.outgoingTx.Share != bursar.ShareRefund {
 		return nil
 	}

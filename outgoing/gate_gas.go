@@ -34,7 +34,7 @@ func ofToken(request chain.TxRequest) bool {
 }
 
 // notOutOfGas holds back token transactions while the operator funds are used up, before a node is asked about them.
-func (s *Sender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) notOutOfGas(ctx context.Context, tx *store.Tx, p attempt) error {
 	if p.step != stepBuild || !ofToken(p.request) {
 		return nil
 	}

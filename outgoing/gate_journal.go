@@ -14,7 +14,7 @@ import (
 // usesAsSigned holds back what would use another nonce or other UTXOs than the transaction was signed with, as the
 // journal outside the database says: both could be included. What expires may be signed again with others once it has;
 // and so may what final blocks prove to be over.
-func (s *Sender) usesAsSigned(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) usesAsSigned(ctx context.Context, tx *store.Tx, p attempt) error {
 	if p.step == stepSend || s.Marks == nil || !s.Chain.Capabilities().Lifetime.IsZero() {
 		return nil
 	}
@@ -65,9 +65,9 @@ func (s *Sender) mayEnd(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 	if err != nil || len(used) == 0 {
 		return err
 	}
-	return &WaitError{differs: true, keeps: true, Reason: fmt.Sprintf("it can never be included as the database has it, "+
-		"but as the journal says it was signed with %s, which no final block has used: nothing is paid again before that",
-		used[0].Reservations[0])}
+	return &WaitError{differs: true, keepsReservations: true, Reason: fmt.Sprintf("it can never be included as the "+
+		"database has it, but as the journal says it was signed with %s, which no final block has used: nothing is paid "+
+		"again before that", used[0].Reservations[0])}
 }
 
 // alarmIfDiffers raises the alarm about an outgoing transaction that waits because the journal and the database say

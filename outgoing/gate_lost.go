@@ -12,7 +12,7 @@ import (
 // noNonceLost holds back what would be signed from an address while a nonce of it is lost, or while this step has not
 // found that none is. What pays others waits for every hot wallet: the one of an earlier epoch may have paid the same.
 // A signed transaction, and one that may be signed, goes on, and so does what a compromise order moves to cold.
-func (s *Sender) noNonceLost(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) noNonceLost(ctx context.Context, tx *store.Tx, p attempt) error {
 	_, can := s.nonceReader()
 	toCold := p.outgoingTx.Kind == string(chain.KindToCold)
 	if p.step != stepBuild && p.step != stepSign || !can || voidsByPayingUs(p) || s.mayBeOut(p.outgoingTx) ||
@@ -44,13 +44,13 @@ func (s *Sender) noNonceLost(ctx context.Context, tx *store.Tx, p passage) error
 }
 
 // paysOthers reports whether a transaction pays a withdrawal or a refund, by the database or by what would be signed.
-func paysOthers(p passage) bool {
+func paysOthers(p attempt) bool {
 	return p.outgoingTx.Kind == string(chain.KindWithdrawal) || p.request.Kind == chain.KindWithdrawal
 }
 
 // voidsByPayingUs reports whether a transaction voids another one, or uses up a nonce, and is of a kind for which the
 // signer pays nobody but us: a person who can write to the database can say of any transaction that it voids one.
-func voidsByPayingUs(p passage) bool {
+func voidsByPayingUs(p attempt) bool {
 	ours := p.request.Kind == chain.KindGasTopUp || p.request.Kind == chain.KindSweep
 	return isVoiding(p.outgoingTx) && ours && !paysOthers(p)
 }

@@ -11,7 +11,7 @@ import (
 
 // inOrder makes the nonces of an address be signed one after another. A transaction that is held back releases its
 // nonce, so that no signed transaction waits behind a nonce that nothing uses.
-func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p attempt) error {
 	own, numbered := nonceOfTx(p.outgoingTx)
 	if p.step != stepSign || !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil
@@ -22,7 +22,7 @@ func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 	}
 	for _, other := range unsigned {
 		if nonce, is := nonceOfTx(other); is && nonce < own {
-			return &WaitError{keeps: true,
+			return &WaitError{keepsReservations: true,
 				Reason: fmt.Sprintf("it waits for nonce %d of %s, reserved by outgoing transaction %s, which is not signed", nonce,
 					other.Base, other.ID)}
 		}

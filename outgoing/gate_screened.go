@@ -22,7 +22,7 @@ type ScreenAgain func(ctx context.Context, tx *store.Tx, outgoing bursar.ID, why
 // for it, and what it pays must not be refunded.
 //
 // A process that screens nothing, since before screening was on, signs nothing that others screen.
-func (s *Sender) screened(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) screened(ctx context.Context, tx *store.Tx, p attempt) error {
 	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign ||
 		s.mayBeOut(p.outgoingTx) {
 		return nil
@@ -34,7 +34,7 @@ func (s *Sender) screened(ctx context.Context, tx *store.Tx, p passage) error {
 	if err != nil || len(accounts) == 0 {
 		return err
 	}
-	return &WaitError{Reason: why, Accounts: accounts, unscreened: true}
+	return &WaitError{Reason: why, Accounts: accounts, screenAgain: true}
 }
 
 // screenedElsewhere holds back withdrawals of a database that other processes screen. What pays none, such as a refund

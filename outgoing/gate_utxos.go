@@ -10,7 +10,7 @@ import (
 // utxosAreThere holds back an unsigned transaction before its first signature if one of its UTXOs was reorged out or
 // spent by an external spend since it was built: its reservations are released, and it is built again from the UTXOs
 // that exist.
-func (s *Sender) utxosAreThere(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) utxosAreThere(ctx context.Context, tx *store.Tx, p attempt) error {
 	if p.step != stepSign || s.Chain.Capabilities().Model != chain.UTXOModel || len(p.outgoingTx.Unsigned) == 0 {
 		return nil
 	}

@@ -108,7 +108,16 @@ func (h *Inclusions) recordInclusion(
 		return err
 	}
 	if p.Status == bursar.OutgoingAbandoned {
-		return h.cameBack(ctx, tx, b, in.TxID, p)
+		return h.cameBack(ctx, tx, b, in, p)
+	}
+	moved, err := h.moveExternal(ctx, tx, b, in, p) // its fee is known there as the block has it
+	if err != nil {
+		return err
+	}
+	if moved && h.Capabilities.Model == chain.AccountModel { // blocks show its nonce as one of ours from now on
+		if err := h.recordUsed(ctx, tx, b, in.TxID, p); err != nil {
+			return err
+		}
 	}
 	if h.Capabilities.Model == chain.UTXOModel {
 		if taken, err := isTaken(ctx, tx, outgoingID); err != nil {
@@ -118,9 +127,6 @@ func (h *Inclusions) recordInclusion(
 		}
 	}
 	if err := tx.Outgoing().Include(ctx, outgoingID, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
-		return err
-	}
-	if err := h.moveExternal(ctx, tx, b, in.TxID, p); err != nil {
 		return err
 	}
 	if err := recordDelivered(ctx, tx, outgoingID, in); err != nil {
@@ -146,15 +152,16 @@ func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 // cameBack halts payments on a chain that includes a transaction which its final blocks had proven could never be
 // included: its payments have been requested again, and may be paid by another transaction as well.
 func (h *Inclusions) cameBack(
-	ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx,
+	ctx context.Context, tx *store.Tx, b *follow.Block, in chain.Inclusion, p bursar.OutgoingTx,
 ) error {
+	txID := in.TxID
 	reason := fmt.Sprintf("transaction %s of outgoing transaction %s is in block %d, although final blocks had proven "+
 		"that it could never be included; its payments were requested again", txID, p.ID, b.Ref.Height)
 	h.Log.Error("expired transaction was included after all", "chain", p.Chain, "outgoing", p.ID, "hash", txID)
 	if err := h.recordUsed(ctx, tx, b, txID, p); err != nil {
 		return err
 	}
-	if _, err := tx.ExternalSpends().Move(ctx, p.Chain, txID, b.Ref.Height); err != nil { // one that was adopted has paid
+	if _, err := h.moveExternal(ctx, tx, b, in, p); err != nil { // one that was adopted has paid
 		return err
 	}
 	if err := tx.Halts().Put(ctx, store.Halt{
@@ -209,16 +216,17 @@ func (h *Inclusions) exclude(ctx context.Context, tx *store.Tx, b follow.RolledB
 	})
 }
 
-// moveExternal records the block of an external spend that was adopted, and the nonce that it uses there: from now on
-// blocks show it as one of ours.
+// moveExternal records the block of an external spend that was adopted, and what it did there, and reports whether it
+// was one.
 func (h *Inclusions) moveExternal(
-	ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx,
-) error {
-	external, err := tx.ExternalSpends().Move(ctx, p.Chain, txID, b.Ref.Height)
-	if err != nil || !external || h.Capabilities.Model != chain.AccountModel {
-		return err
+	ctx context.Context, tx *store.Tx, b *follow.Block, in chain.Inclusion, p bursar.OutgoingTx,
+) (bool, error) {
+	x, err := tx.ExternalSpends().ByTx(ctx, p.Chain, in.TxID)
+	if err != nil {
+		return false, store.IgnoreNotFound(err)
 	}
-	return h.recordUsed(ctx, tx, b, txID, p)
+	own := chain.Source{Key: h.Key, Base: h.Hot}
+	return true, h.assessor(own, x.Base).IncludedAgain(ctx, tx, x, p, b.Ref.Height, in)
 }
 
 // recordUnwatched records the block of a transaction of ours that is not watched any more or not yet: one that ended
@@ -230,9 +238,7 @@ func (h *Inclusions) recordUnwatched(
 	switch {
 	case err != nil:
 		return err
-	case p.Status == bursar.OutgoingAbandoned:
-		return h.cameBack(ctx, tx, b, x.TxID, p)
-	case p.Height > 0:
+	case p.Status != bursar.OutgoingAbandoned && p.Height > 0:
 		return nil
 	}
 	return h.recordInclusion(ctx, tx, b, chain.Inclusion{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/recovery"
@@ -50,71 +49,37 @@ func (s *Sender) endIfLost(
 func (s *Sender) lostReservation(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64,
 ) (string, error) {
-	if len(versions) == 0 {
-		return "", nil
-	}
-	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
-	if err == nil && len(lost) == 0 && p.Error != "" {
-		lost, err = lostToOthers(ctx, tx, p, versions[0], final)
-	}
-	if err != nil || len(lost) == 0 {
+	lost, err := recovery.Lost(ctx, tx, p, versions, final)
+	if err != nil || lost == "" {
 		return "", err
 	}
-	for _, v := range versions {
-		unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
-		if err != nil {
-			return "", err
-		}
-		if !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool {
-			return slices.Contains(lost, resource)
-		}) {
-			return "", nil
-		}
-	}
-	return lost[0], s.unlessPaid(ctx, tx, p)
+	return lost, s.unlessPaid(ctx, tx, p, final)
 }
 
-// lostToOthers returns what a version of an outgoing transaction needs, and what others have used by a final height,
-// although it was never the outgoing transaction's own: one that was signed again after its database was restored may
-// need what another version of it, or an external spend, has used in a block before. A node refuses such a
-// transaction, so only those are looked up that could not go on.
-func lostToOthers(
-	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v store.Version, final uint64,
-) ([]string, error) {
-	unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
-	if err != nil || len(unsigned.Reservations) == 0 {
-		return nil, err
-	}
-	return tx.Reservations().UsedByOthers(ctx, p, unsigned.Reservations, final)
-}
-
-// unlessPaid returns a *paidError if an external spend may have paid what an outgoing transaction pays that can never
-// be included: another version of it, whatever an operator said of that.
-func (s *Sender) unlessPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	orders, err := tx.Outgoing().OrdersPaid(ctx, p.ID)
-	if err != nil || len(orders) == 0 {
-		return err
-	}
-	pays, err := s.paymentsOf(orders)
-	if err != nil {
-		return err
-	}
-	x, err := s.assessor().MayHavePaid(ctx, tx, p.ID, pays)
+// unlessPaid returns a *paidError if an external spend may have paid a withdrawal that an outgoing transaction pays
+// which can never be included: another version of it, whatever an operator said of that.
+func (s *Sender) unlessPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, final uint64) error {
+	k := s.assessor()
+	x, withdrawal, err := k.MayHavePaid(ctx, tx, p.ID, final)
 	if err != nil {
 		return store.IgnoreNotFound(err)
 	}
-	return &paidError{by: x}
+	answers, err := k.Answers(ctx, tx, x, withdrawal)
+	if err != nil {
+		return err
+	}
+	return &paidError{by: x, reason: fmt.Sprintf("it can never be included, and transaction %s, which no withdrawal "+
+		"explains, makes the same payment as for withdrawal %s, so that is not paid again: %s", x.TxID, withdrawal, answers)}
 }
 
 // paidError says that a transaction that can never be included is not made again, because an external spend may have
-// paid what it pays.
-type paidError struct{ by store.ExternalSpend }
-
-func (e *paidError) Error() string {
-	return fmt.Sprintf("it can never be included, and transaction %s, which no withdrawal explains, makes the same "+
-		"payment: `bursar recovery adopt %d --withdrawal ID` says whose it was, and nothing is paid again before that",
-		e.by.TxID, e.by.Number)
+// paid a withdrawal that it pays.
+type paidError struct {
+	by     store.ExternalSpend
+	reason string
 }
+
+func (e *paidError) Error() string { return e.reason }
 
 // alarmIfPaid raises an alarm if the error is a *paidError, and returns why nothing goes on.
 func (s *Sender) alarmIfPaid(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, err error) error {

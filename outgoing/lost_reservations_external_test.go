@@ -15,6 +15,14 @@ import (
 // paid some addresses. The operator says that it was a loss.
 func (r *harness) takenBeforePutBack(also ...chain.Payment) (w, first bursar.Withdrawal, x store.ExternalSpend) {
 	r.T.Helper()
+	return r.takenBeforePutBackAfter(func() {}, also...)
+}
+
+// takenBeforePutBackAfter is takenBeforePutBack after something that no database forgets.
+func (r *harness) takenBeforePutBackAfter(
+	earlier func(), also ...chain.Payment,
+) (w, first bursar.Withdrawal, x store.ExternalSpend) {
+	r.T.Helper()
 	file := filepath.Join(r.T.TempDir(), "seed.marks")
 	r.Guarded(file)
 	r.Step()
@@ -22,10 +30,24 @@ func (r *harness) takenBeforePutBack(also ...chain.Payment) (w, first bursar.Wit
 	r.Pay(bursar.Address{Base: r.Hot.Base}, 950_000_000)
 	r.Chain.Mine(3)
 	r.Step()
+	earlier()
 	w = r.Order(200_000_000, r.Chain.Named("receiver"))
+	x = r.takenOnceSigned(file, func() bursar.ID {
+		first = r.Now(w)
+		return first.OutgoingID
+	}, also...)
+	return w, first, x
+}
+
+// takenOnceSigned has what waits signed, forgotten and put back, and its UTXO used by an external spend that was not
+// forgotten, of which the operator says that it was a loss. signed returns the outgoing transaction.
+func (r *harness) takenOnceSigned(
+	file string, signed func() bursar.ID, also ...chain.Payment,
+) store.ExternalSpend {
+	r.T.Helper()
 	before := r.Backup()
 	r.Step()
-	first = r.Now(w)
+	id := signed()
 	r.Chain.Forget()
 	thief := chain.Payment{Address: bursar.Address{Base: r.Chain.Named("thief")}, Amount: bursar.Units(700_000_000)}
 	r.Chain.ExternalSpend(r.Hot.Base, append(also, thief)...)
@@ -35,11 +57,11 @@ func (r *harness) takenBeforePutBack(also ...chain.Payment) (w, first bursar.Wit
 	r.Step()
 	r.Step()
 	unclear := r.Unclear()
-	if p := r.spendNow(first.OutgoingID); len(unclear) != 1 || p.Status != bursar.OutgoingSigned {
+	if p := r.spendNow(id); len(unclear) != 1 || p.Status != bursar.OutgoingSigned {
 		r.T.Fatalf("%d payments are unclear, and what the journal had is %s: %s", len(unclear), p.Status, p.Error)
 	}
 	r.Must(r.Resolve(recovery.Answer{Item: unclear[0].Number, Rest: store.UsedUpAsLoss, Actor: "ann"}))
-	return w, first, unclear[0]
+	return unclear[0]
 }
 
 // A payment that is put back, and whose UTXO an external spend has used, is made again by another transaction once
@@ -96,7 +118,7 @@ func TestAPutBackPaymentThatAnExternalSpendMayHaveMadeIsHeld(t *testing.T) {
 		if p := r.spendNow(first.OutgoingID); p.Status != bursar.OutgoingSigned {
 			t.Errorf("what was put back is %s, want %s: %s", p.Status, bursar.OutgoingSigned, p.Error)
 		}
-		r.noted(first.OutgoingID, x.TxID, "`bursar recovery adopt 1 --withdrawal ID`")
+		r.noted(first.OutgoingID, x.TxID, "`bursar recovery adopt 1 --withdrawal "+w.ID.String()+"`")
 		r.WantAlarms(recovery.AlarmUnclear)
 		r.Must(r.Resolve(recovery.Answer{Item: x.Number, Withdrawals: []bursar.ID{w.ID}, Actor: "ann"}))
 		for range 8 {

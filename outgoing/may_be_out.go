@@ -49,7 +49,7 @@ func (s *Sender) cannotSignAgain(
 		return fmt.Errorf("sign again what may be out: %w", cause)
 	}
 	if refused.Reason == signer.ReasonHalted || refused.Reason.WaitsForPeople() {
-		return &WaitError{Reason: cause.Error(), keeps: true}
+		return &WaitError{Reason: cause.Error(), keepsReservations: true}
 	}
 	_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(),
@@ -103,7 +103,7 @@ func (s *Sender) endIfBeaten(
 			why = ""
 			return errors.Join(err, waitsForExternal(found))
 		}
-		if err := s.unlessPaid(ctx, tx, now); err != nil {
+		if err := s.unlessPaid(ctx, tx, now, state.Final); err != nil {
 			return err
 		}
 		return s.endSigned(ctx, tx, now)
@@ -178,6 +178,9 @@ func paidOutside(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (txID s
 			if err := json.Unmarshal(x.Payments, &payments); err != nil {
 				return "", fmt.Errorf("read the payments of external spend %s: %w", x.TxID, err)
 			}
+			if x.Status == store.ExternalHalted && x.Height == 0 {
+				continue // nobody can settle it before it is in a block again: unlessPaid says what can be said of it
+			}
 			if !x.Failed && makesAll(payments, request.Payments) {
 				return x.TxID, nil
 			}
@@ -206,6 +209,6 @@ func waitsForExternal(txID string) error {
 	if txID == "" {
 		return nil
 	}
-	return &WaitError{keeps: true, Reason: fmt.Sprintf("external spend %s makes the same payments, and may be this "+
-		"transaction: settle it, see `bursar recovery status`", txID)}
+	return &WaitError{keepsReservations: true, Reason: fmt.Sprintf("external spend %s makes the same payments, and may "+
+		"be this transaction: settle it, see `bursar recovery status`", txID)}
 }

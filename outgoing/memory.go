@@ -1,6 +1,7 @@
 package outgoing
 
 import (
+	"math"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -20,6 +21,8 @@ type memory struct {
 	shareCursor   map[bursar.OutgoingShare]int64
 	firstShare    int // index of the share that comes first in the next step
 	firstCurrency int // counts the steps that took from the queue: the index of the currency that comes first
+	// putBackAfter is the number of the last forgotten transaction that a step looked at, if there are more after it.
+	putBackAfter int64
 	// pauses has the transactions that a limit of the signer holds back.
 	pauses map[bursar.ID]pause
 	// refusals has the transactions that the chain's state refuses, and that are not given up yet.
@@ -52,6 +55,7 @@ type memory struct {
 
 func newMemory() memory {
 	return memory{
+		putBackAfter:       math.MinInt64,
 		batchLimit:         map[bursar.CurrencyCode]int{},
 		lastSentHeight:     map[bursar.ID]uint64{},
 		shareCursor:        map[bursar.OutgoingShare]int64{},

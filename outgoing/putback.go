@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -21,19 +22,23 @@ const putBackAtOnce = 100
 // A halt of the service or of the chain holds the transactions back, except the halt of the recovery itself. A halt of
 // a currency holds back one that the database has as reserved, which keeps what it uses and may never have been signed.
 // Other halts do not: the bytes may be with a node already, and the transactions are sent by the ordinary path, which
-// passes the gate. It runs before everything else in a step, because the restored transactions use nonces and UTXOs
-// that another transaction would take.
+// passes the gate. Those that are not signed again hold up none after them. It runs before everything else in a step,
+// because the restored transactions use nonces and UTXOs that another transaction would take.
 func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.ForgottenPayment
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		waiting, err = tx.ForgottenPayments().List(ctx, s.Chain.Capabilities().ID, putBackAtOnce)
+		waiting, err = tx.ForgottenPayments().After(ctx, s.Chain.Capabilities().ID, s.memory.putBackAfter, putBackAtOnce)
 		return err
 	})
-	if err != nil || len(waiting) == 0 {
+	if err != nil {
 		return err
 	}
-	for _, f := range waiting {
+	s.memory.putBackAfter = math.MinInt64 // the first ones are next, unless there are more after these
+	for i, f := range waiting {
 		err := s.putBackOne(ctx, lease, f)
+		if i == putBackAtOnce-1 {
+			s.memory.putBackAfter = f.Number
+		}
 		if err == nil {
 			continue
 		}
@@ -143,7 +148,7 @@ func (s *Sender) mayPutBack(
 	if err != nil || p.Status != bursar.OutgoingReserved || len(halts) > 0 { // a recovery waits for everything
 		return err
 	}
-	return s.notHalted(ctx, tx, passage{outgoingTx: p, request: request})
+	return s.notHalted(ctx, tx, attempt{outgoingTx: p, request: request})
 }
 
 func alarmAltered(ctx context.Context, tx *store.Tx, f store.ForgottenPayment) error {

@@ -99,7 +99,7 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 
 // nameRefund records the transaction that pays a refund. It returns an error for a refund that was called back while it
 // was signed: those bytes are then neither stored nor sent. If the same bytes may be out, the refund goes on.
-func (s *Sender) nameRefund(ctx context.Context, tx *store.Tx, p passage, txID string) error {
+func (s *Sender) nameRefund(ctx context.Context, tx *store.Tx, p attempt, txID string) error {
 	if !p.out {
 		if err := mayBeSigned(ctx, tx, p.outgoingTx); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (s *Sender) nameRefund(ctx context.Context, tx *store.Tx, p passage, txID s
 
 // isOutAndRecalled reports whether a refund was called back that may have been signed: it goes on, also with a higher
 // fee while the journal has it, and its deposit is not resolved before it has ended.
-func (s *Sender) isOutAndRecalled(ctx context.Context, tx *store.Tx, p passage) (bool, error) {
+func (s *Sender) isOutAndRecalled(ctx context.Context, tx *store.Tx, p attempt) (bool, error) {
 	out := p.out || p.step == stepBump && s.inJournal(p.outgoingTx.Chain, p.outgoingTx.ID)
 	if !out || p.outgoingTx.Share != bursar.ShareRefund {
 		return false, nil

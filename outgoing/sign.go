@@ -33,7 +33,7 @@ func (s *Sender) sign(
 		return p, err
 	}
 	out := s.mayBeOut(p) // the commit that stored the bytes of an earlier signature was lost
-	at := passage{outgoingTx: p, request: request, step: stepSign, lease: lease, out: out}
+	at := attempt{outgoingTx: p, request: request, step: stepSign, lease: lease, out: out}
 	if err := s.checkGate(ctx, at); err != nil {
 		return p, err
 	}
@@ -100,7 +100,7 @@ type signedVersion struct {
 // It stores nothing if another version is in a block already, or if the gate was closed while it was signed: those
 // bytes are then neither stored nor sent.
 func (s *Sender) storeVersion(
-	ctx context.Context, p passage, v signedVersion, next bursar.OutgoingStatus,
+	ctx context.Context, p attempt, v signedVersion, next bursar.OutgoingStatus,
 ) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(v.unsigned)
 	if err != nil {

@@ -96,7 +96,7 @@ func (s *Sender) blockageBy(
 	if err != nil {
 		return nil, err
 	}
-	halts, err := tx.Halts().Of(ctx, s.haltScopes(passage{outgoingTx: p, request: request})...)
+	halts, err := tx.Halts().Of(ctx, s.haltScopes(attempt{outgoingTx: p, request: request})...)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *Sender) blockageBy(
 		}
 	}
 	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, request chain.TxRequest) (bool, error) {
-		err := s.notHalted(ctx, tx, passage{outgoingTx: other, request: request})
+		err := s.notHalted(ctx, tx, attempt{outgoingTx: other, request: request})
 		var waiting *WaitError
 		if errors.As(err, &waiting) {
 			return false, nil
@@ -195,7 +195,7 @@ func (s *Sender) fillerFrom(
 	request = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: from, Change: payee, MaxFee: s.MaxFee,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
 	void := bursar.OutgoingTx{Chain: capabilities.ID, Currency: native.Code}
-	err = s.notHalted(ctx, tx, passage{outgoingTx: void, request: request})
+	err = s.notHalted(ctx, tx, attempt{outgoingTx: void, request: request})
 	var waiting *WaitError
 	if errors.As(err, &waiting) {
 		return request, waiting.Reason, nil

@@ -23,37 +23,37 @@ type made struct {
 }
 
 // payment returns an outgoing transaction that pays withdrawals or a refund.
-func (k Assessor) payment(x chain.ExternalSpend, wants []want) made {
-	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: k.toOthers(x)}, wants: wants}
-	if m.currency = k.currency(x); len(wants) > 0 {
+func (a Assessor) payment(x chain.ExternalSpend, wants []want) made {
+	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: a.toOthers(x)}, wants: wants}
+	if m.currency = a.currency(x); len(wants) > 0 {
 		m.currency = wants[0].currency
 	}
-	if k.Capabilities.Model == chain.UTXOModel {
-		m.request.Change = k.home(x)
+	if a.Capabilities.Model == chain.UTXOModel {
+		m.request.Change = a.home(x)
 	} else {
-		m.request.From, _ = k.hotAt(x.Base)
+		m.request.From, _ = a.hotAt(x.Base)
 	}
 	return m
 }
 
 // currency returns the currency that an external spend moved first, or that of its fee.
-func (k Assessor) currency(x chain.ExternalSpend) bursar.CurrencyCode {
+func (a Assessor) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 	for _, p := range x.Payments {
-		if c, configured := k.Registry.Asset(k.Capabilities.ID, p.Contract); configured {
+		if c, configured := a.Registry.Asset(a.Capabilities.ID, p.Contract); configured {
 			return c.Code
 		}
 	}
-	native, _ := k.Registry.Asset(k.Capabilities.ID, "")
+	native, _ := a.Registry.Asset(a.Capabilities.ID, "")
 	return native.Code
 }
 
 // adopt turns an external spend into an outgoing transaction, as if this database had sent it: it is in its block, its
 // reservations are used, and its payments only wait for the block to be final. Unsigned transactions with the same
 // reservations or the same payments are given up.
-func (k Assessor) adopt(
+func (a Assessor) adopt(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made,
 ) (bursar.ID, error) {
-	m.request.ID, m.request.MaxFee = k.IDs.Next(), x.Fee
+	m.request.ID, m.request.MaxFee = a.IDs.Next(), x.Fee
 	order, err := json.Marshal(m.request)
 	if err != nil {
 		return bursar.ID{}, fmt.Errorf("encode the transaction request: %w", err)
@@ -62,12 +62,12 @@ func (k Assessor) adopt(
 	if err != nil {
 		return bursar.ID{}, err
 	}
-	if err := k.clearConflicts(ctx, tx, x, m.wants); err != nil {
+	if err := a.clearConflicts(ctx, tx, x, m.wants); err != nil {
 		return bursar.ID{}, err
 	}
 	p := bursar.OutgoingTx{
 		ID:       m.request.ID,
-		Chain:    k.Capabilities.ID,
+		Chain:    a.Capabilities.ID,
 		Kind:     string(m.request.Kind),
 		Currency: m.currency,
 		Base:     x.Base,
@@ -79,7 +79,7 @@ func (k Assessor) adopt(
 		Fee:      x.Fee,
 		Share:    ShareOf(m.request.Kind),
 	}
-	if k.Capabilities.Model == chain.UTXOModel {
+	if a.Capabilities.Model == chain.UTXOModel {
 		p.Base = m.request.Change.Base
 	}
 	if err := tx.Outgoing().InsertAdopted(ctx, p, x.Reservations); err != nil {
@@ -90,11 +90,11 @@ func (k Assessor) adopt(
 			return p.ID, err
 		}
 	}
-	if err := k.useNonces(ctx, tx, x); err != nil {
+	if err := a.useNonces(ctx, tx, x); err != nil {
 		return p.ID, err
 	}
 	for _, w := range m.wants {
-		if err := k.assign(ctx, tx, w, p); err != nil {
+		if err := a.assign(ctx, tx, w, p); err != nil {
 			return p.ID, fmt.Errorf("%s: %w", w.name(), err)
 		}
 	}
@@ -122,8 +122,8 @@ func unsignedOf(x chain.ExternalSpend) ([]byte, error) {
 }
 
 // useNonces records the nonces that an external spend used, so that the next transaction takes the one after them.
-func (k Assessor) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
-	if k.Capabilities.Model != chain.AccountModel {
+func (a Assessor) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
+	if a.Capabilities.Model != chain.AccountModel {
 		return nil
 	}
 	for _, resource := range x.Reservations {
@@ -132,7 +132,7 @@ func (k Assessor) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalS
 		if at < 0 || err != nil || resource[:at] != x.Base {
 			continue // a reservation of another kind
 		}
-		if err := tx.Nonces().Use(ctx, k.Capabilities.ID, x.Base, nonce); err != nil {
+		if err := tx.Nonces().Use(ctx, a.Capabilities.ID, x.Base, nonce); err != nil {
 			return err
 		}
 	}
@@ -141,8 +141,8 @@ func (k Assessor) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalS
 
 // clearConflicts gives up the unsigned transactions that an external spend has replaced, and removes its payments from
 // signed ones that can never be included.
-func (k Assessor) clearConflicts(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
-	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
+func (a Assessor) clearConflicts(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
+	owners, err := tx.Reservations().Owners(ctx, a.Capabilities.ID, x.Reservations)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (k Assessor) clearConflicts(ctx context.Context, tx *store.Tx, x chain.Exte
 			continue
 		}
 		done[id] = true
-		if err := k.giveUp(ctx, tx, id, x); err != nil {
+		if err := a.giveUp(ctx, tx, id, x); err != nil {
 			return fmt.Errorf("give up outgoing transaction %s: %w", id, err)
 		}
 	}
@@ -171,7 +171,7 @@ func (k Assessor) clearConflicts(ctx context.Context, tx *store.Tx, x chain.Exte
 }
 
 // giveUp ends an outgoing transaction that was never signed; its payments wait again.
-func (k Assessor) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.ExternalSpend) error {
+func (a Assessor) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.ExternalSpend) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil || p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
 		return err
@@ -193,7 +193,7 @@ func (k Assessor) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chai
 			return err
 		}
 	}
-	if err := k.freeReservations(ctx, tx, p, x); err != nil {
+	if err := a.freeReservations(ctx, tx, p, x); err != nil {
 		return err
 	}
 	for _, kind := range []string{AlarmMayBeOut, AlarmDiffers, "signer_refused"} {
@@ -205,7 +205,7 @@ func (k Assessor) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chai
 }
 
 // freeReservations releases what an unsigned transaction reserved, except what the external spend used.
-func (k Assessor) freeReservations(
+func (a Assessor) freeReservations(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend,
 ) error {
 	if p.Status != bursar.OutgoingReserved {
@@ -215,7 +215,7 @@ func (k Assessor) freeReservations(
 	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
 		return fmt.Errorf("read the unsigned transaction: %w", err)
 	}
-	if err := tx.Reservations().Free(ctx, p.ID); err != nil || k.Capabilities.Model != chain.AccountModel {
+	if err := tx.Reservations().Free(ctx, p.ID); err != nil || a.Capabilities.Model != chain.AccountModel {
 		return err
 	}
 	for _, resource := range unsigned.Reservations {

@@ -16,15 +16,15 @@ import (
 // a loss, or for a payment of the operator's, before it was known what it paid. The withdrawals are confirmed if its
 // block is final, and what was booked of the payments is booked back. Each withdrawal must match an unexplained payment
 // by address and exact amount, no matter who names it.
-func (k Assessor) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
-	if len(a.Withdrawals) == 0 || a.Rest != "" {
+func (a Assessor) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend, answer Answer) error {
+	if len(answer.Withdrawals) == 0 || answer.Rest != "" {
 		return fmt.Errorf("%w: item %d is %s: only withdrawals that it paid can be added", ErrUnfit, x.Number, x.Status)
 	}
-	p, err := k.beginAmending(ctx, tx, x)
+	p, err := a.beginAmending(ctx, tx, x)
 	if err != nil {
 		return err
 	}
-	for _, id := range a.Withdrawals {
+	for _, id := range answer.Withdrawals {
 		w, err := tx.Withdrawals().Lock(ctx, id)
 		if err != nil {
 			return err
@@ -32,19 +32,20 @@ func (k Assessor) amend(ctx context.Context, tx *store.Tx, x store.ExternalSpend
 		if w.OutgoingID == p.ID {
 			return fmt.Errorf("%w: the transaction is known to pay withdrawal %s", ErrUnfit, id)
 		}
-		if err := k.amendOne(ctx, tx, x, p, w); err != nil {
+		if err := a.amendOne(ctx, tx, x, p, w); err != nil {
 			return fmt.Errorf("withdrawal %s: %w", id, err)
 		}
 	}
-	x.Note, x.Actor, x.Reason = a.Note, a.Actor, "withdrawals were added to what it paid: "+joined(a.Withdrawals)
-	return k.endAmending(ctx, tx, x, p, a.Withdrawals)
+	x.Note, x.Actor = answer.Note, answer.Actor
+	x.Reason = "withdrawals were added to what it paid: " + joined(answer.Withdrawals)
+	return a.endAmending(ctx, tx, x, p, answer.Withdrawals)
 }
 
 // beginAmending locks the outgoing transaction behind an external spend that was explained, and books back what nothing
 // explains of it if it is final. endAmending is its counterpart. It locks the outgoing transaction and balances before
 // the withdrawals, against the usual sequence. That is safe: what locks both besides has locked the chain first, as the
 // caller has, and a transaction that the database ends for a deadlock is repeated.
-func (k Assessor) beginAmending(
+func (a Assessor) beginAmending(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) (p bursar.OutgoingTx, err error) {
 	if p, err = tx.Outgoing().Lock(ctx, x.OutgoingID); err != nil {
@@ -57,21 +58,21 @@ func (k Assessor) beginAmending(
 	case p.Height == 0 || !settled && p.Status != bursar.OutgoingSent:
 		return p, fmt.Errorf("%w: transaction %s is in no block", ErrUnfit, p.TxID)
 	case settled:
-		return p, Unsettle(ctx, tx, k.Registry, p)
+		return p, Unsettle(ctx, tx, a.Registry, p)
 	}
 	return p, nil
 }
 
 // endAmending books a final outgoing transaction again, and confirms the withdrawals that it pays too. Where all that a
 // resumed one paid to others is explained, the rest came back to the operator, or was the fee.
-func (k Assessor) endAmending(
+func (a Assessor) endAmending(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, added []bursar.ID,
 ) error {
-	left, err := k.unlinked(ctx, tx, x, p)
+	left, err := a.unlinked(ctx, tx, x, p)
 	if err != nil {
 		return err
 	}
-	if IsTaken(x) && !slices.ContainsFunc(left, k.toOther) {
+	if IsTaken(x) && !slices.ContainsFunc(left, a.toOther) {
 		x.Booked = store.UsedForOperator
 	}
 	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
@@ -93,7 +94,7 @@ func (k Assessor) endAmending(
 		paid = append(paid, w)
 	}
 	if len(paid) > 0 {
-		if err := k.Payouts.Confirm(ctx, tx, paid, p.ID); err != nil {
+		if err := a.Payouts.Confirm(ctx, tx, paid, p.ID); err != nil {
 			return err
 		}
 	}
@@ -101,31 +102,31 @@ func (k Assessor) endAmending(
 	if err != nil {
 		return err
 	}
-	return Settle(ctx, tx, k.Registry, now)
+	return Settle(ctx, tx, a.Registry, now)
 }
 
 // amendOne lets an outgoing transaction that was explained pay one more withdrawal.
-func (k Assessor) amendOne(
+func (a Assessor) amendOne(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, w bursar.Withdrawal,
 ) error {
-	currency, err := k.Registry.Get(w.Currency)
+	currency, err := a.Registry.Get(w.Currency)
 	if err != nil {
 		return err
 	}
-	if err := k.split(ctx, tx, x, p,
+	if err := a.split(ctx, tx, x, p,
 		chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}); err != nil {
 		return err
 	}
 	if p, err = tx.Outgoing().Lock(ctx, p.ID); err != nil {
 		return err
 	}
-	return k.resolveOne(ctx, tx, x, p, w.ID, "")
+	return a.resolveOne(ctx, tx, x, p, w.ID, "")
 }
 
 // split moves a payment out of the lump "rest" of an outgoing transaction, which a resumed UTXO chain records as one
 // sum; a transaction without such a rest stays as it is. It must be a payment that the external spend made, and that is
 // whole: a token may have delivered less.
-func (k Assessor) split(
+func (a Assessor) split(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, paid chain.Payment,
 ) error {
 	var made []chain.Payment
@@ -141,7 +142,7 @@ func (k Assessor) split(
 		return err
 	}
 	if len(short) > 0 || count(made, paid) == 0 {
-		return fmt.Errorf("%w: the transaction did not deliver %s", ErrUnfit, k.Describe(paid))
+		return fmt.Errorf("%w: the transaction did not deliver %s", ErrUnfit, a.Describe(paid))
 	}
 	at := slices.IndexFunc(request.Payments, func(rest chain.Payment) bool {
 		return rest.Address.Base == "" && rest.Contract == paid.Contract && !rest.Amount.Less(paid.Amount)
@@ -181,10 +182,10 @@ func joined(ids []bursar.ID) string {
 
 // unlinked returns the payments of an external spend that match neither a withdrawal nor a refund of its outgoing
 // transaction and that were delivered whole.
-func (k Assessor) unlinked(
+func (a Assessor) unlinked(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx,
 ) (left []chain.Payment, err error) {
-	all, err := k.left(ctx, tx, x)
+	all, err := a.left(ctx, tx, x)
 	if err != nil {
 		return nil, err
 	}

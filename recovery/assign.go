@@ -10,9 +10,9 @@ import (
 
 // assign lets an adopted transaction pay a withdrawal or a refund. From then on both are settled and unsettled
 // together.
-func (k Assessor) assign(ctx context.Context, tx *store.Tx, w want, p bursar.OutgoingTx) error {
+func (a Assessor) assign(ctx context.Context, tx *store.Tx, w want, p bursar.OutgoingTx) error {
 	if w.refund != nil {
 		return unattributed.Adopted(ctx, tx, w.refund.DepositID, p)
 	}
-	return k.Payouts.Adopted(ctx, tx, w.withdrawal.ID, p)
+	return a.Payouts.Adopted(ctx, tx, w.withdrawal.ID, p)
 }

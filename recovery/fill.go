@@ -53,8 +53,8 @@ func usesLost(ctx context.Context, tx *store.Tx, id bursar.ChainID, x chain.Exte
 
 // movesToOurs reports whether an external spend of the shape of ours moves anything, or failed. One of ours does: what
 // moves nothing may approve somebody who takes everything later. UTXOs are always moved.
-func (k Assessor) movesToOurs(x chain.ExternalSpend) bool {
-	if k.Capabilities.Model == chain.UTXOModel {
+func (a Assessor) movesToOurs(x chain.ExternalSpend) bool {
+	if a.Capabilities.Model == chain.UTXOModel {
 		return true
 	}
 	for _, p := range x.Payments {

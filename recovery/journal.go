@@ -42,8 +42,8 @@ type journaled struct {
 
 // isFor reports whether a payment is the one that was made for a journaled withdrawal. The asset of a currency that is
 // not configured any more is not known, and not compared.
-func (k Assessor) isFor(p chain.Payment, j journaled) bool {
-	currency, err := k.Registry.Get(j.Currency)
+func (a Assessor) isFor(p chain.Payment, j journaled) bool {
+	currency, err := a.Registry.Get(j.Currency)
 	return p.Address == j.Address && p.Amount == j.Amount && (err != nil || p.Contract == currency.Contract)
 }
 

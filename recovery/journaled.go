@@ -14,13 +14,13 @@ import (
 // answersJournal refuses an explanation that leaves out a withdrawal which the external spend paid as the journal says:
 // the database may have been altered, so that the withdrawal has another destination now, and would be paid again once
 // that is mended.
-func (k Assessor) answersJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer) error {
-	journaled, err := k.Journaled(ctx, tx, x)
+func (a Assessor) answersJournal(ctx context.Context, tx *store.Tx, x store.ExternalSpend, answer Answer) error {
+	journaled, err := a.Journaled(ctx, tx, x)
 	if err != nil {
 		return err
 	}
 	for _, w := range journaled {
-		if !slices.Contains(a.Withdrawals, w.ID) {
+		if !slices.Contains(answer.Withdrawals, w.ID) {
 			return fmt.Errorf("%w: the journal says that it pays withdrawal %s, whose destination is %s in the database: wait "+
 				"until the forgotten transaction is put back, or name the withdrawal, with --note if its destination differs",
 				ErrUnfit, w.ID, w.Address)
@@ -32,10 +32,10 @@ func (k Assessor) answersJournal(ctx context.Context, tx *store.Tx, x store.Exte
 // Journaled returns the unfinished withdrawals that an external spend paid by the journal: a forgotten transaction that
 // is not put back yet used the same UTXO or nonce, was made for them, and made the same payments. Their destinations in
 // the database may be others.
-func (k Assessor) Journaled(
+func (a Assessor) Journaled(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) (list []bursar.Withdrawal, err error) {
-	paid, err := k.recordedPaidByJournal(ctx, tx, x)
+	paid, err := a.recordedPaidByJournal(ctx, tx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (k Assessor) Journaled(
 }
 
 // recordedPaidByJournal is paidByJournal for an external spend as it is recorded.
-func (k Assessor) recordedPaidByJournal(
+func (a Assessor) recordedPaidByJournal(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 ) ([]journaled, error) {
 	spent := chain.ExternalSpend{Failed: x.Failed}
@@ -62,18 +62,18 @@ func (k Assessor) recordedPaidByJournal(
 		unmarshal(x.Payments, &spent.Payments)); err != nil {
 		return nil, fmt.Errorf("read external spend %s: %w", x.TxID, err)
 	}
-	return k.paidByJournal(ctx, tx, spent)
+	return a.paidByJournal(ctx, tx, spent)
 }
 
 // paidByJournal returns the withdrawals and refunds that an external spend paid by the journal, also those that the
 // database does not know.
-func (k Assessor) paidByJournal(
+func (a Assessor) paidByJournal(
 	ctx context.Context, tx *store.Tx, x chain.ExternalSpend,
 ) (list []journaled, err error) {
 	if x.Failed {
 		return nil, nil
 	}
-	forgotten, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
+	forgotten, err := tx.ForgottenPayments().All(ctx, a.Capabilities.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (k Assessor) paidByJournal(
 			continue
 		}
 		for _, j := range c.pays() {
-			if slices.ContainsFunc(x.Payments, func(p chain.Payment) bool { return k.isFor(p, j) }) {
+			if slices.ContainsFunc(x.Payments, func(p chain.Payment) bool { return a.isFor(p, j) }) {
 				list = append(list, j)
 			}
 		}

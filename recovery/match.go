@@ -65,16 +65,16 @@ type fitted struct {
 	later bool // they match what another transaction of ours may still pay: unknown until that ends
 }
 
-func (k Assessor) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend) (f fitted, err error) {
-	payments := k.toOthers(x)
-	if !k.paysFromHot(x) || x.Failed || len(payments) == 0 {
+func (a Assessor) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend) (f fitted, err error) {
+	payments := a.toOthers(x)
+	if !a.paysFromHot(x) || x.Failed || len(payments) == 0 {
 		return fitted{why: "no withdrawal has an address that it pays"}, nil
 	}
-	wants, err := k.wants(ctx, tx, b, x, payments)
+	wants, err := a.wants(ctx, tx, b, x, payments)
 	if err != nil {
 		return f, err
 	}
-	known, err := k.paidByJournal(ctx, tx, x)
+	known, err := a.paidByJournal(ctx, tx, x)
 	if err != nil {
 		return f, err
 	}
@@ -83,13 +83,13 @@ func (k Assessor) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.
 	}
 	f.wants, f.why = match(payments, wants)
 	if f.why != "" {
-		return fitted{why: k.inUnits(f.why, payments)}, nil
+		return fitted{why: a.inUnits(f.why, payments)}, nil
 	}
 	for _, w := range f.wants {
 		if w.sent {
 			why := fmt.Sprintf("it pays what outgoing transaction %s may still pay: it is assessed again once that is in a "+
 				"block or expired", w.spend())
-			return fitted{why: k.inUnits(why, payments), later: true}, nil
+			return fitted{why: a.inUnits(why, payments), later: true}, nil
 		}
 	}
 	return f, nil
@@ -144,20 +144,20 @@ func severalAccounts(wants []want) bool {
 }
 
 // inUnits appends the payments in whole units to a reason.
-func (k Assessor) inUnits(why string, payments []chain.Payment) string {
+func (a Assessor) inUnits(why string, payments []chain.Payment) string {
 	for _, p := range payments {
-		why += "; it paid " + k.Describe(p)
+		why += "; it paid " + a.Describe(p)
 	}
 	return why
 }
 
 // Describe formats a payment in whole units: "0.6 BTC to bc1…".
-func (k Assessor) Describe(p chain.Payment) string {
-	return fmt.Sprintf("%s to %s", k.Registry.AssetText(k.Capabilities.ID, p.Contract, p.Amount), p.Address)
+func (a Assessor) Describe(p chain.Payment) string {
+	return fmt.Sprintf("%s to %s", a.Registry.AssetText(a.Capabilities.ID, p.Contract, p.Amount), p.Address)
 }
 
 // wants returns the payments due to the addresses that were paid.
-func (k Assessor) wants(
+func (a Assessor) wants(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, payments []chain.Payment,
 ) ([]want, error) {
 	bases := make([]string, len(payments))
@@ -166,36 +166,36 @@ func (k Assessor) wants(
 	}
 	slices.Sort(bases)
 	bases = slices.Compact(bases)
-	withdrawals, err := tx.Withdrawals().UnfinishedTo(ctx, k.Capabilities.ID, bases)
+	withdrawals, err := tx.Withdrawals().UnfinishedTo(ctx, a.Capabilities.ID, bases)
 	if err != nil {
 		return nil, err
 	}
-	refunds, err := tx.Resolutions().RefundsTo(ctx, k.Capabilities.ID, bases)
+	refunds, err := tx.Resolutions().RefundsTo(ctx, a.Capabilities.ID, bases)
 	if err != nil {
 		return nil, err
 	}
 	var wants []want
 	for _, w := range withdrawals {
-		if currency, err := k.Registry.Get(w.Currency); err == nil {
+		if currency, err := a.Registry.Get(w.Currency); err == nil {
 			wants = append(wants, want{chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount},
 				w.Currency, &w, nil, false, false})
 		}
 	}
 	for _, n := range refunds {
-		if currency, err := k.Registry.Get(n.Currency); err == nil {
+		if currency, err := a.Registry.Get(n.Currency); err == nil {
 			wants = append(wants, want{chain.Payment{Address: n.Address, Contract: currency.Contract, Amount: n.Amount},
 				n.Currency, nil, &n, false, false})
 		}
 	}
-	return k.payable(ctx, tx, b, x, wants)
+	return a.payable(ctx, tx, b, x, wants)
 }
 
 // payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or one that is
 // signed, does not expire, and uses nothing that the external spend used. What is signed and expires is marked as sent.
-func (k Assessor) payable(
+func (a Assessor) payable(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, wants []want,
 ) (list []want, err error) {
-	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
+	owners, err := tx.Reservations().Owners(ctx, a.Capabilities.ID, x.Reservations)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (k Assessor) payable(
 				return nil, err
 			}
 			w.sent = p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved
-			if w.sent && (k.Capabilities.Lifetime.IsZero() || p.Height > 0 || includes(b, p.TxID)) {
+			if w.sent && (a.Capabilities.Lifetime.IsZero() || p.Height > 0 || includes(b, p.TxID)) {
 				continue
 			}
 		}

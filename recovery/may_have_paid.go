@@ -10,45 +10,75 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// mostSpends is how many external spends to one address are looked at: there are none, or a few.
-const mostSpends = 1000
-
-// MayHavePaid returns an external spend that may have made what an outgoing transaction pays: it made one of the
-// payments, exactly, and no withdrawal and no refund explains that payment. Whatever an operator said of it, what the
-// outgoing transaction pays is not to be paid again then. It returns store.ErrNotFound if there is none.
-func (k Assessor) MayHavePaid(
-	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, pays []chain.Payment,
-) (x store.ExternalSpend, err error) {
-	for _, one := range pays {
-		list, err := tx.ExternalSpends().Paying(ctx, k.Capabilities.ID, one.Address.Base, mostSpends)
+// MayHavePaid returns an external spend that may have made what an outgoing transaction pays withdrawals, and the
+// withdrawal: it made the payment, exactly, no withdrawal and no refund explains that, and no operator has denied that
+// it was the withdrawal's (Deny). One that is in no block, and can never be by the blocks up to a final height, paid
+// nobody. Whatever else an operator said of it, what the outgoing transaction pays is not to be
+// paid again then. It returns store.ErrNotFound if there is none. Refunds to senders are left out: the resolution of
+// one that is queued again is held by the same external spend (unattributed.Refunded), where an operator can cancel it.
+func (a Assessor) MayHavePaid(
+	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, final uint64,
+) (by store.ExternalSpend, withdrawal bursar.ID, err error) {
+	orders, err := tx.Outgoing().OrdersPaid(ctx, outgoingID)
+	if err != nil {
+		return by, withdrawal, err
+	}
+	refund, err := tx.Resolutions().RefundPaidBy(ctx, outgoingID)
+	if store.IgnoreNotFound(err) != nil {
+		return by, withdrawal, err
+	}
+	for _, o := range orders {
+		if o.ID == refund.ID {
+			continue
+		}
+		currency, err := a.Registry.Get(o.Currency)
 		if err != nil {
-			return x, err
+			return by, withdrawal, err
 		}
-		if len(list) == mostSpends {
-			return x, fmt.Errorf("whether one of %d external spends or more has paid it is not known", mostSpends)
-		}
-		for _, x := range list {
+		pays := chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount}
+		for x, err := range tx.ExternalSpends().Paying(ctx, a.Capabilities.ID, o.To.Base, o.Amount) {
+			if err != nil {
+				return by, withdrawal, err
+			}
 			if x.Failed || x.OutgoingID == outgoingID {
 				continue
 			}
-			left, err := k.left(ctx, tx, x)
-			if err != nil || slices.Contains(left, one) {
-				return x, err
+			if may, err := a.mayHavePaid(ctx, tx, x, o.ID, pays, final); err != nil || may {
+				return x, o.ID, err
 			}
 		}
 	}
-	return x, store.ErrNotFound
+	return by, withdrawal, store.ErrNotFound
+}
+
+func (a Assessor) mayHavePaid(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, withdrawal bursar.ID, pays chain.Payment, final uint64,
+) (bool, error) {
+	made, err := paymentsIn(x)
+	if err != nil || !slices.Contains(made, pays) {
+		return false, err
+	}
+	left, err := a.left(ctx, tx, x)
+	if err != nil || !slices.Contains(left, pays) {
+		return false, err
+	}
+	if denied, err := tx.ExternalSpends().IsDenied(ctx, withdrawal, x.Number); err != nil || denied || x.Height > 0 {
+		return !denied, err
+	}
+	var uses []string
+	if err := unmarshal(x.Reservations, &uses); err != nil {
+		return false, fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
+	}
+	beaten, err := tx.Reservations().UsedByOthers(ctx, bursar.OutgoingTx{ID: x.OutgoingID, Chain: x.Chain}, uses, final)
+	return len(beaten) == 0, err
 }
 
 // left returns the payments of an external spend that neither a withdrawal nor a refund explains.
-func (k Assessor) left(ctx context.Context, tx *store.Tx, x store.ExternalSpend) ([]chain.Payment, error) {
-	var made []chain.Payment
-	if err := unmarshal(x.Payments, &made); err != nil {
-		return nil, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
+func (a Assessor) left(ctx context.Context, tx *store.Tx, x store.ExternalSpend) ([]chain.Payment, error) {
+	made, err := paymentsIn(x)
+	if err != nil || x.OutgoingID.IsZero() {
+		return made, err
 	}
-	if x.OutgoingID.IsZero() {
-		return made, nil
-	}
-	explained, err := explainedBy(ctx, tx, k.Registry, bursar.OutgoingTx{ID: x.OutgoingID})
+	explained, err := explainedBy(ctx, tx, a.Registry, bursar.OutgoingTx{ID: x.OutgoingID})
 	return without(made, explained), err
 }

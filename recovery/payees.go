@@ -23,7 +23,7 @@ type payees struct {
 
 // payees looks up the recipients of a forgotten transaction. The error is errPaidElse if any of them is paid, or may
 // be, by another transaction that the entry does not replace.
-func (k Assessor) payees(
+func (a Assessor) payees(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
 ) (found payees, err error) {
 	for _, j := range c.Withdrawals {
@@ -39,7 +39,7 @@ func (k Assessor) payees(
 		case !w.CompletedAt.IsZero() || w.Address != j.Address || w.Amount != j.Amount:
 			return found, fmt.Errorf("%w: withdrawal %s is %s", errPaidElse, w.ID, w.Status)
 		}
-		if err := k.takeOver(ctx, tx, f, w.OutgoingID); err != nil {
+		if err := a.takeOver(ctx, tx, f, w.OutgoingID); err != nil {
 			return found, fmt.Errorf("withdrawal %s: %w", w.ID, err)
 		}
 		found.withdrawals = append(found.withdrawals, w)
@@ -66,26 +66,26 @@ func (k Assessor) payees(
 		return found, fmt.Errorf("%w: deposit %s has another resolution", errPaidElse, c.Refund.Deposit)
 	}
 	found.refund = n
-	return found, k.takeOver(ctx, tx, f, n.OutgoingID)
+	return found, a.takeOver(ctx, tx, f, n.OutgoingID)
 }
 
 // takePayees is payees for a transaction that is put back: it ends another refund of the same deposit.
-func (k Assessor) takePayees(
+func (a Assessor) takePayees(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
 ) (found payees, err error) {
-	if found, err = k.payees(ctx, tx, f, c); err != nil {
+	if found, err = a.payees(ctx, tx, f, c); err != nil {
 		return found, err
 	}
-	return found, k.endOther(ctx, tx, f, found.other)
+	return found, a.endOther(ctx, tx, f, found.other)
 }
 
 // endOther ends a refund that was requested since for another address or amount, because the forgotten one of the same
 // deposit is sent again.
-func (k Assessor) endOther(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, n bursar.Resolution) error {
+func (a Assessor) endOther(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, n bursar.Resolution) error {
 	if n.ID.IsZero() {
 		return nil
 	}
-	if err := k.takeOver(ctx, tx, f, n.OutgoingID); err != nil {
+	if err := a.takeOver(ctx, tx, f, n.OutgoingID); err != nil {
 		return fmt.Errorf("refund %s: %w", n.ID, err)
 	}
 	n, err := tx.Resolutions().Standing(ctx, n.DepositID)
@@ -112,7 +112,7 @@ func isRecalled(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, ref
 // takeOver releases the payments of a forgotten transaction from another one that was to make them. An unsigned
 // transaction is given up. A signed one can never be included if no other marks were used, because the journal's entry
 // was made when that was proven; otherwise it is unknown.
-func (k Assessor) takeOver(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, other bursar.ID) error {
+func (a Assessor) takeOver(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, other bursar.ID) error {
 	if other.IsZero() || other == f.OutgoingID {
 		return nil
 	}
@@ -122,16 +122,16 @@ func (k Assessor) takeOver(ctx context.Context, tx *store.Tx, f store.ForgottenP
 	}
 	switch {
 	case p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved:
-		return k.giveUp(ctx, tx, other, chain.ExternalSpend{})
+		return a.giveUp(ctx, tx, other, chain.ExternalSpend{})
 	case p.Height > 0 || !f.Sure:
 		return fmt.Errorf("%w: %s", errPaidElse, p.TxID)
 	}
 	return nil
 }
 
-func (k Assessor) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, found payees) error {
+func (a Assessor) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, found payees) error {
 	for _, w := range found.withdrawals {
-		if err := k.Payouts.SignedAgain(ctx, tx, w.ID, p); err != nil {
+		if err := a.Payouts.SignedAgain(ctx, tx, w.ID, p); err != nil {
 			return err
 		}
 	}

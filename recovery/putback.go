@@ -60,7 +60,7 @@ var errPaidElse = errors.New("what it pays is paid by another transaction")
 // from there. Payments of it that are missing from the database are left to an operator. A transaction that is in the
 // database by now, or whose payments another transaction makes, is left unchanged. It returns the outcome, for
 // operators.
-func (k Assessor) PutBack(
+func (a Assessor) PutBack(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, signed chain.SignedTx,
 ) (string, error) {
 	c, err := contentOf(f)
@@ -94,25 +94,25 @@ func (k Assessor) PutBack(
 	}
 	if id, recorded := ours[signed.TxID]; recorded {
 		f.KnownAs = id
-		return "its block has been recorded already", k.recognised(ctx, tx, f, c, unsigned, signed)
+		return "its block has been recorded already", a.recognised(ctx, tx, f, c, unsigned, signed)
 	}
-	payees, err := k.takePayees(ctx, tx, f, c)
+	payees, err := a.takePayees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {
-		return err.Error(), errors.Join(k.alarmPaidElse(ctx, tx, f, c, signed.TxID, err),
+		return err.Error(), errors.Join(a.alarmPaidElse(ctx, tx, f, c, signed.TxID, err),
 			tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	if err != nil {
 		return "", err
 	}
-	if err := k.restore(ctx, tx, p, c, unsigned, signed); err != nil {
+	if err := a.restore(ctx, tx, p, c, unsigned, signed); err != nil {
 		return "", err
 	}
 	p.TxID, p.Unsigned = signed.TxID, c.Unsigned
-	if err := k.assignPayees(ctx, tx, p, payees); err != nil {
+	if err := a.assignPayees(ctx, tx, p, payees); err != nil {
 		return "", err
 	}
 	if len(payees.missing) > 0 {
-		if err := k.askWhatItPaid(ctx, tx, p, unsigned, payees.missing); err != nil {
+		if err := a.askWhatItPaid(ctx, tx, p, unsigned, payees.missing); err != nil {
 			return "", err
 		}
 	}
@@ -128,7 +128,7 @@ func putBackAsItself(ctx context.Context, tx *store.Tx, f store.ForgottenPayment
 }
 
 // alarmPaidElse raises the alarm about a transaction that was signed and may have been sent, but is given up.
-func (k Assessor) alarmPaidElse(
+func (a Assessor) alarmPaidElse(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content, txID string, why error,
 ) error {
 	return tx.Alarms().Raise(ctx, store.Alarm{
@@ -138,19 +138,19 @@ func (k Assessor) alarmPaidElse(
 		Message: fmt.Sprintf(
 			"transaction %s was signed before the database was restored, may have been sent, and is not sent again: %v; "+
 				"if it is included after all, it pays a second time: %s",
-			txID, why, k.paysWhom(c)),
+			txID, why, a.paysWhom(c)),
 	})
 }
 
 // restore records the outgoing transaction with its reservations and its signed bytes.
-func (k Assessor) restore(
+func (a Assessor) restore(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
 ) error {
 	var voided voidedTx
 	switch p.Status {
 	case "":
 		var err error
-		if voided, err = k.voids(ctx, tx, p, unsigned); err != nil {
+		if voided, err = a.voids(ctx, tx, p, unsigned); err != nil {
 			return err
 		}
 		if len(voided.shared) > 0 {
@@ -160,11 +160,11 @@ func (k Assessor) restore(
 			return err
 		}
 	case bursar.OutgoingReserved: // held by an unsigned transaction that may be another one
-		if err := k.freeReservations(ctx, tx, p, chain.ExternalSpend{Reservations: unsigned.Reservations}); err != nil {
+		if err := a.freeReservations(ctx, tx, p, chain.ExternalSpend{Reservations: unsigned.Reservations}); err != nil {
 			return err
 		}
 	}
-	if err := k.takeResources(ctx, tx, p, c, unsigned, voided); err != nil {
+	if err := a.takeResources(ctx, tx, p, c, unsigned, voided); err != nil {
 		return err
 	}
 	now, err := tx.Outgoing().Lock(ctx, p.ID)
@@ -185,11 +185,11 @@ func (k Assessor) restore(
 }
 
 // takeResources gives what a restored outgoing transaction uses back to it, and stores its request.
-func (k Assessor) takeResources(
+func (a Assessor) takeResources(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, v voidedTx,
 ) error {
 	used := chain.ExternalSpend{Base: c.Base, Reservations: unsigned.Reservations}
-	if err := k.clearConflicts(ctx, tx, used, nil); err != nil {
+	if err := a.clearConflicts(ctx, tx, used, nil); err != nil {
 		return err
 	}
 	if err := moveBack(ctx, tx, p, v); err != nil {
@@ -198,7 +198,7 @@ func (k Assessor) takeResources(
 	if err := tx.Reservations().Take(ctx, p, unsigned.Reservations); err != nil {
 		return err
 	}
-	if err := k.useNonces(ctx, tx, used); err != nil {
+	if err := a.useNonces(ctx, tx, used); err != nil {
 		return err
 	}
 	if err := tx.Outgoing().SetRequest(ctx, p.ID, c.Request); err != nil {

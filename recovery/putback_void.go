@@ -19,7 +19,7 @@ type voidedTx struct {
 
 // voids returns the signed outgoing transaction that a forgotten one was to replace, and what both use; nothing if
 // there is none. A transaction that pays ourselves with the inputs of another one has no other purpose.
-func (k Assessor) voids(
+func (a Assessor) voids(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
 ) (v voidedTx, err error) {
 	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
@@ -64,7 +64,7 @@ func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v voidedTx
 
 // askWhatItPaid asks an operator to explain the payments of a transaction whose withdrawals are missing from the
 // database. It is settled once that is done.
-func (k Assessor) askWhatItPaid(
+func (a Assessor) askWhatItPaid(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled,
 ) error {
 	var request chain.TxRequest
@@ -81,7 +81,7 @@ func (k Assessor) askWhatItPaid(
 	}
 	list := make([]string, len(missing))
 	for i, j := range missing {
-		list[i] = k.nameUnknown(j)
+		list[i] = a.nameUnknown(j)
 	}
 	why := "its payments are missing from the database: " + strings.Join(list, "; ")
 	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{
@@ -106,8 +106,8 @@ func (k Assessor) askWhatItPaid(
 }
 
 // name describes a forgotten withdrawal or refund: "withdrawal … of account …, 0.6 BTC to bc1…".
-func (k Assessor) name(j journaled) string {
-	paid := fmt.Sprintf("%s to %s", k.Registry.Text(j.Currency, j.Amount), j.Address)
+func (a Assessor) name(j journaled) string {
+	paid := fmt.Sprintf("%s to %s", a.Registry.Text(j.Currency, j.Amount), j.Address)
 	switch {
 	case j.Deposit.IsZero():
 		return fmt.Sprintf("withdrawal %s of account %s, %s", j.ID, j.Account, paid)
@@ -118,11 +118,11 @@ func (k Assessor) name(j journaled) string {
 }
 
 // nameUnknown is name for what the database may lack. The deposit of a refund is then to be kept.
-func (k Assessor) nameUnknown(j journaled) string {
+func (a Assessor) nameUnknown(j journaled) string {
 	if j.Came == "" {
-		return k.name(j)
+		return a.name(j)
 	}
-	return k.name(j) + "; keep that deposit, also under another ID"
+	return a.name(j) + "; keep that deposit, also under another ID"
 }
 
 // ResolveUnpaid closes the question what a transaction paid that can never be included: it has paid nobody.

@@ -16,18 +16,18 @@ import (
 
 // recognised gives a transaction that was recognised in a block, before it could be put back, what the journal knows of
 // it: its bytes, and what it pays.
-func (k Assessor) recognised(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
+func (a Assessor) recognised(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content,
 	unsigned chain.UnsignedTx, signed chain.SignedTx) error {
-	if err := k.giveBytes(ctx, tx, f.KnownAs, c, unsigned, signed); err != nil {
+	if err := a.giveBytes(ctx, tx, f.KnownAs, c, unsigned, signed); err != nil {
 		return err
 	}
-	if err := k.explainByJournal(ctx, tx, f.KnownAs, c); err != nil {
+	if err := a.explainByJournal(ctx, tx, f.KnownAs, c); err != nil {
 		return err
 	}
-	if err := errors.Join(k.payByJournal(ctx, tx, f, c), k.explainNothing(ctx, tx, f.KnownAs)); err != nil {
+	if err := errors.Join(a.payByJournal(ctx, tx, f, c), a.explainNothing(ctx, tx, f.KnownAs)); err != nil {
 		return err
 	}
-	if err := k.endUnsigned(ctx, tx, f, unsigned); err != nil {
+	if err := a.endUnsigned(ctx, tx, f, unsigned); err != nil {
 		return err
 	}
 	return tx.ForgottenPayments().PutBack(ctx, f)
@@ -36,7 +36,7 @@ func (k Assessor) recognised(ctx context.Context, tx *store.Tx, f store.Forgotte
 // endUnsigned ends the outgoing transaction that an older database still has as unsigned, where it is the one that was
 // recognised in a block: on a chain without nonces the block shows nothing that the two share, and the recognised one
 // has taken over what it pays. One that still has payments to make stays until it is known what the other one paid.
-func (k Assessor) endUnsigned(
+func (a Assessor) endUnsigned(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, unsigned chain.UnsignedTx,
 ) error {
 	p, err := tx.Outgoing().Lock(ctx, f.OutgoingID)
@@ -57,13 +57,13 @@ func (k Assessor) endUnsigned(
 	if err != nil || len(paid) > 0 {
 		return err
 	}
-	return k.giveUp(ctx, tx, p.ID, chain.ExternalSpend{Reservations: unsigned.Reservations})
+	return a.giveUp(ctx, tx, p.ID, chain.ExternalSpend{Reservations: unsigned.Reservations})
 }
 
 // giveBytes stores the bytes of a transaction that was recognised in a block and whose bytes were unknown: if its block
 // is reorged out, it can be sent again. A transaction without reservations of everything that it uses exists beside
 // another one of ours that may have them, and is left unchanged.
-func (k Assessor) giveBytes(
+func (a Assessor) giveBytes(
 	ctx context.Context, tx *store.Tx, id bursar.ID, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
 ) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
@@ -96,7 +96,7 @@ func (k Assessor) giveBytes(
 // payByJournal makes a transaction that was recognised in a block in which it paid nobody, because it failed or a token
 // moved nothing, one that pays what its entry in the journal says: its block may be reorged out, and it may pay in
 // another one. Where another transaction makes the payments, it is left unchanged.
-func (k Assessor) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content) error {
+func (a Assessor) payByJournal(ctx context.Context, tx *store.Tx, f store.ForgottenPayment, c content) error {
 	p, err := tx.Outgoing().Lock(ctx, f.KnownAs)
 	if err != nil || p.Status != bursar.OutgoingSent || p.Kind != c.Kind || c.Kind != string(chain.KindWithdrawal) {
 		return err
@@ -108,7 +108,7 @@ func (k Assessor) payByJournal(ctx context.Context, tx *store.Tx, f store.Forgot
 	if len(is.Payments) > 0 {
 		return nil
 	}
-	payees, err := k.payees(ctx, tx, f, c)
+	payees, err := a.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) || err == nil && len(payees.missing) > 0 {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (k Assessor) payByJournal(ctx context.Context, tx *store.Tx, f store.Forgot
 		}
 	}
 	for _, w := range payees.withdrawals {
-		if err := k.Payouts.Adopted(ctx, tx, w.ID, p); err != nil {
+		if err := a.Payouts.Adopted(ctx, tx, w.ID, p); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (k Assessor) payByJournal(ctx context.Context, tx *store.Tx, f store.Forgot
 // it paid the withdrawals or the refund of its entry in the journal, also where somebody changed a destination in the
 // database since. Where an amount is another, the currency is not configured any more, or anything else does not fit,
 // it stays unclear, and an operator has to say what it paid.
-func (k Assessor) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, c content) error {
+func (a Assessor) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.ID, c content) error {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -152,20 +152,20 @@ func (k Assessor) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.
 	case err != nil || len(c.pays()) == 0 || x.Status == store.ExternalHalted:
 		return err
 	case x.Status != store.ExternalUnclear:
-		return k.amendByJournal(ctx, tx, x, c)
+		return a.amendByJournal(ctx, tx, x, c)
 	}
 	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil {
 		return err
 	}
-	left, err := Unexplained(ctx, tx, k.Registry, p)
+	left, err := Unexplained(ctx, tx, a.Registry, p)
 	if err != nil {
 		return err
 	}
 	answer := Answer{Item: x.Number, Actor: "journal", Note: "the journal says that it was signed for this"}
 	for _, j := range c.pays() {
-		at := slices.IndexFunc(left, func(paid chain.Payment) bool { return k.isFor(paid, j) })
-		if due, err := k.due(ctx, tx, j); err != nil || !due || at < 0 {
+		at := slices.IndexFunc(left, func(paid chain.Payment) bool { return a.isFor(paid, j) })
+		if due, err := a.due(ctx, tx, j); err != nil || !due || at < 0 {
 			return err
 		}
 		left = slices.Delete(left, at, at+1)
@@ -174,25 +174,25 @@ func (k Assessor) explainByJournal(ctx context.Context, tx *store.Tx, id bursar.
 		}
 	}
 	switch {
-	case slices.ContainsFunc(left, k.toOther) || len(left) > 0 && !IsTaken(x):
+	case slices.ContainsFunc(left, a.toOther) || len(left) > 0 && !IsTaken(x):
 		return nil
 	case len(left) > 0:
 		answer.Rest = store.UsedForOperator // it came back, and is a deposit of the operator's, or it was the fee
 	}
-	if err := k.answersJournal(ctx, tx, x, answer); errors.Is(err, ErrUnfit) {
+	if err := a.answersJournal(ctx, tx, x, answer); errors.Is(err, ErrUnfit) {
 		return nil // another entry names other withdrawals
 	}
 	if c.Refund != nil {
-		if err := k.adoptRefund(ctx, tx, c.Refund.Deposit, p); err != nil {
+		if err := a.adoptRefund(ctx, tx, c.Refund.Deposit, p); err != nil {
 			return err
 		}
 	}
-	return k.Resolve(ctx, tx, answer)
+	return a.Resolve(ctx, tx, answer)
 }
 
 // explainNothing says of a transaction that was unclear because it succeeded and moved nothing that it is ours: the
 // journal has these very bytes.
-func (k Assessor) explainNothing(ctx context.Context, tx *store.Tx, id bursar.ID) error {
+func (a Assessor) explainNothing(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if err != nil || x.Status != store.ExternalUnclear || IsTaken(x) {
 		return store.IgnoreNotFound(err)
@@ -201,7 +201,7 @@ func (k Assessor) explainNothing(ctx context.Context, tx *store.Tx, id bursar.ID
 	if err := unmarshal(x.Payments, &spent.Payments); err != nil {
 		return fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
 	}
-	if len(k.toOthers(spent)) > 0 || k.movesToOurs(spent) {
+	if len(a.toOthers(spent)) > 0 || a.movesToOurs(spent) {
 		return nil
 	}
 	x.Status, x.Reason = store.ExternalAdopted, "the journal has it"
@@ -213,8 +213,8 @@ func (k Assessor) explainNothing(ctx context.Context, tx *store.Tx, id bursar.ID
 
 // due reports whether a withdrawal or refund of the journal waits in the database with the amount that it was signed
 // for, in a currency that is configured, and nothing is reserved or signed for it.
-func (k Assessor) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) {
-	if _, err := k.Registry.Get(j.Currency); err != nil {
+func (a Assessor) due(ctx context.Context, tx *store.Tx, j journaled) (bool, error) {
+	if _, err := a.Registry.Get(j.Currency); err != nil {
 		return false, nil
 	}
 	var by bursar.ID
@@ -241,13 +241,13 @@ func (k Assessor) due(ctx context.Context, tx *store.Tx, j journaled) (bool, err
 
 // adoptRefund lets a transaction pay the refund of a deposit that is due, in place of another one that is not built
 // yet.
-func (k Assessor) adoptRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.OutgoingTx) error {
+func (a Assessor) adoptRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.OutgoingTx) error {
 	n, err := tx.Resolutions().Standing(ctx, deposit)
 	if err != nil {
 		return err
 	}
 	if !n.OutgoingID.IsZero() {
-		if err := k.giveUp(ctx, tx, n.OutgoingID, chain.ExternalSpend{}); err != nil {
+		if err := a.giveUp(ctx, tx, n.OutgoingID, chain.ExternalSpend{}); err != nil {
 			return err
 		}
 	}

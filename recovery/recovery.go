@@ -66,10 +66,10 @@ type Finding struct {
 // transaction of ours was to use up, is adopted by its shape even so, and by nothing else. One that gives code control
 // of an address of ours is none of ours, whatever else it does. An external spend that has halted the chain before, and
 // is included again after a reorg, keeps its verdict: an operator settles it.
-func (k Assessor) Assess(
+func (a Assessor) Assess(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
 ) (Finding, error) {
-	known, err := tx.ExternalSpends().ByTx(ctx, k.Capabilities.ID, x.TxID)
+	known, err := tx.ExternalSpends().ByTx(ctx, a.Capabilities.ID, x.TxID)
 	if store.IgnoreNotFound(err) != nil {
 		return Finding{}, err
 	}
@@ -78,54 +78,54 @@ func (k Assessor) Assess(
 	case x.Delegates: // before anything that it pays, or the nonce that it uses, makes it look like one of ours
 		found.Reason = "it has an authorization by which code controls an address of ours, and no transaction of ours has one"
 	case known.Status != store.ExternalHalted:
-		found, err = k.assess(ctx, tx, b, x, forgot)
+		found, err = a.assess(ctx, tx, b, x, forgot)
 	}
 	if err != nil {
 		return found, fmt.Errorf("assess external spend %s: %w", x.TxID, err)
 	}
-	return found, k.remember(ctx, tx, b, x, found)
+	return found, a.remember(ctx, tx, b, x, found)
 }
 
-func (k Assessor) assess(
+func (a Assessor) assess(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
 ) (Finding, error) {
-	version, err := k.versionOf(ctx, tx, x)
+	version, err := a.versionOf(ctx, tx, x)
 	if err != nil || !version.ID.IsZero() {
 		return Finding{Verdict: Adopted, OutgoingID: version.ID, Reason: "it is another version of an outgoing transaction"},
-			errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
+			errors.Join(err, a.adoptVersion(ctx, tx, b, x, version))
 	}
-	f, err := k.fit(ctx, tx, b, x)
+	f, err := a.fit(ctx, tx, b, x)
 	switch {
 	case err != nil:
 		return Finding{}, err
 	case len(f.wants) > 0:
-		id, err := k.adopt(ctx, tx, b, x, k.payment(x, f.wants))
+		id, err := a.adopt(ctx, tx, b, x, a.payment(x, f.wants))
 		return Finding{Verdict: Adopted, OutgoingID: id, Reason: "it pays " + names(f.wants)}, err
 	case f.later:
-		id, err := k.adopt(ctx, tx, b, x, k.payment(x, nil))
+		id, err := a.adopt(ctx, tx, b, x, a.payment(x, nil))
 		return Finding{Verdict: Unclear, OutgoingID: id, Reason: f.why}, err
 	}
 	lost := forgot
 	if !lost {
-		lost, err = usesLost(ctx, tx, k.Capabilities.ID, x)
+		lost, err = usesLost(ctx, tx, a.Capabilities.ID, x)
 	}
 	if err == nil && !lost {
-		lost, err = k.usesForgotten(ctx, tx, x)
+		lost, err = a.usesForgotten(ctx, tx, x)
 	}
 	if err != nil || !lost {
 		return Finding{Verdict: ExternalTx, Reason: f.why}, err
 	}
-	made, shaped, err := k.shape(ctx, tx, x)
+	made, shaped, err := a.shape(ctx, tx, x)
 	if err != nil {
 		return Finding{}, err
 	}
-	if shaped && !k.movesToOurs(x) {
+	if shaped && !a.movesToOurs(x) {
 		shaped, f.why = false, movedNothing
 	}
 	if !forgot && !shaped { // a thief who has the key uses exactly that nonce
 		return Finding{Verdict: ExternalTx, Reason: f.why}, nil
 	}
-	id, err := k.adopt(ctx, tx, b, x, made)
+	id, err := a.adopt(ctx, tx, b, x, made)
 	if shaped {
 		return Finding{Verdict: Adopted, OutgoingID: id, ByNonce: !forgot, Reason: "it has the shape of a " +
 			strings.ReplaceAll(string(made.request.Kind), "_", " ") + " of ours"}, err
@@ -137,7 +137,7 @@ const movedNothing = "it succeeded and moved nothing: it may let somebody else t
 	"control it"
 
 // remember stores the external spend with its contents.
-func (k Assessor) remember(
+func (a Assessor) remember(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, found Finding,
 ) error {
 	resources, err := json.Marshal(x.Reservations)
@@ -151,7 +151,7 @@ func (k Assessor) remember(
 	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear,
 		ExternalTx: store.ExternalHalted}[found.Verdict]
 	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{
-		Chain:        k.Capabilities.ID,
+		Chain:        a.Capabilities.ID,
 		TxID:         x.TxID,
 		Base:         x.Base,
 		Height:       b.Ref.Height,
@@ -167,49 +167,49 @@ func (k Assessor) remember(
 }
 
 // toOthers returns the payments of an external spend except the change to the paying side.
-func (k Assessor) toOthers(x chain.ExternalSpend) []chain.Payment {
-	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool { return !k.toOther(p) })
+func (a Assessor) toOthers(x chain.ExternalSpend) []chain.Payment {
+	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool { return !a.toOther(p) })
 }
 
 // toOther reports whether a payment is to somebody else: not to a hot wallet, and not the rest of what a transaction
 // took, which has no address.
-func (k Assessor) toOther(p chain.Payment) bool {
-	_, ours := k.hotAt(p.Address.Base)
+func (a Assessor) toOther(p chain.Payment) bool {
+	_, ours := a.hotAt(p.Address.Base)
 	return !ours && p.Address.Base != ""
 }
 
 // paysFromHot reports whether an external spend may pay withdrawals: on the account model only a hot wallet does, of
 // whatever epoch it was when it was signed.
-func (k Assessor) paysFromHot(x chain.ExternalSpend) bool {
-	_, hot := k.hotAt(x.Base)
-	return k.Capabilities.Model == chain.UTXOModel || hot
+func (a Assessor) paysFromHot(x chain.ExternalSpend) bool {
+	_, hot := a.hotAt(x.Base)
+	return a.Capabilities.Model == chain.UTXOModel || hot
 }
 
 // hotAt returns the hot wallet at an address, of whatever epoch, and whether it is one; otherwise the present one.
-func (k Assessor) hotAt(base string) (hot chain.Source, is bool) {
-	if old, is := k.oldAt(base); is {
+func (a Assessor) hotAt(base string) (hot chain.Source, is bool) {
+	if old, is := a.oldAt(base); is {
 		return old, true
 	}
-	return k.Hot, base == k.Hot.Base
+	return a.Hot, base == a.Hot.Base
 }
 
 // oldAt returns the hot wallet of an earlier epoch at an address.
-func (k Assessor) oldAt(base string) (old chain.Source, is bool) {
-	i := slices.IndexFunc(k.Old, func(one chain.Source) bool { return one.Base == base })
+func (a Assessor) oldAt(base string) (old chain.Source, is bool) {
+	i := slices.IndexFunc(a.Old, func(one chain.Source) bool { return one.Base == base })
 	if i < 0 {
 		return old, false
 	}
-	return k.Old[i], true
+	return a.Old[i], true
 }
 
 // home returns the hot wallet to which a transaction of the UTXO model returned what it did not pay.
-func (k Assessor) home(x chain.ExternalSpend) chain.Source {
+func (a Assessor) home(x chain.ExternalSpend) chain.Source {
 	for _, p := range x.Payments {
-		if hot, is := k.hotAt(p.Address.Base); is {
+		if hot, is := a.hotAt(p.Address.Base); is {
 			return hot
 		}
 	}
-	return k.Hot
+	return a.Hot
 }
 
 func names(wants []want) string {

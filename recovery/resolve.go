@@ -26,49 +26,50 @@ var ErrUnfit = errors.New("the explanation does not fit what the transaction pai
 // Resolve applies an operator's explanation of an unclear external spend, in a transaction that has locked the chain:
 // from then on it pays the named withdrawals, and the operator bears the rest. An explanation must cover every payment.
 // To one that was explained before, withdrawals can be added.
-func (k Assessor) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
-	x, err := tx.ExternalSpends().Get(ctx, a.Item)
+func (a Assessor) Resolve(ctx context.Context, tx *store.Tx, answer Answer) error {
+	x, err := tx.ExternalSpends().Get(ctx, answer.Item)
 	if err != nil {
 		return err
 	}
 	switch {
-	case x.Chain != k.Capabilities.ID || x.Status == store.ExternalHalted:
+	case x.Chain != a.Capabilities.ID || x.Status == store.ExternalHalted:
 		return fmt.Errorf("%w: item %d is %s", ErrUnfit, x.Number, x.Status)
 	case x.Status != store.ExternalUnclear:
-		return k.amend(ctx, tx, x, a)
+		return a.amend(ctx, tx, x, answer)
 	}
-	if err := k.answersJournal(ctx, tx, x, a); err != nil {
+	if err := a.answersJournal(ctx, tx, x, answer); err != nil {
 		return err
 	}
 	p, err := tx.Outgoing().Lock(ctx, x.OutgoingID)
 	if err != nil {
 		return err
 	}
-	for _, id := range a.Withdrawals {
-		if err := k.resolveOne(ctx, tx, x, p, id, a.Note); err != nil {
+	for _, id := range answer.Withdrawals {
+		if err := a.resolveOne(ctx, tx, x, p, id, answer.Note); err != nil {
 			return fmt.Errorf("withdrawal %s: %w", id, err)
 		}
 	}
-	left, err := Unexplained(ctx, tx, k.Registry, p)
+	left, err := Unexplained(ctx, tx, a.Registry, p)
 	if err != nil {
 		return err
 	}
-	if IsTaken(x) && a.Rest == "" && !slices.ContainsFunc(left, k.toOther) {
-		a.Rest = x.Booked // as the operator said when the chain was resumed
+	if IsTaken(x) && answer.Rest == "" && !slices.ContainsFunc(left, a.toOther) {
+		answer.Rest = x.Booked // as the operator said when the chain was resumed
 	}
-	if len(left) > 0 && a.Rest == "" {
+	if len(left) > 0 && answer.Rest == "" {
 		return fmt.Errorf("%w: %s is unexplained: name the withdrawal, or say how to book it with --as loss or --as operator",
 			ErrUnfit,
-			k.Describe(left[0]))
+			a.Describe(left[0]))
 	}
-	if err := k.lowerAdopted(ctx, tx, x, p); err != nil {
+	if err := a.lowerAdopted(ctx, tx, x, p); err != nil {
 		return err
 	}
 	status := store.ExternalAdopted
 	if IsTaken(x) {
 		status = store.ExternalSettled // what came back from it is recorded as a deposit
 	}
-	x.Status, x.Booked, x.Note, x.Actor, x.Reason = status, a.Rest, a.Note, a.Actor, "explained by an operator"
+	x.Status, x.Booked, x.Reason = status, answer.Rest, "explained by an operator"
+	x.Note, x.Actor = answer.Note, answer.Actor
 	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (k Assessor) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 }
 
 // resolveOne lets an adopted transaction pay one more withdrawal, which must fit one of its unexplained payments.
-func (k Assessor) resolveOne(
+func (a Assessor) resolveOne(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string,
 ) error {
 	w, err := tx.Withdrawals().Lock(ctx, id)
@@ -88,11 +89,11 @@ func (k Assessor) resolveOne(
 	case !w.CompletedAt.IsZero():
 		return fmt.Errorf("%w: the withdrawal is %s", ErrUnfit, w.Status)
 	}
-	currency, err := k.Registry.Get(w.Currency)
+	currency, err := a.Registry.Get(w.Currency)
 	if err != nil {
 		return err
 	}
-	left, err := Unexplained(ctx, tx, k.Registry, p)
+	left, err := Unexplained(ctx, tx, a.Registry, p)
 	if err != nil {
 		return err
 	}
@@ -102,22 +103,22 @@ func (k Assessor) resolveOne(
 		exact = exact || paid == ordered
 	}
 	switch {
-	case !fits || currency.Chain != k.Capabilities.ID:
-		return fmt.Errorf("%w: the transaction contains no payment of %s", ErrUnfit, k.Describe(ordered))
+	case !fits || currency.Chain != a.Capabilities.ID:
+		return fmt.Errorf("%w: the transaction contains no payment of %s", ErrUnfit, a.Describe(ordered))
 	case !exact && note == "":
 		return fmt.Errorf("%w: the transaction paid another address than %s; if it paid this withdrawal all the same, say "+
 			"why with --note", ErrUnfit, w.Address)
 	}
-	if err := k.takeFrom(ctx, tx, x, w.OutgoingID); err != nil {
+	if err := a.takeFrom(ctx, tx, x, w.OutgoingID); err != nil {
 		return err
 	}
-	return k.Payouts.Adopted(ctx, tx, id, p)
+	return a.Payouts.Adopted(ctx, tx, id, p)
 }
 
 // takeFrom releases a withdrawal from the outgoing transaction that pays it, because an operator says that the external
-// spend paid it. A signed outgoing transaction keeps it, unless it needs what the external spend used: the operator has
-// to wait until it has ended.
-func (k Assessor) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
+// spend paid it. A signed outgoing transaction keeps it, unless it needs what the external spend used, or the final
+// blocks prove otherwise that it can never be included: the operator has to wait until it has ended.
+func (a Assessor) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
 	if id.IsZero() || id == x.OutgoingID {
 		return nil
 	}
@@ -128,32 +129,45 @@ func (k Assessor) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSp
 	case other.Height > 0:
 		return fmt.Errorf("%w: transaction %s in block %d pays it", ErrUnfit, other.TxID, other.Height)
 	case other.Status == bursar.OutgoingNew || other.Status == bursar.OutgoingReserved:
-		return k.giveUp(ctx, tx, id, chain.ExternalSpend{})
+		return a.giveUp(ctx, tx, id, chain.ExternalSpend{})
 	}
-	var unsigned chain.UnsignedTx
-	if err := unmarshal(other.Unsigned, &unsigned); err != nil {
-		return fmt.Errorf("read the unsigned transaction %s: %w", id, err)
+	versions, err := tx.Outgoing().Versions(ctx, id)
+	if err != nil {
+		return err
+	}
+	if needs, err := needsWhatItUsed(x, other); err != nil || needs {
+		return err
+	}
+	state, err := tx.Chains().State(ctx, a.Capabilities.ID)
+	if err != nil {
+		return err
+	}
+	if lost, err := Lost(ctx, tx, other, versions, state.Final); err != nil || lost != "" {
+		return err
+	}
+	return fmt.Errorf("%w: transaction %s was signed and may still pay it: explain it once `bursar outgoing show %s` "+
+		"says that it has ended", ErrUnfit, other.TxID, id)
+}
+
+// needsWhatItUsed reports whether an outgoing transaction needs what an external spend has used in a block.
+func needsWhatItUsed(x store.ExternalSpend, other bursar.OutgoingTx) (bool, error) {
+	needs, err := usedBy(store.Version{TxID: other.TxID, Unsigned: other.Unsigned})
+	if err != nil {
+		return false, err
 	}
 	var used []string
 	if err := unmarshal(x.Reservations, &used); err != nil {
-		return fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
+		return false, fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
 	}
-	if x.Height == 0 || !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool {
-		return slices.Contains(used, resource)
-	}) {
-		return fmt.Errorf("%w: transaction %s was signed and may still pay it: explain it once `bursar outgoing show %s` "+
-			"says that it has ended",
-			ErrUnfit, other.TxID, id)
-	}
-	return nil
+	return x.Height > 0 && intersect(needs, used), nil
 }
 
 // Candidates returns the waiting withdrawals that an unclear external spend may have paid: those to one of its
 // addresses.
-func (k Assessor) Candidates(ctx context.Context, tx *store.Tx, payments []chain.Payment) ([]bursar.Withdrawal, error) {
+func (a Assessor) Candidates(ctx context.Context, tx *store.Tx, payments []chain.Payment) ([]bursar.Withdrawal, error) {
 	var bases []string
 	for _, p := range payments {
 		bases = append(bases, p.Address.Base)
 	}
-	return tx.Withdrawals().UnfinishedTo(ctx, k.Capabilities.ID, bases)
+	return tx.Withdrawals().UnfinishedTo(ctx, a.Capabilities.ID, bases)
 }

@@ -12,20 +12,20 @@ import (
 // shape recognises an external spend as one of our own transactions by its shape: a sweep from a deposit address to the
 // hot wallet, gas from the hot wallet to a deposit address, change alone, or a failed transaction. For anything else it
 // reports false and returns an outgoing transaction without known payments.
-func (k Assessor) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
-	others := k.toOthers(x)
-	m = k.payment(x, nil)
-	if _, old := k.oldAt(x.Base); !k.paysFromHot(x) || old && len(others) == 0 && len(x.Payments) > 0 {
-		return k.sweep(ctx, tx, x, others)
+func (a Assessor) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
+	others := a.toOthers(x)
+	m = a.payment(x, nil)
+	if _, old := a.oldAt(x.Base); !a.paysFromHot(x) || old && len(others) == 0 && len(x.Payments) > 0 {
+		return a.sweep(ctx, tx, x, others)
 	}
 	if len(others) == 0 {
 		return m, true, nil // it moved nothing to others except its fee
 	}
-	if k.Capabilities.Model == chain.UTXOModel || k.Capabilities.SharedAddress || len(others) != 1 ||
+	if a.Capabilities.Model == chain.UTXOModel || a.Capabilities.SharedAddress || len(others) != 1 ||
 		others[0].Contract != "" {
 		return m, false, nil
 	}
-	to, err := k.depositSource(ctx, tx, others[0].Address.Base)
+	to, err := a.depositSource(ctx, tx, others[0].Address.Base)
 	if err != nil || to.Base == "" {
 		return m, false, err
 	}
@@ -34,17 +34,17 @@ func (k Assessor) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 }
 
 // sweep recognises an external spend as a sweep of the deposit address that paid.
-func (k Assessor) sweep(
+func (a Assessor) sweep(
 	ctx context.Context, tx *store.Tx, x chain.ExternalSpend, others []chain.Payment,
 ) (m made, shaped bool, err error) {
-	from, err := k.depositSource(ctx, tx, x.Base)
+	from, err := a.depositSource(ctx, tx, x.Base)
 	if err != nil {
 		return m, false, err
 	}
-	if old, is := k.oldAt(x.Base); is {
+	if old, is := a.oldAt(x.Base); is {
 		from = old
 	}
-	m = made{request: chain.TxRequest{Kind: chain.KindSweep, From: from}, currency: k.currency(x)}
+	m = made{request: chain.TxRequest{Kind: chain.KindSweep, From: from}, currency: a.currency(x)}
 	if from.Base == "" { // an address that is not in the database at all
 		m.request.From.Base = x.Base
 	}
@@ -52,7 +52,7 @@ func (k Assessor) sweep(
 		m.request.Payments = x.Payments
 		return m, from.Base != "", nil
 	}
-	m.request.Payments = []chain.Payment{{Address: bursar.Address{Base: k.Hot.Base}}}
+	m.request.Payments = []chain.Payment{{Address: bursar.Address{Base: a.Hot.Base}}}
 	if x.Failed {
 		return m, from.Base != "", nil
 	}
@@ -61,10 +61,10 @@ func (k Assessor) sweep(
 }
 
 // depositSource returns the key of an issued address; a Source without a base if the address was not issued.
-func (k Assessor) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
-	w, err := tx.Wallets().ByAddress(ctx, k.Capabilities.Family, bursar.Address{Base: base})
+func (a Assessor) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
+	w, err := tx.Wallets().ByAddress(ctx, a.Capabilities.Family, bursar.Address{Base: base})
 	if errors.Is(err, store.ErrNotFound) {
-		gap, err := tx.GapAddresses().Get(ctx, k.Capabilities.Family, base)
+		gap, err := tx.GapAddresses().Get(ctx, a.Capabilities.Family, base)
 		if err != nil {
 			return chain.Source{}, store.IgnoreNotFound(err)
 		}
@@ -72,6 +72,6 @@ func (k Assessor) depositSource(ctx context.Context, tx *store.Tx, base string) 
 	} else if err != nil {
 		return chain.Source{}, err
 	}
-	return chain.Source{Base: base, Key: chain.KeyRef{Family: k.Capabilities.Family, Branch: chain.DepositBranch,
+	return chain.Source{Base: base, Key: chain.KeyRef{Family: a.Capabilities.Family, Branch: chain.DepositBranch,
 		Index: w.Index}}, nil
 }

@@ -19,7 +19,7 @@ type Shown struct {
 }
 
 // Show reads what an external spend did, and which outgoing transactions it replaced.
-func (k Assessor) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Shown, error) {
+func (a Assessor) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Shown, error) {
 	shown := Shown{ExternalSpend: x}
 	if err := json.Unmarshal(x.Reservations, &shown.Resources); err != nil {
 		return shown, fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
@@ -27,7 +27,7 @@ func (k Assessor) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend)
 	if err := json.Unmarshal(x.Payments, &shown.Payments); err != nil {
 		return shown, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
 	}
-	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, shown.Resources)
+	owners, err := tx.Reservations().Owners(ctx, a.Capabilities.ID, shown.Resources)
 	if err != nil {
 		return shown, err
 	}

@@ -19,8 +19,8 @@ var ErrNotFinal = errors.New("an external spend is not final yet")
 const takeAtOnce = 1000
 
 // Halting returns the unsettled external spends that halted the chain, oldest first.
-func (k Assessor) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend, error) {
-	return tx.ExternalSpends().List(ctx, k.Capabilities.ID, store.ExternalHalted, takeAtOnce)
+func (a Assessor) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend, error) {
+	return tx.ExternalSpends().List(ctx, a.Capabilities.ID, store.ExternalHalted, takeAtOnce)
 }
 
 // TakeAll settles every external spend that halted the chain, in a transaction that has locked it: the nonces and UTXOs
@@ -28,10 +28,10 @@ func (k Assessor) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSp
 // took, as a loss or as a payment of theirs. The sender books it when it settles them, immediately if they are final,
 // and a reorg unsettles it like everything else. One that the journal has stays unclear: what it paid is known once it
 // is put back, which the halt prevents. The error is ErrNotFinal, and then nothing has changed.
-func (k Assessor) TakeAll(
-	ctx context.Context, tx *store.Tx, final uint64, a Answer,
+func (a Assessor) TakeAll(
+	ctx context.Context, tx *store.Tx, final uint64, answer Answer,
 ) (taken []store.ExternalSpend, err error) {
-	halting, err := k.Halting(ctx, tx)
+	halting, err := a.Halting(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (k Assessor) TakeAll(
 			return nil, fmt.Errorf("%w: transaction %s is in block %d, and the chain is final up to %d", ErrNotFinal, x.TxID,
 				x.Height, final)
 		}
-		if x, err = k.take(ctx, tx, x, a); err != nil {
+		if x, err = a.take(ctx, tx, x, answer); err != nil {
 			return nil, fmt.Errorf("settle external spend %s: %w", x.TxID, err)
 		}
 		taken = append(taken, x)
@@ -53,42 +53,43 @@ func (k Assessor) TakeAll(
 
 // take turns an external spend into an outgoing transaction: one that pays no withdrawal, or, where the journal has it,
 // one whose payments are unclear until it is put back.
-func (k Assessor) take(
-	ctx context.Context, tx *store.Tx, x store.ExternalSpend, a Answer,
+func (a Assessor) take(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, answer Answer,
 ) (store.ExternalSpend, error) {
-	journaled, err := k.recordedPaidByJournal(ctx, tx, x)
+	journaled, err := a.recordedPaidByJournal(ctx, tx, x)
 	if err != nil {
 		return x, err
 	}
-	spent, err := k.took(ctx, tx, x, journaled)
+	spent, err := a.took(ctx, tx, x, journaled)
 	if err != nil {
 		return x, err
 	}
-	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: k.currency(spent)}
-	if k.Capabilities.Model == chain.UTXOModel {
-		m.request.Change = k.home(spent)
-	} else if m.request.From, err = k.payer(ctx, tx, x.Base); err != nil {
+	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: a.currency(spent)}
+	if a.Capabilities.Model == chain.UTXOModel {
+		m.request.Change = a.home(spent)
+	} else if m.request.From, err = a.payer(ctx, tx, x.Base); err != nil {
 		return x, err
 	}
 	block := chain.Block{Ref: chain.BlockRef{Height: x.Height}}
-	if x.OutgoingID, err = k.adopt(ctx, tx, block, spent, m); err != nil {
+	if x.OutgoingID, err = a.adopt(ctx, tx, block, spent, m); err != nil {
 		return x, err
 	}
-	x.Status, x.Booked, x.Note, x.Actor, x.Reason = store.ExternalSettled, a.Rest, a.Note, a.Actor, "by an operator's word"
+	x.Status, x.Booked, x.Reason = store.ExternalSettled, answer.Rest, "by an operator's word"
+	x.Note, x.Actor = answer.Note, answer.Actor
 	if len(journaled) > 0 {
-		return k.leaveToJournal(ctx, tx, x, journaled)
+		return a.leaveToJournal(ctx, tx, x, journaled)
 	}
 	return x, tx.ExternalSpends().Set(ctx, x)
 }
 
 // leaveToJournal makes an external spend that was taken unclear until the transaction that the journal has is put back,
 // which says what it paid. It belongs to a recovery.
-func (k Assessor) leaveToJournal(
+func (a Assessor) leaveToJournal(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, paid []journaled,
 ) (store.ExternalSpend, error) {
 	names := make([]string, len(paid))
 	for i, j := range paid {
-		names[i] = k.nameUnknown(j)
+		names[i] = a.nameUnknown(j)
 	}
 	x.Status = store.ExternalUnclear
 	x.Reason = "the journal says that it pays " + strings.Join(names, "; ") + ": that is recorded once it is put back"
@@ -120,7 +121,7 @@ func IsTaken(x store.ExternalSpend) bool {
 // UTXOs, no matter who else took part, and what it paid by the journal apart from the rest: what came back to us is
 // recorded as a transfer. On the account model it is every payment, because what another address of ours received is
 // recorded as a transfer.
-func (k Assessor) took(
+func (a Assessor) took(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, paid []journaled,
 ) (spent chain.ExternalSpend, err error) {
 	spent = chain.ExternalSpend{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
@@ -128,13 +129,13 @@ func (k Assessor) took(
 	if err != nil {
 		return spent, fmt.Errorf("read what it did: %w", err)
 	}
-	if k.Capabilities.Model != chain.UTXOModel {
+	if a.Capabilities.Model != chain.UTXOModel {
 		if len(paid) > 0 {
 			return spent, nil // Resolve lowers what is known of the address
 		}
-		return spent, k.lower(ctx, tx, spent)
+		return spent, a.lower(ctx, tx, spent)
 	}
-	rest, err := tx.UTXOs().Worth(ctx, k.Capabilities.ID, spent.Reservations)
+	rest, err := tx.UTXOs().Worth(ctx, a.Capabilities.ID, spent.Reservations)
 	spent.Fee, spent.Payments = bursar.Amount{}, nil
 	for _, j := range paid {
 		if left, subErr := rest.Sub(j.Amount); subErr == nil { // otherwise others paid it too
@@ -149,20 +150,20 @@ func (k Assessor) took(
 
 // lowerAdopted applies lower to an external spend that was unclear and that no sweep explains, whose settlement would
 // do it.
-func (k Assessor) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx) error {
-	if k.Capabilities.Model == chain.UTXOModel || p.Kind == string(chain.KindSweep) {
+func (a Assessor) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx) error {
+	if a.Capabilities.Model == chain.UTXOModel || p.Kind == string(chain.KindSweep) {
 		return nil
 	}
 	spent := chain.ExternalSpend{Base: x.Base, Fee: x.Fee}
 	if err := unmarshal(x.Payments, &spent.Payments); err != nil {
 		return fmt.Errorf("read what it did: %w", err)
 	}
-	return k.lower(ctx, tx, spent)
+	return a.lower(ctx, tx, spent)
 }
 
 // lower subtracts what a deposit address lost from its known balance to sweep.
-func (k Assessor) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
-	if x.Base == k.Hot.Base {
+func (a Assessor) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
+	if x.Base == a.Hot.Base {
 		return nil
 	}
 	gone := map[string]bursar.Amount{"": x.Fee}
@@ -174,7 +175,7 @@ func (k Assessor) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 		gone[p.Contract] = sum
 	}
 	for contract, amount := range gone {
-		h, err := tx.Holdings().Get(ctx, k.Capabilities.ID, x.Base, contract)
+		h, err := tx.Holdings().Get(ctx, a.Capabilities.ID, x.Base, contract)
 		if err != nil || h.Amount.IsZero() || amount.IsZero() {
 			if err != nil {
 				return err
@@ -182,7 +183,7 @@ func (k Assessor) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 			continue
 		}
 		h.Amount = h.Amount.SubOrZero(amount)
-		if err := tx.Holdings().Put(ctx, k.Capabilities.ID, h); err != nil {
+		if err := tx.Holdings().Put(ctx, a.Capabilities.ID, h); err != nil {
 			return err
 		}
 	}
@@ -190,11 +191,11 @@ func (k Assessor) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 }
 
 // payer returns the source behind an address of ours.
-func (k Assessor) payer(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
-	if hot, is := k.hotAt(base); is {
+func (a Assessor) payer(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
+	if hot, is := a.hotAt(base); is {
 		return hot, nil
 	}
-	from, err := k.depositSource(ctx, tx, base)
+	from, err := a.depositSource(ctx, tx, base)
 	if from.Base == "" {
 		from.Base = base
 	}

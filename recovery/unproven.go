@@ -31,8 +31,8 @@ func AnyToWaitFor(ctx context.Context, tx *store.Tx, capabilities chain.Capabili
 	if capabilities.Model != chain.UTXOModel {
 		return tx.ForgottenPayments().Any(ctx, capabilities.ID) // its nonce is not to be given to another one
 	}
-	waiting, err := tx.ForgottenPayments().List(ctx, capabilities.ID, takeAtOnce)
-	if err != nil || len(waiting) == takeAtOnce {
+	waiting, err := tx.ForgottenPayments().All(ctx, capabilities.ID)
+	if err != nil {
 		return true, err
 	}
 	for _, f := range waiting {
@@ -59,7 +59,7 @@ func isNotSigned(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) 
 // NoteNotSigned raises the alarm about a forgotten transaction that cannot be signed again: AlarmUnproven if no node
 // has what made one of its UTXOs, AlarmMayBeOut if the signer refuses what is of an earlier epoch. It closes the alarms
 // where kind is "". Before the chain has been followed to its end, what made a UTXO may only not be found yet.
-func (k Assessor) NoteNotSigned(
+func (a Assessor) NoteNotSigned(
 	ctx context.Context, tx *store.Tx, f store.ForgottenPayment, kind string, cause error,
 ) error {
 	r, err := tx.Recoveries().Get(ctx, f.Chain)
@@ -75,7 +75,7 @@ func (k Assessor) NoteNotSigned(
 	}
 	alarm := store.Alarm{Chain: f.Chain, Kind: AlarmUnproven, Ref: f.OutgoingID.String(),
 		Message: fmt.Sprintf("outgoing transaction %s was signed before the database was restored, may have been sent, and "+
-			"is not signed again: %v. %s", f.OutgoingID, cause, k.remedy(f, c, kind))}
+			"is not signed again: %v. %s", f.OutgoingID, cause, a.remedy(f, c, kind))}
 	if kind == AlarmMayBeOut {
 		alarm.Kind = AlarmMayBeOut
 	}
@@ -83,16 +83,16 @@ func (k Assessor) NoteNotSigned(
 }
 
 // remedy says what may be done about a forgotten transaction that is not signed again.
-func (k Assessor) remedy(f store.ForgottenPayment, c content, kind string) string {
+func (a Assessor) remedy(f store.ForgottenPayment, c content, kind string) string {
 	giveUp := fmt.Sprintf("run `bursar recovery give-up %s`", f.OutgoingID)
-	pays := k.paysWhom(c)
+	pays := a.paysWhom(c)
 	switch {
 	case pays != "" && kind == AlarmMayBeOut:
 		return "The chain pays nothing before it is: start the process whose signer signed it. It pays " + pays
 	case pays != "":
 		return "The chain pays nothing before it is. If another final transaction has spent what it spends, or what that " +
 			"was paid from, " + giveUp + ". It pays " + pays
-	case k.Capabilities.Model == chain.UTXOModel:
+	case a.Capabilities.Model == chain.UTXOModel:
 		return "It pays nobody but you, and nothing waits for it. If no block has it, " + giveUp
 	}
 	return "It pays nobody but you, and the chain pays nothing before it is. If no block has it, " + giveUp
@@ -106,15 +106,15 @@ func closeNotSigned(ctx context.Context, tx *store.Tx, id bursar.ID) error {
 // usesForgotten reports whether an external spend uses exactly the UTXOs of a forgotten transaction that pays nobody
 // but us, and that a recovery has not waited for, and all of their value came back to us or is the fee: a thief's may
 // have an output that no address stands for.
-func (k Assessor) usesForgotten(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bool, error) {
-	if k.Capabilities.Model != chain.UTXOModel {
+func (a Assessor) usesForgotten(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bool, error) {
+	if a.Capabilities.Model != chain.UTXOModel {
 		return false, nil
 	}
-	waiting, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
+	waiting, err := tx.ForgottenPayments().All(ctx, a.Capabilities.ID)
 	if err != nil || len(waiting) == 0 {
 		return false, err
 	}
-	if whole, err := cameBack(ctx, tx, k.Capabilities.ID, x); err != nil || !whole {
+	if whole, err := cameBack(ctx, tx, a.Capabilities.ID, x); err != nil || !whole {
 		return false, err
 	}
 	used := slices.Sorted(slices.Values(x.Reservations))
@@ -148,18 +148,18 @@ func cameBack(ctx context.Context, tx *store.Tx, id bursar.ChainID, x chain.Exte
 }
 
 // paysWhom lists what a transaction in the journal pays to others; "" if that is nothing.
-func (k Assessor) paysWhom(c content) string {
+func (a Assessor) paysWhom(c content) string {
 	var list []string
 	for _, j := range c.pays() {
-		list = append(list, k.name(j))
+		list = append(list, a.name(j))
 	}
 	return strings.Join(list, "; ")
 }
 
 // GiveUpForgotten ends the wait for a forgotten transaction that cannot be signed again, because an operator says that
 // it can never be included: what it should have paid is paid by another one. The caller has locked the chain.
-func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.ID, reason string) error {
-	waiting, err := tx.ForgottenPayments().List(ctx, k.Capabilities.ID, takeAtOnce)
+func (a Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.ID, reason string) error {
+	waiting, err := tx.ForgottenPayments().All(ctx, a.Capabilities.ID)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.I
 		return fmt.Errorf("forgotten transaction %s: %w", id, store.ErrNotFound)
 	}
 	f := waiting[at]
-	others, err := k.mayBeGivenUp(ctx, tx, f)
+	others, err := a.mayBeGivenUp(ctx, tx, f)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.I
 	case p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved:
 		return fmt.Errorf("%w: outgoing transaction %s is %s", ErrUnfit, id, p.Status)
 	default:
-		if err := k.giveUp(ctx, tx, id, chain.ExternalSpend{}); err != nil {
+		if err := a.giveUp(ctx, tx, id, chain.ExternalSpend{}); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.I
 		if err != nil {
 			return err
 		}
-		if err := k.alarmPaidElse(ctx, tx, f, c, "of outgoing transaction "+id.String(),
+		if err := a.alarmPaidElse(ctx, tx, f, c, "of outgoing transaction "+id.String(),
 			fmt.Errorf("an operator gave it up: %s", reason)); err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (k Assessor) GiveUpForgotten(ctx context.Context, tx *store.Tx, id bursar.I
 // mayBeGivenUp returns ErrUnfit unless an operator may give a forgotten transaction up, and reports whether it pays
 // others. One that pays others and that only its signer refuses may be in a mempool, and valid: its payments would be
 // made twice.
-func (k Assessor) mayBeGivenUp(ctx context.Context, tx *store.Tx, f store.ForgottenPayment) (others bool, err error) {
+func (a Assessor) mayBeGivenUp(ctx context.Context, tx *store.Tx, f store.ForgottenPayment) (others bool, err error) {
 	if f.Altered {
 		return false, fmt.Errorf("forgotten transaction %s: %w", f.OutgoingID, store.ErrAltered)
 	}

@@ -170,6 +170,32 @@ func (s *Service) Explain(ctx context.Context, a recovery.Answer) error {
 	})
 }
 
+// Deny records an operator's word that an external spend did not pay a withdrawal which is held for it: see
+// recovery.Assessor.
+func (s *Service) Deny(ctx context.Context, d recovery.Denial) error {
+	if err := store.Behind(s.behind).Refuse(ctx, "the withdrawal"); err != nil {
+		return err
+	}
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		w, err := tx.Withdrawals().ByID(ctx, d.Withdrawal)
+		if err != nil {
+			return err
+		}
+		currency, err := s.Registry.Get(w.Currency)
+		if err != nil {
+			return err
+		}
+		assessor, err := s.Assessor(currency.Chain)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Chains().Lock(ctx, currency.Chain); err != nil {
+			return err
+		}
+		return assessor.Deny(ctx, tx, d)
+	})
+}
+
 // GiveUpForgotten ends the wait for a forgotten transaction that cannot be signed again, on whichever chain it is: see
 // recovery.Assessor.
 func (s *Service) GiveUpForgotten(ctx context.Context, id bursar.ID, reason string) error {

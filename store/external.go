@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -108,24 +109,50 @@ func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status 
 		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
 }
 
-// Paying returns the external spends of a chain that paid an address, or still may, oldest first. One that became an
-// outgoing transaction cannot once that has ended without a block, or failed for good.
+// spendsPage is how many external spends are read at once.
+const spendsPage = 1000
+
+// Paying returns the external spends of a chain that paid an amount and paid an address, or still may, oldest first:
+// whether the one went to the other is left to the caller. One that became an outgoing transaction cannot once that has
+// ended without a block, or failed for good.
 func (tx ExternalSpends) Paying(
-	ctx context.Context, chain bursar.ChainID, base string, limit int,
-) ([]ExternalSpend, error) {
-	return externalColumns.rows(ctx, tx.Tx, "list external spends that paid an address", `FROM external_spends
-		WHERE chain = $1 AND payments LIKE $2 AND (outgoing_id IS NULL OR `+mayHavePaid+`) ORDER BY number LIMIT $3`,
-		string(chain), `%"`+base+`"%`, limit)
+	ctx context.Context, chain bursar.ChainID, base string, amount bursar.Amount,
+) iter.Seq2[ExternalSpend, error] {
+	return func(yield func(ExternalSpend, error) bool) {
+		for after := int64(0); ; {
+			page, err := externalColumns.rows(ctx, tx.Tx, "list external spends that paid an address", `FROM external_spends
+				WHERE chain = $1 AND number > $2 AND payments LIKE $3 AND payments LIKE $4
+				AND (outgoing_id IS NULL OR `+mayHavePaid+`) ORDER BY number LIMIT $5`,
+				string(chain), after, `%"`+base+`"%`, `%"`+amount.String()+`"%`, spendsPage)
+			if err != nil {
+				yield(ExternalSpend{}, err)
+				return
+			}
+			for _, x := range page {
+				if after = x.Number; !yield(x, nil) {
+					return
+				}
+			}
+			if len(page) < spendsPage {
+				return
+			}
+		}
+	}
 }
 
 // NotExplained returns the external spends of a chain, in blocks from a height on or in none now, that are not known to
-// have paid what somebody requested: an operator has said how to book what they paid, or they have halted the chain.
+// have paid what somebody requested: they have halted the chain, an operator has said how to book what they paid, or
+// they were a payment of ours, and nothing of it is a withdrawal's or a refund's any more.
 func (tx ExternalSpends) NotExplained(
 	ctx context.Context, chain bursar.ChainID, from uint64,
 ) ([]ExternalSpend, error) {
 	return externalColumns.rows(ctx, tx.Tx, "list external spends that nobody requested", `FROM external_spends
-		WHERE chain = $1 AND (height >= $2 OR height = 0) AND (status = 'halted' AND height > 0 OR booked <> '' AND `+
-		mayHavePaid+`) ORDER BY number`, string(chain), int64(from))
+		WHERE chain = $1 AND (height >= $2 OR height = 0) AND (status = 'halted' OR `+mayHavePaid+` AND (booked <> ''
+		OR status = 'adopted' AND EXISTS (SELECT 1 FROM outgoing_txs p WHERE p.id = external_spends.outgoing_id
+			AND p.kind = 'withdrawal')
+			AND NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.outgoing_id = external_spends.outgoing_id)
+			AND NOT EXISTS (SELECT 1 FROM resolutions n WHERE n.outgoing_id = external_spends.outgoing_id)))
+		ORDER BY number`, string(chain), int64(from))
 }
 
 // AnyUnclear reports whether an operator has to say of an external spend of a chain what it was.
@@ -184,9 +211,43 @@ func (tx ExternalSpends) Drop(ctx context.Context, chain bursar.ChainID, height 
 	return err
 }
 
-// Move notes the block of a transaction of ours that was an external spend, and reports whether it was one.
-func (tx ExternalSpends) Move(ctx context.Context, chain bursar.ChainID, txID string, height uint64) (bool, error) {
-	n, err := tx.exec(ctx, "move external spend",
-		`UPDATE external_spends SET height = $3 WHERE chain = $1 AND tx_id = $2`, string(chain), txID, int64(height))
-	return n > 0, err
+// Move notes the block of a transaction of ours that was an external spend, and what it did there: Height, Failed, Fee
+// and Payments.
+func (tx ExternalSpends) Move(ctx context.Context, x ExternalSpend) error {
+	query, args := values{
+		{"height", int64(x.Height)},
+		{"failed", x.Failed},
+		{"fee", x.Fee},
+		{"payments", string(x.Payments)},
+	}.update("external_spends", `WHERE number = $1`, x.Number)
+	return tx.change(ctx, "move external spend", query, args...)
+}
+
+// Denial is an operator's word that an external spend did not pay a withdrawal, whatever it paid.
+type Denial struct {
+	Withdrawal bursar.ID
+	External   int64 // the number of the external spend
+	Note       string
+	Actor      string
+}
+
+// Deny records an operator's word. A second one about the same changes nothing.
+func (tx ExternalSpends) Deny(ctx context.Context, d Denial) error {
+	query, args := values{
+		{"withdrawal_id", d.Withdrawal},
+		{"external", d.External},
+		{"note", d.Note},
+		{"actor", d.Actor},
+		{"denied_at", micros(tx.now)},
+	}.insertInto("denied_payments")
+	_, err := tx.exec(ctx, "record that an external spend did not pay a withdrawal",
+		query+` ON CONFLICT (withdrawal_id, external) DO NOTHING`, args...)
+	return err
+}
+
+// IsDenied reports whether an operator has said that an external spend did not pay a withdrawal.
+func (tx ExternalSpends) IsDenied(ctx context.Context, withdrawal bursar.ID, external int64) (is bool, err error) {
+	err = tx.row(ctx, "look for what an external spend did not pay", `SELECT EXISTS (
+		SELECT 1 FROM denied_payments WHERE withdrawal_id = $1 AND external = $2)`, []any{withdrawal, external}, &is)
+	return is, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -73,9 +74,21 @@ func (tx ForgottenPayments) Note(ctx context.Context, f ForgottenPayment) error 
 
 // List returns what waits to be put back on a chain, in the order in which it was signed.
 func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]ForgottenPayment, error) {
-	return rows(ctx, tx.Tx, "list forgotten outgoing transactions", tx.forgotten,
-		forgottenPaymentColumns.query+`FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`,
-		string(chain), limit)
+	return tx.After(ctx, chain, math.MinInt64, limit)
+}
+
+// After is List after a number.
+func (tx ForgottenPayments) After(
+	ctx context.Context, chain bursar.ChainID, number int64, limit int,
+) ([]ForgottenPayment, error) {
+	return rows(ctx, tx.Tx, "list forgotten outgoing transactions", tx.forgotten, forgottenPaymentColumns.query+
+		`FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 AND number > $2 ORDER BY number LIMIT $3`,
+		string(chain), number, limit)
+}
+
+// All is List without a limit: there is no more than the journals of all marks have.
+func (tx ForgottenPayments) All(ctx context.Context, chain bursar.ChainID) ([]ForgottenPayment, error) {
+	return tx.List(ctx, chain, math.MaxInt32)
 }
 
 // Name names a forgotten transaction by its place in the journal.

@@ -47,6 +47,7 @@ var rights = map[string]right{
 	"day_figures":     changing,
 	"dead_urls":       {add: true, remove: true},
 	"delivery_leases": passing,
+	"denied_payments": appendOnly,
 	"deposits": {add: true, change: []string{"purpose", "account_id", "wallet", "amount", "fee", "status", "height",
 		"block_hash", "counts_from", "reversals", "confirmed_at", "required", "opinions", "seal"}},
 	"destination_lists": changing,

@@ -248,6 +248,15 @@ CREATE TABLE delivery_leases (
   events BYTEA NOT NULL
 );
 
+CREATE TABLE denied_payments (
+  withdrawal_id BYTEA NOT NULL REFERENCES withdrawals(id),
+  external      BIGINT NOT NULL REFERENCES external_spends(number),
+  note          TEXT NOT NULL,
+  actor         TEXT NOT NULL,
+  denied_at     BIGINT NOT NULL,
+  PRIMARY KEY (withdrawal_id, external)
+);
+
 CREATE TABLE deposits (
   number       INTEGER PRIMARY KEY,
   id           BYTEA NOT NULL UNIQUE,

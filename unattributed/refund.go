@@ -43,11 +43,11 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (bursar.Resolutio
 			if now.Amount != d.Amount {
 				return n, fmt.Errorf("deposit %s came back with another amount after a reorganisation: resolve it again", d.ID)
 			}
+			n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to,
+				p.amount, p.fee
 			if err := notRefunded(ctx, tx, n, now, at); err != nil {
 				return n, err
 			}
-			n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to,
-				p.amount, p.fee
 			n.RequestedBy = r.By
 			if err := tx.Ledger().Post(ctx, ledger.RefundHeld(n, tx.Now())); err != nil {
 				return n, err

@@ -18,9 +18,10 @@ const blockTimeAhead = 3 * time.Hour
 
 // Refunded returns why the deposit of a resolution, which pays it out, may have been refunded already; "" if nothing
 // says so. By the journal it has, whatever an operator has explained of that refund. And a refund that was final when
-// an older database was restored is in no journal: it is an external spend that could be one, and that an operator
-// booked as a loss or as a payment of theirs, unless the resolution's note names it, as another payment, or it is
-// later. ours are the hot wallets.
+// an older database was restored is in no journal: it is an external spend that could be one, and that halted the chain,
+// or that an operator booked as a loss or as a payment of theirs, or that nothing explains any more, unless the
+// resolution's note names it, as another payment, or it is later. One that makes exactly the payment of the resolution
+// may also be an earlier version of that, in whatever block. ours are the hot wallets.
 func Refunded(
 	ctx context.Context, tx *store.Tx, n bursar.Resolution, d bursar.Deposit, ours []string,
 ) (why string, byJournal bool, err error) {
@@ -35,9 +36,12 @@ func Refunded(
 	if err != nil {
 		return "", false, err
 	}
-	var may []string
+	may, err := makers(ctx, tx, n, d)
+	if err != nil {
+		return "", false, err
+	}
 	for _, x := range list {
-		if strings.Contains(n.Note, x.TxID) {
+		if strings.Contains(n.Note, x.TxID) || slices.Contains(may, x.TxID) {
 			continue
 		}
 		could, err := couldRefund(ctx, tx, n, d, x, ours)
@@ -49,6 +53,50 @@ func Refunded(
 		}
 	}
 	return mayHaveRefunded(d, may), false, nil
+}
+
+// makers returns the external spends that made exactly the payment of a refund, which neither a withdrawal nor another
+// refund explains and which the refund's note does not name.
+func makers(
+	ctx context.Context, tx *store.Tx, n bursar.Resolution, d bursar.Deposit,
+) (may []string, err error) {
+	if n.Address.Base == "" {
+		return nil, nil
+	}
+	pays := chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount}
+	for x, err := range tx.ExternalSpends().Paying(ctx, d.Chain, n.Address.Base, n.Amount) {
+		if err != nil {
+			return nil, err
+		}
+		if x.Failed || strings.Contains(n.Note, x.TxID) {
+			continue
+		}
+		paid, err := paymentsIn(x)
+		if err != nil {
+			return nil, err
+		}
+		left := len(slices.DeleteFunc(paid, func(p chain.Payment) bool { return p != pays }))
+		if left > 0 && !x.OutgoingID.IsZero() {
+			orders, err := tx.Outgoing().OrdersPaid(ctx, x.OutgoingID)
+			if err != nil {
+				return nil, err
+			}
+			left -= len(slices.DeleteFunc(orders, func(o store.PaidOrder) bool {
+				return o.To != n.Address || o.Amount != n.Amount || o.Currency != d.Currency
+			}))
+		}
+		if left > 0 {
+			may = append(may, x.TxID)
+		}
+	}
+	return may, nil
+}
+
+func paymentsIn(x store.ExternalSpend) (paid []chain.Payment, err error) {
+	if err := json.Unmarshal(x.Payments, &paid); err != nil {
+		return nil, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
+	}
+	return paid, nil
 }
 
 // mostNamed is how many external spends a refusal names: one note can name them all at once.
@@ -76,9 +124,9 @@ func mayHaveRefunded(d bursar.Deposit, spends []string) string {
 func couldRefund(
 	ctx context.Context, tx *store.Tx, n bursar.Resolution, d bursar.Deposit, x store.ExternalSpend, ours []string,
 ) (bool, error) {
-	var paid []chain.Payment
-	if err := json.Unmarshal(x.Payments, &paid); err != nil {
-		return false, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
+	paid, err := paymentsIn(x)
+	if err != nil {
+		return false, err
 	}
 	paid = slices.DeleteFunc(paid, func(p chain.Payment) bool { return slices.Contains(ours, p.Address.Base) })
 	if could, err := isRefundOf(d, paid); err != nil || !could || isLater(n, x, paid) {

@@ -54,7 +54,7 @@ func TestADepositThatMayBeRefundedIsNotPaidOut(t *testing.T) {
 		"before": {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} },
 			change: func(x *store.ExternalSpend) { x.Height-- }},
 		"in no block": {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} },
-			change: func(x *store.ExternalSpend) { x.Height = 0 }},
+			change: func(x *store.ExternalSpend) { x.Height = 0 }, may: true},
 		"unclear": {paid: func(*harness) []chain.Payment { return []chain.Payment{to("x", "", 900)} },
 			change: func(x *store.ExternalSpend) { x.Status = store.ExternalUnclear }},
 	} {
@@ -129,6 +129,50 @@ func TestALaterExternalSpendHoldsWhatWasForgotten(t *testing.T) {
 					x.Booked = ""
 				}
 				if err := errors.Join(err, tx.ExternalSpends().Set(ctx, x)); err != nil {
+					return err
+				}
+				why, _, err := unattributed.Refunded(ctx, tx, n, d, []string{r.hot})
+				if (why != "") != c.may {
+					t.Errorf("it is held: %q, want %v", why, c.may)
+				}
+				return err
+			})
+		})
+	}
+}
+
+// A payment of ours that was adopted, and that neither a withdrawal nor a refund explains any more, holds a deposit too,
+// unless it was no payment. One that made exactly the payment of a refund holds that in whatever block it is.
+func TestAnAdoptedPaymentThatNothingExplainsHoldsADeposit(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind  chain.Kind
+		block int64 // of the external spend, after the deposit's
+		paid  uint64
+		note  string
+		may   bool
+	}{
+		"a payment":                     {kind: chain.KindWithdrawal, paid: 900, may: true},
+		"a top-up":                      {kind: chain.KindGasTopUp, paid: 900},
+		"before":                        {kind: chain.KindWithdrawal, block: -1, paid: 900},
+		"before, and exactly the same":  {kind: chain.KindWithdrawal, block: -1, paid: 800, may: true},
+		"the same, and named by a note": {kind: chain.KindWithdrawal, paid: 800, note: "not spent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, numbered)
+			d := r.arrive(r.anns.Address.Base, "", 5000, 2)
+			payments, err := json.Marshal([]chain.Payment{{Address: bursar.Address{Base: "sender"},
+				Amount: bursar.Units(c.paid)}})
+			r.Must(err)
+			height := uint64(int64(d.Height) + c.block)
+			p := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: d.Chain, Kind: string(c.kind), Currency: d.Currency,
+				Base: r.hot, Request: []byte("{}"), Unsigned: []byte("{}"), TxID: "spent", Height: height,
+				Share: bursar.ShareWithdrawal}
+			x := store.ExternalSpend{Chain: d.Chain, TxID: "spent", Base: r.hot, Height: height, OutgoingID: p.ID,
+				MadeAt: r.DB.Now(), Reservations: []byte("[]"), Payments: payments, Status: store.ExternalAdopted}
+			n := bursar.Resolution{DepositID: d.ID, ResolvedAt: r.DB.Now(), Address: bursar.Address{Base: "sender"},
+				Amount: bursar.Units(800), Note: c.note}
+			r.Do(func(tx *store.Tx) error {
+				if err := errors.Join(tx.Outgoing().InsertAdopted(ctx, p, nil), tx.ExternalSpends().Put(ctx, x)); err != nil {
 					return err
 				}
 				why, _, err := unattributed.Refunded(ctx, tx, n, d, []string{r.hot})

@@ -14,6 +14,7 @@ import (
 type recoveryCommands struct {
 	Status  recoveryStatusCommand  `cmd:"" help:"Show which chains are recovering, what they wait for, and what is unclear."`
 	Adopt   recoveryAdoptCommand   `cmd:"" help:"Explain a payment that is missing from the database."`
+	Deny    recoveryDenyCommand    `cmd:"" help:"Say that a payment missing from the database did not pay a withdrawal."`
 	Release recoveryReleaseCommand `cmd:"" help:"Resume a chain's payments without waiting any longer."`
 	GiveUp  recoveryGiveUpCommand  `cmd:"" help:"Stop waiting for a forgotten transaction that cannot be signed again."`
 	UseUp   recoveryUseUpCommand   `cmd:"" help:"Use up many lost nonces of an address."`
