@@ -44,6 +44,15 @@ func (s State) since(chain string) int64 {
 	return s.Signed[chain]
 }
 
+// Busy reports whether the journal has half of what it can hold, or more.
+func (s State) Busy() bool {
+	size := 0
+	for _, e := range s.Journal {
+		size += e.size()
+	}
+	return len(s.Journal) >= maxEntries/2 || size >= maxJournal/2
+}
+
 // without returns the marks without entries that have ended.
 func (s State) without(ended []Ended) State {
 	s.Journal = slices.DeleteFunc(slices.Clone(s.Journal), func(e Entry) bool { return slices.Contains(ended, e.Name()) })

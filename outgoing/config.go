@@ -42,8 +42,12 @@ type Config struct {
 		Sign(ctx context.Context, lease store.Lease, outgoingID bursar.ID) error
 		// Unsigned undoes Sign: nobody has the bytes.
 		Unsigned(chain bursar.ChainID, outgoingID bursar.ID)
+		// NeverSigned undoes Sign as often as it recorded the outgoing transaction.
+		NeverSigned(chain bursar.ChainID, outgoingID bursar.ID)
 		// KeepUnsigned makes durable what Unsigned recorded of a chain, before the database says it.
 		KeepUnsigned(ctx context.Context, chain bursar.ChainID) error
+		// Busy reports whether Sign has room for half of what it can record, or less.
+		Busy() bool
 		// Signed reports whether Sign recorded an outgoing transaction that has not ended since. It answers from
 		// memory.
 		Signed(chain bursar.ChainID, outgoingID bursar.ID) bool

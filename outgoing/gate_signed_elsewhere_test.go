@@ -23,6 +23,10 @@ func (j *journal) Sign(context.Context, store.Lease, bursar.ID) error { return n
 func (j *journal) Unsigned(bursar.ChainID, bursar.ID)                 {}
 func (j *journal) Signed(bursar.ChainID, bursar.ID) bool              { return false }
 
+func (*journal) NeverSigned(bursar.ChainID, bursar.ID) {}
+
+func (*journal) Busy() bool { return false }
+
 func (*journal) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
 
 func (*journal) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {

@@ -101,6 +101,7 @@ func (c *interrupted) Build(ctx context.Context, o chain.TxRequest) (chain.Unsig
 type tally struct {
 	signed, dropped []bursar.ID
 	err             error
+	busy            bool // the journal is half full
 }
 
 func (n *tally) Sign(_ context.Context, _ store.Lease, id bursar.ID) error {
@@ -109,6 +110,10 @@ func (n *tally) Sign(_ context.Context, _ store.Lease, id bursar.ID) error {
 }
 
 func (n *tally) Unsigned(_ bursar.ChainID, id bursar.ID) { n.dropped = append(n.dropped, id) }
+
+func (n *tally) Busy() bool { return n.busy }
+
+func (n *tally) NeverSigned(chain bursar.ChainID, id bursar.ID) { n.Unsigned(chain, id) }
 
 func (n *tally) Signed(bursar.ChainID, bursar.ID) bool { return false }
 

@@ -47,6 +47,10 @@ func (n noted) Sign(_ context.Context, _ store.Lease, id bursar.ID) error {
 func (n noted) Unsigned(_ bursar.ChainID, id bursar.ID)    { delete(n.signed, id) }
 func (n noted) Signed(_ bursar.ChainID, id bursar.ID) bool { return n.signed[id] }
 
+func (n noted) NeverSigned(chain bursar.ChainID, id bursar.ID) { n.Unsigned(chain, id) }
+
+func (noted) Busy() bool { return false }
+
 func (noted) KeepUnsigned(context.Context, bursar.ChainID) error { return nil }
 
 func (noted) Used(context.Context, *store.Tx, bursar.OutgoingTx, []string) ([]chain.UnsignedTx, error) {

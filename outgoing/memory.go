@@ -12,6 +12,7 @@ import (
 type memory struct {
 	auditedThisStep bool // the books were audited in this step
 	queueBlocked    bool // withdrawals may wait, and this step could take none of them
+	more            bool // this step has built as many of a share as it may, and others wait
 
 	// batchLimit bounds the withdrawals in the next transaction of a currency; halved when it was too high.
 	batchLimit map[bursar.CurrencyCode]int

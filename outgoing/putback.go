@@ -121,7 +121,7 @@ func (s *Sender) endForgotten(ctx context.Context, lease store.Lease, f store.Fo
 		return err
 	}
 	if s.Marks != nil {
-		s.Marks.Unsigned(f.Chain, f.OutgoingID)
+		s.Marks.NeverSigned(f.Chain, f.OutgoingID)
 	}
 	s.Log.Warn("forgotten transaction was never signed, and will not be", "chain", f.Chain, "outgoing", f.OutgoingID)
 	return nil

@@ -49,7 +49,10 @@ func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
 	capabilities := s.Chain.Capabilities()
 	return store.Work{
 		Pace: cmp.Or(s.Pace, capabilities.Pace), Wake: s.Wake,
-		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
+		Step: func(ctx context.Context) (bool, error) {
+			err := s.Step(ctx, lease)
+			return s.memory.more, err
+		},
 		Rest: s.restAfterStep,
 		Failed: func(failures int, err error) {
 			s.Log.Warn("outgoing transactions cannot go on now", "chain", capabilities.ID, "failures", failures, "error", err)
@@ -96,7 +99,7 @@ var (
 // open outgoing transaction one step further. The work of one step is bounded, however many are open. An error of one
 // outgoing transaction does not hold up the others; it is stored with that transaction.
 func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
-	s.memory.auditedThisStep, s.memory.queueBlocked = false, false
+	s.memory.auditedThisStep, s.memory.queueBlocked, s.memory.more = false, false, false
 	s.memory.lostNonces, s.memory.lostBelow = map[string]string{}, nil
 	back := s.putBack(ctx, lease) // first: what was forgotten uses nonces and UTXOs that a new one would take
 	if back != nil && stops(ctx, back) {

@@ -21,7 +21,16 @@ func (s *Sender) storeError(ctx context.Context, lease store.Lease, p bursar.Out
 			return nil
 		}
 		// An earlier version, or a process that ended in between, stored the text alone.
-		return s.DB.Do(ctx, func(tx *store.Tx) error { return alarmIfDiffers(ctx, tx, p, trouble) })
+		return s.DB.Do(ctx, func(tx *store.Tx) error {
+			if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+				return err
+			}
+			now, err := tx.Outgoing().Get(ctx, p.ID)
+			if err != nil || now.Status != p.Status { // it has gone on, or has ended
+				return err
+			}
+			return alarmIfDiffers(ctx, tx, now, trouble)
+		})
 	}
 	var gas *chain.NeedsGasError
 	var waiting *WaitError

@@ -132,10 +132,11 @@ func (s *Sender) advanceNew(
 		occupied, err = tx.Outgoing().OccupiedBy(ctx, id, s.Hot.Base)
 		return err
 	})
-	if err != nil {
+	if err != nil || part.name == bursar.ShareSweep && len(due) > 0 && s.journalIsBusy() {
 		return err
 	}
 	var vain []bursar.ID
+	built := 0
 	for _, p := range due {
 		if len(vain) == part.vain {
 			break
@@ -150,6 +151,9 @@ func (s *Sender) advanceNew(
 		if err != nil {
 			return err
 		}
+		if after.Status != bursar.OutgoingNew {
+			built++
+		}
 		switch {
 		case after.Status == bursar.OutgoingNew:
 			vain = append(vain, p.ID)
@@ -160,6 +164,7 @@ func (s *Sender) advanceNew(
 	if len(vain) < part.vain && len(due) < part.due {
 		return nil // the next step looks at all of them again
 	}
+	s.memory.more = s.memory.more || built == part.due // the next step follows at once
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -167,6 +172,10 @@ func (s *Sender) advanceNew(
 		return tx.Outgoing().MoveToBack(ctx, id, part.name, currency, vain)
 	})
 }
+
+// journalIsBusy reports whether the journal outside the database has so many transactions that are not final that
+// sweeps wait: they may come faster than they become final, and without room in it nothing is paid.
+func (s *Sender) journalIsBusy() bool { return s.Marks != nil && s.Marks.Busy() }
 
 // advanceVoiding builds the voiding transactions of a share that has no room. They need none, because each has the
 // nonce or the UTXOs of the one that it voids; and what takes the room may wait for them.

@@ -45,7 +45,7 @@ func (s *Sender) sign(
 	signed, err := s.Signer.Sign(ctx, p.Chain, request, proven)
 	switch {
 	case err != nil && out && s.neverSigned(request, err):
-		s.Marks.Unsigned(p.Chain, p.ID)
+		s.Marks.NeverSigned(p.Chain, p.ID)
 		return s.cannotSign(ctx, lease, p, request, unsigned, err)
 	case err != nil && out:
 		// A refusal of today says nothing about what was signed before: it is signed again once the signer allows it, and

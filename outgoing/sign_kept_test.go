@@ -99,5 +99,11 @@ func TestWhatASignatureReplacedComesBackIfItIsNotMade(t *testing.T) {
 		if !guard.Signed(p.Chain, p.ID) {
 			t.Error("the process takes it for unsigned")
 		}
+		r.Must(guard.Sign(ctx, r.Lease, p.ID))
+		guard.NeverSigned(p.Chain, p.ID) // as a signer that never got to it says
+		r.Must(guard.KeepUnsigned(ctx, p.Chain))
+		if now := entries(); len(now) != 0 {
+			t.Errorf("the journal has numbers %v of what was never signed, want none", now)
+		}
 	})
 }

@@ -53,6 +53,10 @@ func (j journalOf) Sign(context.Context, store.Lease, bursar.ID) error {
 
 func (j journalOf) Unsigned(bursar.ChainID, bursar.ID) { j.lines = append(j.lines, "dropped") }
 
+func (j journalOf) Busy() bool { return false }
+
+func (j journalOf) NeverSigned(id bursar.ChainID, of bursar.ID) { j.Unsigned(id, of) }
+
 func (j journalOf) Signed(bursar.ChainID, bursar.ID) bool {
 	return len(j.lines) > 0 && j.lines[len(j.lines)-1] == "signed"
 }

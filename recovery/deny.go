@@ -103,6 +103,11 @@ func (a Assessor) mayDeny(ctx context.Context, tx *store.Tx, x store.ExternalSpe
 		return fmt.Errorf("%w: transaction %s makes no such payment as withdrawal %s: nothing holds it for that", ErrUnfit,
 			x.TxID, w.ID)
 	}
+	return a.uncontradicted(ctx, tx, x, w)
+}
+
+// uncontradicted refuses a denial that the journal, or what the two transactions use, contradicts.
+func (a Assessor) uncontradicted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, w bursar.Withdrawal) error {
 	if err := a.notByJournal(ctx, tx, x, w); err != nil {
 		return err
 	}
@@ -142,9 +147,19 @@ func (a Assessor) isNoVersion(ctx context.Context, tx *store.Tx, x store.Externa
 	if err := unmarshal(x.Reservations, &used); err != nil {
 		return fmt.Errorf("read what external spend %s used: %w", x.TxID, err)
 	}
+	if w.OutgoingID.IsZero() {
+		return nil // nothing pays it now
+	}
 	versions, err := tx.Outgoing().Versions(ctx, w.OutgoingID)
 	if err != nil {
 		return err
+	}
+	p, err := tx.Outgoing().Get(ctx, w.OutgoingID)
+	if err != nil {
+		return err
+	}
+	if len(p.Unsigned) > 0 { // the commit that stored its first version may be lost
+		versions = append(versions, store.Version{TxID: p.TxID, Unsigned: p.Unsigned})
 	}
 	for _, v := range versions {
 		needs, err := usedBy(v)

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -62,7 +63,7 @@ func (a Assessor) mayHavePaid(
 	if err != nil || !slices.Contains(left, pays) {
 		return false, err
 	}
-	if denied, err := tx.ExternalSpends().IsDenied(ctx, withdrawal, x.Number); err != nil || denied || x.Height > 0 {
+	if denied, err := a.isDenied(ctx, tx, x, withdrawal); err != nil || denied || x.Height > 0 {
 		return !denied, err
 	}
 	var uses []string
@@ -71,6 +72,25 @@ func (a Assessor) mayHavePaid(
 	}
 	beaten, err := tx.Reservations().UsedByOthers(ctx, bursar.OutgoingTx{ID: x.OutgoingID, Chain: x.Chain}, uses, final)
 	return len(beaten) == 0, err
+}
+
+// isDenied reports whether an operator has denied that an external spend paid a withdrawal, and neither the journal nor
+// what they use contradicts that: anybody who can write to the database can write a denial.
+func (a Assessor) isDenied(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, withdrawal bursar.ID,
+) (bool, error) {
+	denied, err := tx.ExternalSpends().IsDenied(ctx, withdrawal, x.Number)
+	if err != nil || !denied {
+		return false, err
+	}
+	w, err := tx.Withdrawals().ByID(ctx, withdrawal)
+	if err == nil {
+		err = a.uncontradicted(ctx, tx, x, w)
+	}
+	if errors.Is(err, ErrUnfit) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // left returns the payments of an external spend that neither a withdrawal nor a refund explains.

@@ -131,6 +131,14 @@ func (a Assessor) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSp
 	case other.Status == bursar.OutgoingNew || other.Status == bursar.OutgoingReserved:
 		return a.giveUp(ctx, tx, id, chain.ExternalSpend{})
 	}
+	differs, err := tx.Alarms().IsOpen(ctx, AlarmDiffers, id.String())
+	switch {
+	case err != nil:
+		return err
+	case differs:
+		return fmt.Errorf("%w: outgoing transaction %s may be included as the journal has it: see the alarm `%s`", ErrUnfit,
+			id, AlarmDiffers)
+	}
 	versions, err := tx.Outgoing().Versions(ctx, id)
 	if err != nil {
 		return err

@@ -34,20 +34,41 @@ func (g *Guard) noteReplaced(e marks.Entry) {
 // Unsigned records that an outgoing transaction was not signed after all, so that nobody has its bytes: it may be given
 // up again. What its entry has replaced comes back.
 func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
+	g.drop(chain, id, func(marks.Entry) bool { return true })
+}
+
+// NeverSigned is Unsigned for an outgoing transaction that was counted before too, and not signed then either: of what
+// its entry has replaced, only that of others comes back.
+func (g *Guard) NeverSigned(chain bursar.ChainID, id bursar.ID) {
+	g.drop(chain, id, func(replaced marks.Entry) bool { return replaced.OutgoingID != id.String() })
+}
+
+// drop takes the entries of an outgoing transaction out of the journal, and puts back those of what they have replaced
+// that come back.
+func (g *Guard) drop(chain bursar.ChainID, id bursar.ID, comesBack func(replaced marks.Entry) bool) {
 	g.state.Lock()
 	defer g.state.Unlock()
 	is := func(e marks.Entry) bool { return e.Chain == string(chain) && e.OutgoingID == id.String() }
 	var back []marks.Entry
 	for _, e := range g.kept.Journal {
-		if is(e) {
-			g.ended = append(g.ended, e.Name())
-			back = append(back, g.replaced[e.Name()]...)
-			delete(g.replaced, e.Name())
+		if !is(e) {
+			continue
 		}
+		g.ended = append(g.ended, e.Name())
+		g.again = slices.DeleteFunc(g.again, func(old marks.Entry) bool { return old.Name() == e.Name() })
+		for _, old := range g.replaced[e.Name()] {
+			if comesBack(old) {
+				back = append(back, old)
+			}
+		}
+		delete(g.replaced, e.Name())
 	}
 	g.kept.Journal = append(slices.DeleteFunc(slices.Clone(g.kept.Journal), is), back...)
 	g.again = append(g.again, back...)
 }
+
+// Busy reports whether the journal is half full.
+func (g *Guard) Busy() bool { return g.Kept().Busy() }
 
 // Signed reports whether an outgoing transaction that is unsigned in the database may have been signed: then it is not
 // given up, and the same unsigned transaction is signed again.

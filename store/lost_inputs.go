@@ -139,7 +139,7 @@ func (tx Reservations) UsedByOthers(ctx context.Context, p bursar.OutgoingTx, re
 			AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id
 				AND v.outgoing_id = $2)
 			UNION SELECT k.resource FROM reservations k JOIN outgoing_txs m ON m.id = k.outgoing_id
-			WHERE k.chain = $1 AND k.outgoing_id <> $2 AND k.resource IN (`+among+`)
+			WHERE k.chain = $1 AND k.outgoing_id IS DISTINCT FROM $2 AND k.resource IN (`+among+`)
 			AND m.status = 'final' AND m.height <= $3
 			ORDER BY 1`, args...)
 		if err != nil {

@@ -19,17 +19,25 @@ func (tx Nonces) Next(ctx context.Context, chain bursar.ChainID, base string) (u
 	return uint64(max(next, 0)), err == nil && next >= 0, err
 }
 
-// Use notes that an address uses a nonce.
+// Use notes that an address uses a nonce. The next one is above all that it has used, and no outgoing transaction has
+// it: once the next one is forgotten, one that is noted may be below others of ours, as that of an external spend which
+// an operator settles late.
 func (tx Nonces) Use(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
 	_, err := tx.exec(ctx, "use nonce",
 		`DELETE FROM free_nonces WHERE chain = $1 AND base = $2 AND nonce = $3`, string(chain), base, int64(nonce))
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "note nonce", `INSERT INTO nonces(chain, base, next) VALUES ($1, $2, $3)
+	_, err = tx.exec(ctx, "note nonce", `
+		WITH RECURSIVE used(nonce) AS (
+			SELECT MAX(nonce) FROM (SELECT CAST($3 AS BIGINT) AS nonce
+				UNION ALL SELECT next - 1 FROM nonces WHERE chain = $1 AND base = $2) AS highest
+			UNION ALL SELECT u.nonce + 1 FROM used u WHERE EXISTS (SELECT 1 FROM reservations r
+				WHERE r.chain = $1 AND r.resource = CAST($2 AS TEXT) || '/' || (u.nonce + 1)))
+		INSERT INTO nonces(chain, base, next) SELECT $1, $2, MAX(nonce) + 1 FROM used WHERE true
 		ON CONFLICT (chain, base) DO UPDATE SET
 		next = CASE WHEN excluded.next > nonces.next THEN excluded.next ELSE nonces.next END`,
-		string(chain), base, int64(nonce)+1)
+		string(chain), base, int64(nonce))
 	return err
 }
 

@@ -91,7 +91,7 @@ func (r *harness) step() {
 func (r *harness) ordered(code bursar.CurrencyCode) (bases []string, orders []chain.TxRequest) {
 	r.Helper()
 	r.Do(func(tx *store.Tx) error {
-		open, err := tx.Outgoing().OpenSweeps(ctx, bursar.Ethereum, code, 100)
+		open, err := tx.Outgoing().OpenSweeps(ctx, bursar.Ethereum, code, 1000)
 		for _, p := range open {
 			request, err := outgoing.DecodeRequest(p)
 			r.Must(err)

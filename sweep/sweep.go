@@ -20,9 +20,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// atOnce is the maximum number of sweeps of one currency in progress. Those that fail for an unforeseen reason are not
-// counted: addresses that a token's issuer has frozen do not stop the sweeps of others.
-const atOnce = 32
+// atOnce is the maximum number of sweeps of one currency in progress: of tokens, a quarter of a block of Ethereum.
+// Those that fail for an unforeseen reason are not counted: addresses that a token's issuer has frozen do not stop the
+// sweeps of others.
+const atOnce = 128
 
 // Sweeper collects on one chain while its process holds the chain lease.
 type Sweeper struct {

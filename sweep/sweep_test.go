@@ -173,11 +173,11 @@ func TestWaitingPaymentsCauseSweeps(t *testing.T) {
 	r.want("more than there is", "COIN", "a", "b", "c", "d")
 }
 
-// At most 32 sweeps of a currency are in progress, and those of another currency do not count.
+// At most 128 sweeps of a currency are in progress, and those of another currency do not count.
 func TestSweepsInProgressAreBounded(t *testing.T) {
 	r := newHarness(t)
-	for i := range 40 {
-		r.holds(fmt.Sprintf("utxo %02d", i), "", uint64(3000+i))
+	for i := range 136 {
+		r.holds(fmt.Sprintf("utxo %03d", i), "", uint64(3000+i))
 		if i < 3 {
 			r.holds(fmt.Sprintf("token %d", i), "token", 1_000_000)
 		}
@@ -186,8 +186,8 @@ func TestSweepsInProgressAreBounded(t *testing.T) {
 		r.step()
 		resources, _ := r.ordered("COIN")
 		tokens, _ := r.ordered("TOKEN")
-		if len(resources) != 32 || resources[0] != "utxo 08" || len(tokens) != 3 {
-			t.Fatalf("got %d sweeps from %q on and %d of tokens, want 32, \"utxo 08\" and 3",
+		if len(resources) != 128 || resources[0] != "utxo 008" || len(tokens) != 3 {
+			t.Fatalf("got %d sweeps from %q on and %d of tokens, want 128, \"utxo 008\" and 3",
 				len(resources), resources[0], len(tokens))
 		}
 	}

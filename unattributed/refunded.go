@@ -18,8 +18,8 @@ const blockTimeAhead = 3 * time.Hour
 
 // Refunded returns why the deposit of a resolution, which pays it out, may have been refunded already; "" if nothing
 // says so. By the journal it has, whatever an operator has explained of that refund. And a refund that was final when
-// an older database was restored is in no journal: it is an external spend that could be one, and that halted the chain,
-// or that an operator booked as a loss or as a payment of theirs, or that nothing explains any more, unless the
+// an older database was restored is in no journal: it is an external spend that could be one, and that halted the
+// chain, or that an operator booked as a loss or as a payment of theirs, or that nothing explains any more, unless the
 // resolution's note names it, as another payment, or it is later. One that makes exactly the payment of the resolution
 // may also be an earlier version of that, in whatever block. ours are the hot wallets.
 func Refunded(

@@ -141,8 +141,8 @@ func TestALaterExternalSpendHoldsWhatWasForgotten(t *testing.T) {
 	}
 }
 
-// A payment of ours that was adopted, and that neither a withdrawal nor a refund explains any more, holds a deposit too,
-// unless it was no payment. One that made exactly the payment of a refund holds that in whatever block it is.
+// A payment of ours that was adopted, and that neither a withdrawal nor a refund explains any more, holds a deposit
+// too, unless it was no payment. One that made exactly the payment of a refund holds that in whatever block it is.
 func TestAnAdoptedPaymentThatNothingExplainsHoldsADeposit(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind  chain.Kind

@@ -45,6 +45,7 @@ func Run(t *testing.T) {
 		{"UTXOs can be spent once they count", utxos},
 		{"a UTXO is lost once that is proven", lostReservations},
 		{"a nonce is unknown below those that are known", unknownNonces},
+		{"a next nonce is above those that are used", nextNonces},
 		{"what made UTXOs is kept until they are spent", previousTransactions},
 		{"deliveries are leased by one worker", deliveries},
 		{"a fee is set for one account", fees},

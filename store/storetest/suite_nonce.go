@@ -56,3 +56,46 @@ func unknownNonces(t *testing.T, db *store.DB) {
 		return err
 	})
 }
+
+// nextNonces holds the next nonce to one that no outgoing transaction of the address has, in whatever sequence nonces
+// become known.
+func nextNonces(t *testing.T, db *store.DB) {
+	const base, id = "0xpayer", bursar.Ethereum
+	p := bursar.OutgoingTx{ID: bursar.ID{0: 7}, Chain: id, Kind: "withdrawal", Currency: "ETH", Base: base,
+		Request: []byte("{}")}
+	want := func(why string, uses, want uint64) {
+		t.Helper()
+		do(t, db, func(tx *store.Tx) error {
+			if err := tx.Nonces().Use(ctx, id, base, uses); err != nil {
+				return err
+			}
+			next, known, err := tx.Nonces().Next(ctx, id, base)
+			if err == nil && (next != want || !known) {
+				t.Errorf("%s: the next is %d, %v, want %d", why, next, known, want)
+			}
+			return err
+		})
+	}
+	do(t, db, func(tx *store.Tx) error {
+		if err := tx.Chains().Ensure(ctx, id); err != nil {
+			return err
+		}
+		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
+			return err
+		}
+		return tx.Reservations().Reserve(ctx, p, []string{base + "/5", base + "/6", base + "/8", "0xother/7"})
+	})
+	want("of an address without any", 3, 4)
+	want("below those that are used", 4, 7)
+	want("of a lower one", 1, 7)
+	do(t, db, func(tx *store.Tx) error {
+		forgotten, err := tx.Nonces().Forget(ctx, id, base)
+		if err == nil && !forgotten {
+			t.Error("the next nonce is not forgotten")
+		}
+		return err
+	})
+	want("of a lower one, once the next is forgotten", 4, 7)
+	want("between those that are used", 7, 9)
+	want("far above them", 20, 21)
+}
