@@ -46,7 +46,7 @@ type Config struct {
 		NeverSigned(chain bursar.ChainID, outgoingID bursar.ID)
 		// KeepUnsigned makes durable what Unsigned recorded of a chain, before the database says it.
 		KeepUnsigned(ctx context.Context, chain bursar.ChainID) error
-		// Busy reports whether Sign has room for half of what it can record, or less.
+		// Busy reports whether half of what Sign can record is recorded, or more.
 		Busy() bool
 		// Signed reports whether Sign recorded an outgoing transaction that has not ended since. It answers from
 		// memory.

@@ -174,7 +174,7 @@ func (s *Sender) advanceNew(
 }
 
 // journalIsBusy reports whether the journal outside the database has so many transactions that are not final that
-// sweeps wait: they may come faster than they become final, and without room in it nothing is paid.
+// sweeps wait: they may come faster than they become final, and while it is full nothing is paid.
 func (s *Sender) journalIsBusy() bool { return s.Marks != nil && s.Marks.Busy() }
 
 // advanceVoiding builds the voiding transactions of a share that has no room. They need none, because each has the

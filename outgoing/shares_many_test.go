@@ -11,8 +11,8 @@ import (
 )
 
 // More sweeps than one step builds do not wait for the next block or poll. They wait while the journal outside the
-// database is half full: payments need room in it.
-func TestManySweepsWaitForRoomInTheJournalAlone(t *testing.T) {
+// database is half full: payments need capacity in it.
+func TestManySweepsWaitForTheJournalAlone(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		if r.Chain.Capabilities().Model == chain.UTXOModel {
 			t.Skip("deposits of a chain with UTXOs are paid from where they are")
