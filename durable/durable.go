@@ -1,6 +1,6 @@
 // Package durable makes the names of files survive a power failure.
 //
-// It owns how a folder is synced. It never writes the content of a file, which is synced by whoever writes it.
+// It owns how a folder is synced. It never writes the content of a file: what writes that also syncs it.
 package durable
 
 import (

@@ -98,7 +98,7 @@ func (f *File) change(by State, create bool) (s State, err error) {
 }
 
 // read reads what is in the file. What this process knows of it is read on where others have only added to it, and
-// otherwise read anew.
+// otherwise read again from its beginning.
 func (f *File) read(file *os.File) error {
 	if f.log != nil && f.log.readOn(file) == nil {
 		return nil

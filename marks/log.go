@@ -72,7 +72,7 @@ func readLog(file *os.File) (*log, error) {
 	return l, nil
 }
 
-// readOn reads the lines that others have added to the file. Any error says that it has to be read anew.
+// readOn reads the lines that others have added to the file. Any error says that it has to be read from its beginning.
 func (l *log) readOn(file *os.File) error {
 	now, err := file.Stat()
 	switch {

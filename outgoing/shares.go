@@ -132,8 +132,11 @@ func (s *Sender) advanceNew(
 		occupied, err = tx.Outgoing().OccupiedBy(ctx, id, s.Hot.Base)
 		return err
 	})
-	if err != nil || part.name == bursar.ShareSweep && len(due) > 0 && s.journalIsBusy() {
+	if err != nil {
 		return err
+	}
+	if part.name == bursar.ShareSweep && len(due) > 0 && s.journalIsBusy() {
+		return s.waitForJournal(ctx, lease, due)
 	}
 	var vain []bursar.ID
 	built := 0
@@ -176,6 +179,18 @@ func (s *Sender) advanceNew(
 // journalIsBusy reports whether the journal outside the database has so many transactions that are not final that
 // sweeps wait: they may come faster than they become final, and while it is full nothing is paid.
 func (s *Sender) journalIsBusy() bool { return s.Marks != nil && s.Marks.Busy() }
+
+// waitForJournal stores with sweeps why they wait.
+func (s *Sender) waitForJournal(ctx context.Context, lease store.Lease, sweeps []bursar.OutgoingTx) error {
+	for _, p := range sweeps {
+		err := s.storeError(ctx, lease, p, &WaitError{Reason: "the journal beside the marks is half full with transactions " +
+			"that are not final: sweeps wait, so that payments have capacity in it"})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // advanceVoiding builds the voiding transactions of a share that has no room. They need none, because each has the
 // nonce or the UTXOs of the one that it voids; and what takes the room may wait for them.

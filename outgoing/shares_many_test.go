@@ -3,6 +3,8 @@ package outgoing_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +35,12 @@ func TestManySweepsWaitForTheJournalAlone(t *testing.T) {
 		if r.Now(w).Status != bursar.WithdrawalBroadcast || r.sweepsAt(bursar.OutgoingNew) < many {
 			t.Fatalf("the withdrawal is %s, %d sweeps wait, want %s and %d", r.Now(w).Status, r.sweepsAt(bursar.OutgoingNew),
 				bursar.WithdrawalBroadcast, many)
+		}
+		waits := slices.ContainsFunc(r.Open(), func(p bursar.OutgoingTx) bool {
+			return p.Share == bursar.ShareSweep && strings.Contains(p.Error, "the journal beside the marks is half full")
+		})
+		if !waits {
+			t.Error("no sweep says why it waits")
 		}
 		kept.busy = false
 		running, cancel := context.WithCancel(ctx)

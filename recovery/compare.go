@@ -37,11 +37,11 @@ func (g *Guard) check(ctx context.Context) error {
 		})
 	}
 	older := g.unrecovered()
-	if older != nil && older.noted && cause == "" && now.Restored == "" { // another process has begun the recovery
+	if older != nil && older.noted && cause == "" && now.Restored == "" { // another process has started the recovery
 		g.setOlder(nil)
 		older = nil
 	}
-	if older != nil { // what showed it may be mended, and no recovery has begun
+	if older != nil { // what showed it may be mended, and no recovery has started
 		return g.recover(ctx, now, *older)
 	}
 	if cause != "" && len(chains) > 0 {

@@ -71,6 +71,8 @@ func (a Assessor) Answers(
 			"says so", w.ID, x.TxID))
 	case !errors.Is(err, ErrUnfit):
 		return "", err
+	case x.Status == store.ExternalHalted && x.Height > 0:
+		answers = append(answers, "end the halt of the chain with `bursar chain resume`, which settles it, and ask again")
 	case len(answers) == 0:
 		answers = append(answers, fmt.Sprintf("if no block has it, `bursar outgoing abandon %s` uses up what both need",
 			w.OutgoingID))

@@ -44,7 +44,7 @@ type Guard struct {
 	full     bool                          // the journal was full, or may have been
 	link     marks.State                   // the newest audited link of the books, and its hash
 	replaced map[marks.Ended][]marks.Entry // what entries replaced in the journal, by their names
-	older    *behind                       // an older database whose recovery has not begun; nil: none
+	older    *behind                       // an older database whose recovery has not started; nil: none
 }
 
 const (

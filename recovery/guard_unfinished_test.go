@@ -58,7 +58,7 @@ func TestNothingIsIssuedWhileARecoveryCannotBegin(t *testing.T) {
 	other.Families, other.Derive = p.Families, derive
 	start(t, other)
 	if why, err := restored(t, p.DB); err != nil || why != "" {
-		t.Errorf("once a process that can has begun the recovery, the database says that it was restored: %q, %v", why, err)
+		t.Errorf("after another process has started the recovery, the database says that it was restored: %q, %v", why, err)
 	}
 	p.need(p.Compare(ctx)) // the database is not behind any more
 	p.Derive = derive

@@ -10,17 +10,17 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unrecovered returns what is known of an older database while its recovery has not begun; nil where there is none.
+// unrecovered returns what is known of an older database while its recovery has not started; nil where there is none.
 func (g *Guard) unrecovered() *behind {
 	g.state.RLock()
 	defer g.state.RUnlock()
 	return g.older
 }
 
-// notOlder returns the proof that the database is older, as an error, while its recovery has not begun.
+// notOlder returns the proof that the database is older, as an error, while its recovery has not started.
 func (g *Guard) notOlder() error {
 	if older := g.unrecovered(); older != nil {
-		return fmt.Errorf("its recovery has not begun: %w", older)
+		return fmt.Errorf("its recovery has not started: %w", older)
 	}
 	return nil
 }
@@ -36,7 +36,7 @@ type behind struct {
 	cause  string
 	chains []bursar.ChainID // that have to recover
 	word   bool             // an operator declared it: the journal may be incomplete
-	noted  bool             // in the database, while the recovery has not begun
+	noted  bool             // in the database, while the recovery has not started
 }
 
 func (b *behind) Error() string { return fmt.Sprintf("%s: %s", ErrBehind, b.cause) }

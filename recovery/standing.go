@@ -14,8 +14,8 @@ import (
 )
 
 // What the journal says was signed, and never expires, is over only once final blocks have used what it uses. The
-// database says of the transaction that it has ended, or was never signed; but whoever can write to the database can
-// write that too, and a replica with marks of its own may have built the transaction again. So its word alone has
+// database says of the transaction that it has ended, or was never signed; but anybody who can write to the database
+// can write that too, and a replica with marks of its own may have built the transaction again. So its word alone has
 // nothing paid again.
 
 // AlarmDiffers is raised for an outgoing transaction that waits because the journal says something else of what was

@@ -74,6 +74,24 @@ func lostReservations(t *testing.T, db *store.DB) {
 	b.usedByOthers()
 	b.vanished()
 	b.madeVoid()
+	b.usedForNobody()
+}
+
+// usedForNobody checks that what a final outgoing transaction has reserved is used for what is no outgoing transaction
+// too, such as an external spend that halted the chain.
+func (b *lostBench) usedForNobody() {
+	b.Helper()
+	taken := outpoint("8")
+	p := b.make(4, txOf(outpoint("4")))
+	b.record(func(tx *store.Tx) error { return tx.Reservations().Take(ctx, p, []string{taken}) })
+	b.final(p, txOf(outpoint("4")), 50)
+	b.record(func(tx *store.Tx) error {
+		used, err := tx.Reservations().UsedByOthers(ctx, bursar.OutgoingTx{Chain: bursar.Bitcoin}, []string{taken}, 50)
+		if err == nil && !slices.Equal(used, []string{taken}) {
+			b.Errorf("for what is no outgoing transaction %v are used, want %s", used, taken)
+		}
+		return err
+	})
 }
 
 // The UTXOs that the outgoing transaction has reserved.
