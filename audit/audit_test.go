@@ -34,6 +34,10 @@ func TestAttacksOnTheBooksAreFound(t *testing.T) {
 		"a withdrawal's destination is replaced": {does: `UPDATE withdrawals SET base = 'bc1attacker' WHERE id = $1`,
 			undoes: `UPDATE withdrawals SET base = 'bc1customer' WHERE id = $1`,
 			args:   func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
+		"the destination of a transfer that had no hold is replaced": {
+			does:   `UPDATE withdrawals SET base = 'bc1attacker' WHERE id = $1`,
+			undoes: `UPDATE withdrawals SET base = 'bc1other' WHERE id = $1`,
+			args:   func(b *books) []any { return []any{b.paid.ID} }, kind: "link", scope: store.HaltAll},
 		"the audit's sum is raised with the balance": {does: `UPDATE posted SET credits = '700000000' WHERE account = $1`,
 			undoes: `UPDATE posted SET credits = '500000000' WHERE account = $1`,
 			args: func(b *books) []any {

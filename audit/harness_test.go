@@ -28,9 +28,11 @@ type books struct {
 	next    byte
 	account bursar.ID
 	order   bursar.Withdrawal
+	paid    bursar.Withdrawal // within the service, at once
 }
 
-// each runs a test on books with a deposit of 5 BTC and a withdrawal of 1 BTC, on both databases.
+// each runs a test on books with a deposit of 5 BTC, a withdrawal of 1 BTC and a transfer to another account, on both
+// databases.
 func each(t *testing.T, test func(b *books)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		db.SealWith([]byte("a key outside the database"))
@@ -58,6 +60,7 @@ func newBooks(t *testing.T, db *store.DB) *books {
 	})
 	b.deposit(500_000_000)
 	b.order = b.withdraw(100_000_000)
+	b.paid = b.transfer(1_000)
 	b.well()
 	return b
 }
@@ -90,6 +93,22 @@ func (b *books) withdraw(units uint64) (w bursar.Withdrawal) {
 			Fee: bursar.Units(10), Address: bursar.Address{Base: "bc1customer"},
 			Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()}
 		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+			return err
+		}
+		return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, w)
+	})
+	return w
+}
+
+// transfer pays another account at once, which has no hold.
+func (b *books) transfer(units uint64) (w bursar.Withdrawal) {
+	b.Helper()
+	b.do(func(tx *store.Tx) error {
+		w = bursar.Withdrawal{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(units),
+			Address: bursar.Address{Base: "bc1other"}, Status: bursar.WithdrawalConfirmed, CreatedAt: tx.Now(),
+			CompletedAt: tx.Now()}
+		w.TxID = bursar.TransferHash(w.ID)
+		if err := tx.Ledger().Post(ctx, ledger.DirectTransfer(w, bursar.ID{2}, bursar.Amount{}, tx.Now())); err != nil {
 			return err
 		}
 		return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, w)

@@ -16,6 +16,7 @@ type InternalTransfer struct {
 	Withdrawal bursar.Withdrawal
 	Currency   bursar.Currency
 	To         bursar.Wallet
+	Direct     bool // its money was not held before
 }
 
 // CreditInternal credits a wallet of this service with what a withdrawal pays to it. The withdrawal is held and
@@ -46,7 +47,11 @@ func (c Announcer) PrepareInternal(
 		d := c.internalDeposit(tx, t)
 		d.Fee = fee(rules, d.AccountID, t.Currency, d.Amount)
 		deposits = append(deposits, d)
-		entries = append(entries, ledger.InternalTransfer(t.Withdrawal, d.AccountID, d.Fee, tx.Now()))
+		book := ledger.InternalTransfer
+		if t.Direct {
+			book = ledger.DirectTransfer
+		}
+		entries = append(entries, book(t.Withdrawal, d.AccountID, d.Fee, tx.Now()))
 	}
 	return deposits, entries
 }

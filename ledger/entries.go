@@ -187,14 +187,40 @@ func SweepShortUndone(ref string, reversals int, asset bursar.CurrencyCode, lost
 	return entry(KindSweepShortUndone, reversalRef(ref, reversals), at, post(Custody, Losses, asset, lost))
 }
 
-// InternalTransfer settles a withdrawal to another wallet of this service: no chain is involved. depositFee is the
-// operator's fee for the receiver's deposit.
+// InternalTransfer settles a withdrawal to another wallet of this service, whose money is held: no chain is involved.
+// depositFee is the operator's fee for the receiver's deposit.
 func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar.Amount, at time.Time) Entry {
-	e := entry(KindInternalTransfer, w.ID.String(), at,
-		post(Held(w.AccountID), Available(receiver), w.Currency, w.Amount),
+	return internalTransfer(w, Held(w.AccountID), receiver, depositFee, at)
+}
+
+// DirectTransfer is InternalTransfer for a withdrawal to another account that is paid as it is requested: nothing is
+// held for it, and this is its only entry. An account's payment to itself is held first, because no posting goes from
+// an account to itself.
+func DirectTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar.Amount, at time.Time) Entry {
+	return internalTransfer(w, Available(w.AccountID), receiver, depositFee, at)
+}
+
+func internalTransfer(w bursar.Withdrawal, from Account, receiver bursar.ID, depositFee bursar.Amount, at time.Time) Entry {
+	return entry(KindInternalTransfer, w.ID.String(), at,
+		post(from, Available(receiver), w.Currency, w.Amount),
 		post(Available(receiver), DepositFees, w.Currency, depositFee),
-		post(Held(w.AccountID), WithdrawalFees, w.Currency, w.Fee))
-	return e
+		post(from, WithdrawalFees, w.Currency, w.Fee))
+}
+
+// Takes returns the order whose money an entry takes from those to whom it belongs: it sets the money aside, or pays it
+// at once. An order has one such entry.
+func Takes(e Entry) (order bursar.ID, takes bool) {
+	switch e.Kind {
+	case KindWithdrawalHeld, KindRefundHeld:
+	case KindInternalTransfer:
+		if len(e.Postings) == 0 || !e.Postings[0].Debit.isAvailable() {
+			return bursar.ID{}, false
+		}
+	default:
+		return bursar.ID{}, false
+	}
+	order, err := bursar.ParseID(string(e.Ref))
+	return order, err == nil
 }
 
 // NetworkFee books the fee of an outgoing transaction; asset is the native asset. ref is the transaction's ID on its

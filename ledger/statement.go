@@ -44,8 +44,8 @@ func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Mo
 		KindPayoutShortUndone:
 		m.Withdrawal = id
 	case KindInternalTransfer:
-		if p.Debit == Held(owner) { // for the receiver it is another account's withdrawal
-			m.Withdrawal = id
+		if p.Debit == Held(owner) || p.Debit == Available(owner) && !brings(owner, p) {
+			m.Withdrawal = id // for the receiver it is another account's
 		}
 	}
 	return m, nil
@@ -75,8 +75,12 @@ func idOf(ref Ref) bursar.ID {
 // TransferOf returns the withdrawal of another account that paid this posting to a customer in an internal transfer;
 // false for any other posting.
 func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal bursar.ID, brought bool) {
-	brought = kind == KindInternalTransfer && (p.Credit == Available(owner) || p.Debit == Available(owner))
-	return idOf(ref), brought
+	return idOf(ref), kind == KindInternalTransfer && brings(owner, p)
+}
+
+// brings reports whether a posting of an internal transfer is the receiver's: what is credited, and the fee of that.
+func brings(receiver bursar.ID, p Posting) bool {
+	return p.Credit == Available(receiver) || p.Debit == Available(receiver) && p.Credit == DepositFees
 }
 
 // CustomerKinds returns the kinds of entries that can appear in a customer's statement.

@@ -89,23 +89,71 @@ func TestEveryLineOfAStatement(t *testing.T) {
 	}
 }
 
-// An internal transfer is a withdrawal of the payer, and for the receiver a transfer of another account.
+// An internal transfer is a withdrawal of the payer, and for the receiver a transfer of another account, whether its
+// money was held before or not.
 func TestATransferInAStatement(t *testing.T) {
 	t.Parallel()
-	e := ledger.Entry{Kind: ledger.KindInternalTransfer, Ref: ledger.Ref(subject.String()), At: noon,
-		Postings: []ledger.Posting{
-			{Debit: ledger.Held(ann), Credit: ledger.Available(bob), Asset: "BTC", Amount: bursar.Units(100)},
-			{Debit: ledger.Available(bob), Credit: ledger.DepositFees, Asset: "BTC", Amount: bursar.Units(1)},
-			{Debit: ledger.Held(ann), Credit: ledger.WithdrawalFees, Asset: "BTC", Amount: bursar.Units(3)},
-		}}
-	if got, want := statement(t, ann, e), "amount 0/-100 withdrawal, fee 0/0, fee 0/-3 withdrawal"; got != want {
-		t.Errorf("the payer reads %s, want %s", got, want)
+	w := bursar.Withdrawal{ID: subject, AccountID: ann, Currency: "BTC", Amount: bursar.Units(100), Fee: bursar.Units(3)}
+	for _, c := range []struct {
+		name        string
+		book        func(bursar.Withdrawal, bursar.ID, bursar.Amount, time.Time) ledger.Entry
+		payer, self string
+	}{
+		{"of held money", ledger.InternalTransfer, "amount 0/-100 withdrawal, fee 0/0, fee 0/-3 withdrawal",
+			"amount 100/-100 withdrawal brought by it, fee -1/0 brought by it, fee 0/-3 withdrawal"},
+		{"of money that was not held", ledger.DirectTransfer, "amount -100/0 withdrawal, fee 0/0, fee -3/0 withdrawal", ""},
+	} {
+		e := c.book(w, bob, bursar.Units(1), noon)
+		if got := statement(t, ann, e); got != c.payer {
+			t.Errorf("%s: the payer reads %s, want %s", c.name, got, c.payer)
+		}
+		if got, want := statement(t, bob, e), "amount 100/0 brought by it, fee -1/0 brought by it, fee 0/0"; got != want {
+			t.Errorf("%s: the receiver reads %s, want %s", c.name, got, want)
+		}
+		if err := e.Check(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if _, brought := ledger.TransferOf(bob, ledger.KindDeposit, e.Ref, e.Postings[0]); brought {
+			t.Errorf("%s: a deposit passes for a transfer", c.name)
+		}
+		toItself := c.book(w, ann, bursar.Units(1), noon)
+		if fits := toItself.Check() == nil; fits != (c.self != "") {
+			t.Errorf("%s: to itself it can be posted: %t", c.name, fits)
+		}
+		if c.self == "" {
+			continue
+		}
+		if got := statement(t, ann, toItself); got != c.self {
+			t.Errorf("%s: to itself one reads %s, want %s", c.name, got, c.self)
+		}
 	}
-	if got, want := statement(t, bob, e), "amount 100/0 brought by it, fee -1/0 brought by it, fee 0/0"; got != want {
-		t.Errorf("the receiver reads %s, want %s", got, want)
-	}
-	if _, brought := ledger.TransferOf(bob, ledger.KindDeposit, e.Ref, e.Postings[0]); brought {
-		t.Error("a deposit passes for a transfer")
+}
+
+// An order's money is taken by one entry: the hold, or the transfer for which nothing was held.
+func TestWhichEntryTakesTheMoneyOfAnOrder(t *testing.T) {
+	t.Parallel()
+	w := bursar.Withdrawal{ID: subject, AccountID: ann, Currency: "BTC", Amount: bursar.Units(100)}
+	nothing := ledger.DirectTransfer(w, bob, bursar.Amount{}, noon)
+	nothing.Postings = nil
+	unnamed := ledger.WithdrawalHeld(w, noon)
+	unnamed.Ref = "x"
+	for name, c := range map[string]struct {
+		entry ledger.Entry
+		takes bool
+	}{
+		"a hold":                      {ledger.WithdrawalHeld(w, noon), true},
+		"a refund's hold":             {ledger.Entry{Kind: ledger.KindRefundHeld, Ref: ledger.Ref(subject.String())}, true},
+		"a transfer without a hold":   {ledger.DirectTransfer(w, bob, bursar.Units(1), noon), true},
+		"a transfer of held money":    {ledger.InternalTransfer(w, bob, bursar.Units(1), noon), false},
+		"a transfer without postings": {nothing, false},
+		"a settlement":                {ledger.WithdrawalSettled(w, 0, noon), false},
+		"a hold of something unnamed": {unnamed, false},
+		"a settlement that is undone": {ledger.WithdrawalUnsettled(w, 1, noon), false},
+	} {
+		order, takes := ledger.Takes(c.entry)
+		if takes != c.takes || takes && order != subject {
+			t.Errorf("%s: %t for %s, want %t for %s", name, takes, order, c.takes, subject)
+		}
 	}
 }
 

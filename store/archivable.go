@@ -76,7 +76,7 @@ func (n need) why() string {
 
 // neededBy returns all that an entry may be needed for.
 func neededBy(e ledger.Entry) (of []need) {
-	if id, is := holds(e); is {
+	if id, is := ledger.Takes(e); is {
 		of = append(of, need{order: id})
 	}
 	if e.Kind == ledger.KindDeposit || e.Kind == ledger.KindTransfer {

@@ -148,27 +148,31 @@ func upTo(links []Link, entries int64) []Link {
 	return links
 }
 
-// addOrders reads the orders whose holds the links cover.
+// addOrders reads the orders whose money the entries of the links took.
 func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
-	held := map[ledger.Kind][]any{}
+	var withdrawals, refunds []any
 	for _, l := range links {
 		for _, e := range l.Entries {
-			if id, is := holds(e.Entry); is {
-				held[e.Kind] = append(held[e.Kind], id)
+			if id, is := ledger.Takes(e.Entry); is {
+				if e.Kind == ledger.KindRefundHeld {
+					refunds = append(refunds, id)
+				} else {
+					withdrawals = append(withdrawals, id)
+				}
 			}
 		}
 	}
 	found := map[bursar.ID]orderFacts{}
-	err := addFacts(ctx, tx, found, "withdrawals", held[ledger.KindWithdrawalHeld], orderColumns,
+	err := addFacts(ctx, tx, found, "withdrawals", withdrawals, orderColumns,
 		func(o sealedOrder) orderFacts {
 			return withdrawalFacts(o.chain, o.it)
 		})
 	if err == nil {
-		err = addFacts(ctx, tx, found, "resolutions", held[ledger.KindRefundHeld], resolutionColumns, refundFacts)
+		err = addFacts(ctx, tx, found, "resolutions", refunds, resolutionColumns, refundFacts)
 	}
 	for i := range links {
 		for j, e := range links[i].Entries {
-			if id, is := holds(e.Entry); is {
+			if id, is := ledger.Takes(e.Entry); is {
 				if order, there := found[id]; there {
 					links[i].Entries[j].order = &order
 				}

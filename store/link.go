@@ -88,15 +88,6 @@ func (s *sealing) noteOrder(o orderFacts) {
 	s.orders[o.id] = o
 }
 
-// holds returns the order whose money an entry sets aside.
-func holds(e ledger.Entry) (bursar.ID, bool) {
-	if e.Kind != ledger.KindWithdrawalHeld && e.Kind != ledger.KindRefundHeld {
-		return bursar.ID{}, false
-	}
-	id, err := bursar.ParseID(string(e.Ref))
-	return id, err == nil
-}
-
 // link writes the transaction's link, as the last thing before the commit: nothing is locked after the head, so
 // anyone who waits for it holds up nobody that it waits for, and it waits for a commit and no longer.
 func (tx *Tx) link(ctx context.Context) error {
@@ -120,7 +111,7 @@ func (tx *Tx) link(ctx context.Context) error {
 	slices.SortFunc(l.Entries, func(a, b Linked) int { return int(a.Number - b.Number) })
 	for i, e := range l.Entries {
 		l.Entries[i].At = e.At.UTC().Truncate(time.Microsecond) // as it will be read again
-		if id, is := holds(e.Entry); is {
+		if id, is := ledger.Takes(e.Entry); is {
 			if order, there := tx.sealing.orders[id]; there {
 				l.Entries[i].order = &order
 			}

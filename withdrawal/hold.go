@@ -48,6 +48,9 @@ func (s *Service) holdAll(
 		}
 	}
 	price(requests, results, found.rules)
+	if err := replayRecorded(ctx, tx, requests, results, answered); err != nil {
+		return nil, err
+	}
 	periods := windowsOf(found.limits)
 	var rest []int
 	for i, p := range requests {
@@ -60,9 +63,6 @@ func (s *Service) holdAll(
 		default:
 			rest = append(rest, i)
 		}
-	}
-	if err := acceptRecorded(ctx, tx, requests, results); err != nil {
-		return nil, err
 	}
 	return results, s.hold(ctx, tx, found, requests, results, rest)
 }
@@ -86,22 +86,22 @@ func (s *Service) holdAlone(ctx context.Context, tx *store.Tx, found batchReads,
 	return err
 }
 
-// acceptRecorded takes back refusals of withdrawals that are recorded: the answer to their commit was lost, and an
-// account was frozen since, or a list or a fee changed, which is no reason to answer that nothing was done. The
-// accounts are locked, so that a commit which was still under way is over.
-func acceptRecorded(
-	ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
-) error {
-	var refused []bursar.ID
+// replayRecorded answers requests that are recorded, because the answer to their commit was lost: an account may have
+// been frozen since, or a list, a limit or a fee have changed, which is no reason to refuse what was done, or to do it
+// in another way once more. The accounts are locked, so that a commit which was still under way is over.
+func replayRecorded(ctx context.Context, tx *store.Tx, requests []prepared, results []store.Result[bursar.Withdrawal],
+	answered []bool) error {
+	var tried []bursar.ID
 	for i, p := range requests {
-		if results[i].Err != nil {
-			refused = append(refused, p.withdrawal.ID)
+		if *p.tried && !answered[i] {
+			tried = append(tried, p.withdrawal.ID)
 		}
+		*p.tried = true
 	}
-	recorded, err := tx.Withdrawals().Recorded(ctx, refused)
+	recorded, err := tx.Withdrawals().Recorded(ctx, tried)
 	for i, p := range requests {
 		if w, is := recorded[p.withdrawal.ID]; is {
-			results[i] = store.Result[bursar.Withdrawal]{Value: w}
+			results[i], answered[i] = store.Result[bursar.Withdrawal]{Value: w}, true
 		}
 	}
 	return err
@@ -168,7 +168,7 @@ func (s *Service) hold(
 type heldWithdrawal struct {
 	index      int // among the requests
 	withdrawal bursar.Withdrawal
-	entries    []ledger.Entry            // what holds its money, and what pays it as an internal transfer
+	entries    []ledger.Entry            // what holds its money, or pays it as an internal transfer, or both
 	internal   *deposit.InternalTransfer // nil: the chain pays
 	deposit    bursar.Deposit            // what the transfer becomes
 }
@@ -185,13 +185,17 @@ func (s *Service) buildEntries(tx *store.Tx, requests []prepared, which []int, r
 			continue
 		}
 		w.TxID, w.Status, w.CompletedAt = bursar.TransferHash(w.ID), bursar.WithdrawalConfirmed, tx.Now()
-		transfer := deposit.InternalTransfer{Withdrawal: w, Currency: p.currency, To: *p.receiver}
+		transfer := deposit.InternalTransfer{Withdrawal: w, Currency: p.currency, To: *p.receiver,
+			Direct: p.receiver.AccountID != w.AccountID}
 		orders[n].withdrawal, orders[n].internal = w, &transfer
 		transfers = append(transfers, transfer)
 	}
 	deposits, entries := s.credits.PrepareInternal(tx, transfers, rules)
 	for n := range orders {
 		if orders[n].internal != nil {
+			if orders[n].internal.Direct { // nobody sees the hold that it would end
+				orders[n].entries = nil
+			}
 			orders[n].entries = append(orders[n].entries, entries[0])
 			orders[n].deposit = deposits[0]
 			deposits, entries = deposits[1:], entries[1:]

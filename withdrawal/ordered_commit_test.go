@@ -59,8 +59,8 @@ func TestAWithdrawalThatIsRecordedIsNotRefusedAfterwards(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) { recordedAndFrozen(t, newHarnessOver(t, db)) })
 }
 
-func recordedAndFrozen(t *testing.T, d *harness) {
-	t.Helper()
+// loseCommit loses the answer to the next commit of a withdrawal, after which something else happens at once.
+func (d *harness) loseCommit(then func()) {
 	ordered := false
 	d.points = func(at store.Point, what string) error {
 		ordered = ordered || at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals")
@@ -68,11 +68,18 @@ func recordedAndFrozen(t *testing.T, d *harness) {
 			return nil
 		}
 		d.points = nil
+		then()
+		return errors.New("the connection broke")
+	}
+}
+
+func recordedAndFrozen(t *testing.T, d *harness) {
+	t.Helper()
+	d.loseCommit(func() {
 		d.Do(func(tx *store.Tx) error {
 			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(ann), Kind: store.HaltByOperator, Reason: "stolen"})
 		})
-		return errors.New("the connection broke")
-	}
+	})
 	w, err := d.ask(1000, d.node.Named("outside"))
 	if err != nil || d.points != nil {
 		t.Fatalf("the request gives %v, want the withdrawal that is recorded", err)
@@ -82,4 +89,44 @@ func recordedAndFrozen(t *testing.T, d *harness) {
 	}
 	_, err = d.ask(1000, d.node.Named("outside"))
 	d.refused("a request afterwards", err, bursar.CodeWithdrawalsFrozen, "frozen")
+}
+
+// What an account pays another one at once has no hold, so that its entry does not exclude a later one. Where the limit
+// above which withdrawals wait changes between a commit whose answer was lost and the look for it, the withdrawal stays
+// what it became, and is not taken for a new one.
+func TestAPaymentWithinTheServiceThatIsRecordedStaysWhatItBecame(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after uint64 // the limit, for a withdrawal of 1000
+		want          bursar.WithdrawalStatus
+	}{
+		"it was paid, and would wait": {2000, 500, bursar.WithdrawalConfirmed},
+		"it waits, and would be paid": {500, 2000, bursar.WithdrawalPendingApproval},
+		"it was paid, and would be":   {2000, 1500, bursar.WithdrawalConfirmed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				d := newHarnessOver(t, db)
+				d.Must(d.limit(bursar.ID{}, bursar.LimitApproval, &c.before, true))
+				d.loseCommit(func() { d.Must(d.limit(bursar.ID{}, bursar.LimitApproval, &c.after, true)) })
+				to := d.wallet(bob, "COIN", "bob's", 0)
+				w, err := d.ask(1000, to.Address.Base)
+				if err != nil || d.points != nil {
+					t.Fatalf("the request gives %v, want the withdrawal that is recorded", err)
+				}
+				if is := d.current(w); is.Status != c.want || w.Status != c.want || d.count() != 1 {
+					t.Errorf("%d withdrawals are recorded, this one %s, answered as %s; want one that is %s", d.count(), is.Status,
+						w.Status, c.want)
+				}
+				paid := c.want == bursar.WithdrawalConfirmed
+				if got := len(d.deposits(to)); got != map[bool]int{true: 1}[paid] {
+					t.Errorf("the receiver has %d deposits", got)
+				}
+				if left := d.available(ann); left != bursar.Units(1_000_000_000-1000).SubOrZero(w.Fee) {
+					t.Errorf("the payer has %s left of 1000000000, the fee is %s", left, w.Fee)
+				}
+			})
+		})
+	}
 }

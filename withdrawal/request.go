@@ -43,6 +43,7 @@ type prepared struct {
 	networkFee bursar.Amount  // as the chain's node estimates it
 	unpriced   bool           // that is not known
 	request    string         // the ID of the client's request, for the log
+	tried      *bool          // a transaction that records it was begun before, and may have been committed
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
@@ -114,6 +115,7 @@ func (s *Service) prepare(ctx context.Context, r Request, order *ordered) (prepa
 		fund:     r.Fund,
 		done:     r.Done,
 		request:  bursar.RequestOf(ctx),
+		tried:    new(bool),
 		order:    order,
 		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: r.Account, Currency: currency.Code,
 			Amount: amount, Address: to, Status: bursar.WithdrawalQueued, RequestedBy: r.By,
