@@ -15,12 +15,14 @@ import (
 type Identity struct {
 	Account bursar.ID
 	Key     bursar.APIKey
+	Read    Read // of the account, together with the key; only where nothing was refused
 }
 
 // Credentials are what a request presents to authenticate.
 type Credentials struct {
 	Key, Secret string     // Secret is empty where none was sent
 	From        netip.Addr // the client's address; zero where it is not known
+	Ahead       Ahead      // what the request will read
 }
 
 // errUnauthorized is the only error for every invalid key, so that a client that tries keys learns nothing from it.
@@ -40,7 +42,12 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	if !isToken(c.Key, keyPrefix) {
 		return Identity{}, errUnauthorized
 	}
-	found, err := s.keys.Find(ctx, hash(c.Key))
+	asked := lookUp{hash: hash(c.Key)}
+	if asked.account = s.owners.get(asked.hash); !asked.account.IsZero() {
+		asked.Ahead = c.Ahead
+	}
+	of, err := s.keys.Find(ctx, asked)
+	found := of.key
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return Identity{}, errUnauthorized
@@ -55,6 +62,10 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	}
 	if c.Secret != "" && !identity.owns(c.Secret) {
 		return identity, bursar.Refuse(bursar.CodeInvalidSecret, "the header X-API-SECRET does not carry this key's secret")
+	}
+	s.owners.put(asked.hash, identity.Account)
+	if asked.account == identity.Account {
+		identity.Read = of.read
 	}
 	return identity, nil
 }

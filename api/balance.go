@@ -3,9 +3,12 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
 )
 
 // amounts are decimal texts by currency.
@@ -22,7 +25,7 @@ type accountView struct {
 // account has used.
 func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
 	id := c.identity.Account
-	sums, err := a.balances.Find(ctx, id)
+	sums, err := a.sums(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +47,17 @@ func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
 	return struct {
 		Account accountView `json:"account"`
 	}{view}, nil
+}
+
+// balancesAhead says that GET account reads the balances.
+func balancesAhead(*http.Request) account.Ahead { return account.Ahead{Balances: true} }
+
+// sums returns the balances that were read together with the key, or reads them.
+func (a *api) sums(ctx context.Context, c *call) (store.AccountBalances, error) {
+	if read := c.identity.Read.Balances; read != nil {
+		return *read, nil
+	}
+	return a.balances.Find(ctx, c.identity.Account)
 }
 
 // balanceText writes a customer's balance with the currency's display precision, rounded down so that it never shows

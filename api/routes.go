@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/store"
 )
 
@@ -21,6 +22,8 @@ type route struct {
 	change bool     // takes an Idempotency-Key
 	params []string // of a change: those that identify a request
 	serve  func(ctx context.Context, c *call) (response any, err error)
+
+	ahead func(r *http.Request) account.Ahead // what serve will read, as far as the URL says; nil: nothing
 
 	stream stream // in place of serve: for a client that asks for server-sent events
 
@@ -43,7 +46,7 @@ func (a *api) table() map[string]methods {
 func (a *api) walletRoutes() map[string]methods {
 	return map[string]methods{
 		v1 + "wallet": {http.MethodPost: changing(a.createWallet, "currency", "metadata", "webhook"),
-			http.MethodGet: reading(a.getWallet)},
+			http.MethodGet: reading(a.getWallet).with(walletAhead)},
 		v1 + "wallet/metadata":     {http.MethodPut: changing(a.setMetadata, "walletID", "metadata")},
 		v1 + "wallet/webhook":      {http.MethodPut: changing(a.setWebhook, "walletID", "currency", "webhook")},
 		v1 + "wallet/deposits":     {http.MethodGet: reading(a.listDeposits)},
@@ -82,7 +85,7 @@ func (a *api) linkRoutes() map[string]methods {
 // accountRoutes are those about what an account has and did. requestsPath is one of them.
 func (a *api) accountRoutes() map[string]methods {
 	return map[string]methods{
-		v1 + "account":              {http.MethodGet: reading(a.getBalance)},
+		v1 + "account":              {http.MethodGet: reading(a.getBalance).with(balancesAhead)},
 		v1 + "account/wallets":      {http.MethodGet: reading(a.listWallets)},
 		v1 + "account/order-keys":   {http.MethodGet: reading(a.listOrderKeys)},
 		v1 + "account/destinations": {http.MethodGet: reading(a.listDestinations)},
@@ -128,6 +131,12 @@ func (a *api) openRoutes() map[string]methods {
 // reading is a route that changes nothing.
 func reading(serve func(context.Context, *call) (any, error)) *route {
 	return &route{scope: bursar.ScopeRead, serve: serve}
+}
+
+// with returns the route, which reads something of the account together with the key.
+func (r *route) with(ahead func(*http.Request) account.Ahead) *route {
+	r.ahead = ahead
+	return r
 }
 
 // changing is a route that changes what no payment leaves by.

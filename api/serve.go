@@ -156,7 +156,11 @@ func (a *api) admit(
 	if err := a.limits.allowKey(now, from, key); err != nil {
 		return nil, err
 	}
-	identity, err := a.Accounts.Authenticate(ctx, credentialsOf(r, from))
+	credentials := credentialsOf(r, from)
+	if route.ahead != nil {
+		credentials.Ahead = route.ahead(r)
+	}
+	identity, err := a.Accounts.Authenticate(ctx, credentials)
 	noted.Account, noted.Key = identity.Account, identity.Key.ID
 	var refusal *bursar.Error
 	if errors.As(err, &refusal) {

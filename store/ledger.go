@@ -228,6 +228,11 @@ type AccountBalances struct {
 
 // OfAccounts returns the balances of customers' accounts in every currency that each has ever had, in one statement.
 func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]AccountBalances, error) {
+	return tx.OfAccountsDeferred(ctx, accounts).Get(ctx)
+}
+
+// OfAccountsDeferred is OfAccounts as a Deferred.
+func (tx Ledger) OfAccountsDeferred(ctx context.Context, accounts []bursar.ID) *Deferred[map[bursar.ID]AccountBalances] {
 	found := make(map[bursar.ID]AccountBalances, len(accounts))
 	of := make(map[ledger.Account]map[bursar.CurrencyCode]ledger.Balance, 2*len(accounts))
 	names := make([]string, 0, 2*len(accounts))
@@ -244,7 +249,7 @@ func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[burs
 	}
 	balances, args := among(tx.Tx, "account", names)
 	deposits, args := among(tx.Tx, "account_id", accounts, args...)
-	_, err := rows(ctx, tx.Tx, "read the balances of accounts", func(s scanner) (struct{}, error) {
+	return ask(ctx, tx.Tx, "read the balances of accounts", func(s scanner) (struct{}, error) {
 		var name ledger.Account
 		var account bursar.ID
 		var code bursar.CurrencyCode
@@ -258,9 +263,8 @@ func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[burs
 		var sumErr error
 		pending[code], sumErr = pending[code].Add(b.Credits)
 		return struct{}{}, errors.Join(err, sumErr)
-	}, `SELECT account, NULL, asset, debits, credits FROM balances WHERE `+balances+`
+	}, func([]struct{}) (map[bursar.ID]AccountBalances, error) { return found, nil }, `SELECT account, NULL, asset, debits, credits FROM balances WHERE `+balances+`
 		UNION ALL SELECT '', account_id, currency, '0', `+tx.pendingSum(deposits), args...)
-	return found, err
 }
 
 // pendingSum ends the statement that reads what is pending. PostgreSQL adds it up, because thousands of rows take

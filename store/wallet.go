@@ -129,21 +129,27 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 // OfAccounts returns wallets that are no charges', each by its account and ID, in one statement; another account's is
 // left out.
 func (tx Wallets) OfAccounts(ctx context.Context, named []WalletName) (map[WalletName]bursar.Wallet, error) {
+	return tx.OfAccountsDeferred(ctx, named).Get(ctx)
+}
+
+// OfAccountsDeferred is OfAccounts as a Deferred.
+func (tx Wallets) OfAccountsDeferred(ctx context.Context, named []WalletName) *Deferred[map[WalletName]bursar.Wallet] {
 	ids := make([]bursar.ID, len(named))
 	asked := make(map[WalletName]bool, len(named))
 	for i, n := range named {
 		ids[i], asked[n] = n.ID, true
 	}
 	those, args := among(tx.Tx, "w.id", ids)
-	list, err := walletColumns.rows(ctx, tx.Tx, "read wallets",
-		walletFrom+` WHERE w.for_charge = FALSE AND `+those, args...)
-	found := make(map[WalletName]bursar.Wallet, len(list))
-	for _, w := range list {
-		if n := (WalletName{w.AccountID, w.ID}); asked[n] {
-			found[n] = w
+	return ask(ctx, tx.Tx, "read wallets", walletColumns.scan, func(list []bursar.Wallet) (
+		map[WalletName]bursar.Wallet, error) {
+		found := make(map[WalletName]bursar.Wallet, len(list))
+		for _, w := range list {
+			if n := (WalletName{w.AccountID, w.ID}); asked[n] {
+				found[n] = w
+			}
 		}
-	}
-	return found, err
+		return found, nil
+	}, walletColumns.query+walletFrom+` WHERE w.for_charge = FALSE AND `+those, args...)
 }
 
 // Page says where a list continues: below Before (0: from the newest), at most Limit items.
