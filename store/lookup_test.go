@@ -45,6 +45,12 @@ var named = []read{
 	reading("UTXOs", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.UTXOs().Spendable(ctx, bursar.Bitcoin, 1, 1, bursar.ID{1}, 10)
 	}),
+	reading("lost reservations", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Reservations().Lost(ctx, someone, 10)
+	}),
+	reading("reservations that others used", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.Reservations().UsedByOthers(ctx, bursar.OutgoingTx{ID: someone, Chain: bursar.Ethereum}, []string{"a"}, 10)
+	}),
 	reading("number of UTXOs", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.UTXOs().Count(ctx, bursar.Bitcoin, 1, 10)
 	}),

@@ -111,16 +111,19 @@ func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint6
 		WHERE k.outgoing_id = $1 AND (
 			EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource AND u.height <= $2
 				AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id
-					AND v.outgoing_id = k.outgoing_id))
-			OR EXISTS (SELECT 1 FROM utxos c JOIN outgoing_txs m ON m.id = c.made_by
-				WHERE c.chain = k.chain AND c.resource = k.resource
-				AND (m.status = 'abandoned' OR m.status = 'final' AND m.height <= $2 AND m.tx_id <> substr(k.resource, 1, 64)))
-			OR EXISTS (SELECT 1 FROM utxos c
-				JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.resource, 1, 64) AND f.height = -1
-				JOIN used_outputs u ON u.chain = f.chain AND u.resource = f.input AND u.tx_id <> f.tx_id AND u.height <= $2
-				WHERE c.chain = k.chain AND c.resource = k.resource AND c.height = -1 AND c.made_by IS NULL))
-		UNION SELECT v.resource FROM moved_reservations v JOIN outgoing_txs m ON m.id = v.to_outgoing
-			WHERE v.from_outgoing = $1 AND m.status = 'final' AND m.height <= $2
+					AND v.outgoing_id = k.outgoing_id`+byItself+`)`+byItself+`)
+			OR EXISTS (SELECT 1 FROM utxos c WHERE c.chain = k.chain AND c.resource = k.resource
+				AND EXISTS (SELECT 1 FROM outgoing_txs m WHERE m.id = c.made_by AND (m.status = 'abandoned'
+					OR m.status = 'final' AND m.height <= $2 AND m.tx_id <> substr(k.resource, 1, 64))`+byItself+`)`+byItself+`)
+			OR EXISTS (SELECT 1 FROM utxos c WHERE c.chain = k.chain AND c.resource = k.resource AND c.height = -1
+				AND c.made_by IS NULL
+				AND EXISTS (SELECT 1 FROM fundings f WHERE f.chain = c.chain AND f.tx_id = substr(c.resource, 1, 64)
+					AND f.height = -1
+					AND EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = f.chain AND u.resource = f.input
+						AND u.tx_id <> f.tx_id AND u.height <= $2`+byItself+`)`+byItself+`)`+byItself+`))
+		UNION SELECT v.resource FROM moved_reservations v WHERE v.from_outgoing = $1
+			AND EXISTS (SELECT 1 FROM outgoing_txs m WHERE m.id = v.to_outgoing AND m.status = 'final'
+				AND m.height <= $2`+byItself+`)
 		ORDER BY 1`, outgoing, int64(final))
 }
 
@@ -137,10 +140,11 @@ func (tx Reservations) UsedByOthers(ctx context.Context, p bursar.OutgoingTx, re
 		found, err := rows(ctx, tx.Tx, "look who used reservations", scanOne[string], `SELECT u.resource FROM used_outputs u
 			WHERE u.chain = $1 AND u.height <= $3 AND u.resource IN (`+among+`)
 			AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id
-				AND v.outgoing_id = $2)
-			UNION SELECT k.resource FROM reservations k JOIN outgoing_txs m ON m.id = k.outgoing_id
+				AND v.outgoing_id = $2`+byItself+`)
+			UNION SELECT k.resource FROM reservations k
 			WHERE k.chain = $1 AND k.outgoing_id IS DISTINCT FROM $2 AND k.resource IN (`+among+`)
-			AND m.status = 'final' AND m.height <= $3
+			AND EXISTS (SELECT 1 FROM outgoing_txs m WHERE m.id = k.outgoing_id AND m.status = 'final'
+				AND m.height <= $3`+byItself+`)
 			ORDER BY 1`, args...)
 		if err != nil {
 			return nil, err
