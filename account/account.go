@@ -26,13 +26,18 @@ type Service struct {
 	db     *store.DB
 	ids    *bursar.IDs
 	random io.Reader
-	keys   *store.Gather[lookUp, looked]
+	keys   *store.Gather[[32]byte, bursar.APIKey]
+	ahead  *store.Gather[lookUp, looked]
 	owners owners
 }
 
 // NewService returns a service that makes keys from the system's randomness.
 func NewService(db *store.DB, ids *bursar.IDs) *Service {
-	return &Service{db: db, ids: ids, random: rand.Reader, keys: store.NewGather(db, lookUpAll)}
+	keys := store.NewGather(db, func(ctx context.Context, tx *store.Tx, hashes [][32]byte) (
+		map[[32]byte]bursar.APIKey, error) {
+		return tx.APIKeys().ByHashes(ctx, hashes)
+	})
+	return &Service{db: db, ids: ids, random: rand.Reader, keys: keys, ahead: store.NewGather(db, lookUpAll)}
 }
 
 // DrawFrom makes the service read another source of randomness than the system's. Only a simulation may do so: anyone

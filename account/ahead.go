@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/bursar/bursar"
@@ -25,14 +26,33 @@ type Read struct {
 // lookUp is the key of a request, and what else is looked for in the same round trip.
 type lookUp struct {
 	hash    [32]byte
-	account bursar.ID // whose key it was; zero: not known
+	account bursar.ID // whose key it was
 	Ahead
 }
 
 // looked is what was found for a lookUp.
 type looked struct {
-	key  bursar.APIKey
-	read Read
+	key     bursar.APIKey
+	account bursar.ID // of which something was read
+	read    Read
+}
+
+// find looks for a key and, where the account is likely known, for what the request will read. Keys alone have a Gather
+// of their own: neither a balance that takes long to add up nor one that cannot be read holds up other requests. Where
+// reading ahead fails, the key alone is looked for, and the request reads the rest.
+func (s *Service) find(ctx context.Context, hash [32]byte, ahead Ahead) (looked, error) {
+	account := bursar.ID{}
+	if ahead != (Ahead{}) {
+		account = s.owners.get(hash)
+	}
+	if !account.IsZero() {
+		found, err := s.ahead.Find(ctx, lookUp{hash, account, ahead})
+		if err == nil || errors.Is(err, store.ErrNotFound) || ctx.Err() != nil {
+			return found, err
+		}
+	}
+	key, err := s.keys.Find(ctx, hash)
+	return looked{key: key}, err
 }
 
 // lookUpAll answers look-ups by one statement for the keys, and one for each kind of what is read ahead, in one round
@@ -68,7 +88,7 @@ func lookUpAll(ctx context.Context, tx *store.Tx, asked []lookUp) (map[lookUp]lo
 	found := make(map[lookUp]looked, len(asked))
 	for _, a := range asked {
 		if key, is := keys[a.hash]; is {
-			found[a] = looked{key: key}
+			found[a] = looked{key: key, account: a.account}
 		}
 	}
 	if balances != nil {

@@ -2,6 +2,8 @@ package account_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -92,20 +94,27 @@ func TestARefusedRequestGetsNothingThatWasReadAhead(t *testing.T) {
 	})
 }
 
+// hooked is a harness whose service's database calls before.
+func hooked(t *testing.T, url string, before func(at store.Point, what string) error) *harness {
+	clock := clocktest.New()
+	db := storetest.OpenAt(t, url, clock.Now)
+	of := db.As(clock.Now, store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
+		return before(at, what)
+	}})
+	return &harness{T: t, clock: clock, db: db, Service: account.NewService(of, bursar.NewIDs(clock.Now, nil))}
+}
+
 // Key, balances and wallet take one round trip to PostgreSQL: nothing is asked after the first answer, which a
 // ReadTogether would refuse, and one look-up is made.
 func TestAKeyAndWhatIsReadWithItTakeOneLookUp(t *testing.T) {
 	bursartest.EachURL(t, func(t *testing.T, url string) {
 		var begun atomic.Int64
-		clock := clocktest.New()
-		db := storetest.OpenAt(t, url, clock.Now)
-		hooked := db.As(clock.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
+		s := hooked(t, url, func(at store.Point, _ string) error {
 			if at == store.Beginning {
 				begun.Add(1)
 			}
 			return nil
-		}})
-		s := &harness{T: t, clock: clock, db: db, Service: account.NewService(hooked, bursar.NewIDs(clock.Now, nil))}
+		})
 		of := newShop(s)
 		all := account.Ahead{Balances: true, Wallet: of.wallet.ID}
 		s.reads(of, all)
@@ -116,5 +125,29 @@ func TestAKeyAndWhatIsReadWithItTakeOneLookUp(t *testing.T) {
 		if n := begun.Load() - before; n != 1 {
 			t.Errorf("%d look-ups were made, want 1", n)
 		}
+	})
+}
+
+// What is read ahead and cannot be read is no reason to refuse the key, and keeps out no other request.
+func TestARowThatCannotBeReadKeepsNobodyOut(t *testing.T) {
+	bursartest.EachURL(t, func(t *testing.T, url string) {
+		var fails atomic.Bool
+		s := hooked(t, url, func(at store.Point, what string) error {
+			if at == store.Running && fails.Load() && strings.Contains(what, "FROM balances") {
+				return errors.New("a balance is no number")
+			}
+			return nil
+		})
+		of := newShop(s)
+		all := account.Ahead{Balances: true, Wallet: of.wallet.ID}
+		s.reads(of, all)
+		fails.Store(true)
+		if got := s.reads(of, all); got != (account.Read{}) {
+			t.Errorf("read is %+v, want nothing", got)
+		}
+		if got := s.reads(of, account.Ahead{Wallet: of.wallet.ID}); got.Wallet == nil {
+			t.Error("a wallet is not read because balances cannot be")
+		}
+		s.reads(of, account.Ahead{})
 	})
 }

@@ -42,11 +42,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	if !isToken(c.Key, keyPrefix) {
 		return Identity{}, errUnauthorized
 	}
-	asked := lookUp{hash: hash(c.Key)}
-	if asked.account = s.owners.get(asked.hash); !asked.account.IsZero() {
-		asked.Ahead = c.Ahead
-	}
-	of, err := s.keys.Find(ctx, asked)
+	of, err := s.find(ctx, hash(c.Key), c.Ahead)
 	found := of.key
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -63,8 +59,8 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	if c.Secret != "" && !identity.owns(c.Secret) {
 		return identity, bursar.Refuse(bursar.CodeInvalidSecret, "the header X-API-SECRET does not carry this key's secret")
 	}
-	s.owners.put(asked.hash, identity.Account)
-	if asked.account == identity.Account {
+	s.owners.put(found.KeyHash, identity.Account)
+	if of.account == identity.Account {
 		identity.Read = of.read
 	}
 	return identity, nil

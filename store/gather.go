@@ -50,8 +50,8 @@ func NewGather[K comparable, V any](db *DB,
 	return &Gather[K, V]{db: db, read: read}
 }
 
-// Find returns what was found for a key, or ErrNotFound. It may make the statement itself, and then does not end before
-// that does, within batchTimeout, even where ctx does.
+// Find returns what was found for a key, or ErrNotFound. It may make the statement by itself: then it ends when that
+// does, which may be a second after the deadline of ctx, or later where ctx is cancelled.
 func (g *Gather[K, V]) Find(ctx context.Context, key K) (V, error) {
 	a := &asked[K, V]{key: key, done: make(chan struct{})}
 	g.mu.Lock()
@@ -63,13 +63,20 @@ func (g *Gather[K, V]) Find(ctx context.Context, key K) (V, error) {
 	watches := !starts && !g.watched && g.running < maxReads
 	g.watched = g.watched || watches
 	g.mu.Unlock()
-	if starts && g.next() { // by itself: another goroutine would cost a lone look-up a tenth of its time
+	// Where it can, it makes the statement by itself: another goroutine would cost a lone look-up a tenth of its time. A
+	// simulation decides what runs when, and knows no deadline by the machine's clock.
+	alone := starts && !g.db.hooks.scheduled && outlives(ctx)
+	if starts && (!alone || g.next()) {
 		g.db.hooks.Go(g.drain)
 	}
 	if watches {
 		g.db.hooks.Go(func() { g.watch(a) })
 	}
-	if err := g.db.hooks.Wait(ctx, a.done); err != nil {
+	err := g.db.hooks.Wait(ctx, a.done)
+	if err == nil && alone {
+		err = ctx.Err() // it may have ended meanwhile
+	}
+	if err != nil {
 		var none V
 		return none, err
 	}
@@ -132,6 +139,12 @@ func (g *Gather[K, V]) next() (more bool) {
 	return true
 }
 
+// outlives reports whether a context lasts about as long as a statement may take.
+func outlives(ctx context.Context) bool {
+	deadline, has := ctx.Deadline()
+	return !has || time.Until(deadline) > batchTimeout-time.Second
+}
+
 func (g *Gather[K, V]) answer(list []*asked[K, V]) {
 	seen := map[K]bool{}
 	var keys []K
@@ -141,18 +154,7 @@ func (g *Gather[K, V]) answer(list []*asked[K, V]) {
 			keys = append(keys, a.key)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
-	defer cancel()
-	var found map[K]V
-	err := g.db.ReadTogether(ctx, func(tx *Tx) (err error) {
-		defer func() { // no request's own guard is above this goroutine: here a panic would end the process
-			if cause := recover(); cause != nil {
-				err = fmt.Errorf("a look-up panicked: %v\n%s", cause, debug.Stack())
-			}
-		}()
-		found, err = g.read(ctx, tx, keys)
-		return err
-	})
+	found, err := g.find(keys)
 	for _, a := range list {
 		var there bool
 		if a.value, there = found[a.key]; err != nil {
@@ -162,4 +164,21 @@ func (g *Gather[K, V]) answer(list []*asked[K, V]) {
 		}
 		close(a.done)
 	}
+}
+
+// find makes the statement. A panic is an error: it would end the process where a goroutine makes the statement, and
+// leave the others waiting where one who asks does.
+func (g *Gather[K, V]) find(keys []K) (found map[K]V, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			found, err = nil, fmt.Errorf("a look-up panicked: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
+	defer cancel()
+	err = g.db.ReadTogether(ctx, func(tx *Tx) (err error) {
+		found, err = g.read(ctx, tx, keys)
+		return err
+	})
+	return found, err
 }

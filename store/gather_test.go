@@ -115,3 +115,47 @@ func TestALookUpWaitsForNoStatementThatHangs(t *testing.T) {
 		group.Wait()
 	})
 }
+
+// Whatever panics where a look-up is made, it is answered with an error, and later ones are answered too.
+func TestAPanicOfALookUpStopsNoOther(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		var panics atomic.Bool
+		db = db.As(db.Now, store.Hooks{Before: func(_ context.Context, at store.Point, _ string) error {
+			if at == store.Beginning && panics.Load() {
+				panic("the pool is broken")
+			}
+			return nil
+		}})
+		g := store.NewGather(db, func(ctx context.Context, tx *store.Tx, keys []int) (map[int]bool, error) {
+			_, err := tx.Ledger().Balances(ctx, ledger.Custody)
+			return map[int]bool{keys[0]: true}, err
+		})
+		panics.Store(true)
+		for i := range 5 { // more than may run at once
+			if _, err := g.Find(t.Context(), i); err == nil || !strings.Contains(err.Error(), "the pool is broken") {
+				t.Errorf("look-up %d gives %v, want the panic", i, err)
+			}
+		}
+		panics.Store(false)
+		if found, err := g.Find(t.Context(), 7); err != nil || !found {
+			t.Errorf("a look-up afterwards gives %v, %v", found, err)
+		}
+	})
+}
+
+// A look-up whose time is nearly over leaves the statement to another goroutine, and ends by its deadline.
+func TestALookUpEndsByItsDeadline(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		release := make(chan struct{})
+		t.Cleanup(func() { close(release) })
+		g := store.NewGather(db, func(context.Context, *store.Tx, []int) (map[int]bool, error) {
+			<-release
+			return nil, nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := g.Find(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("it gives %v, want %v", err, context.DeadlineExceeded)
+		}
+	})
+}

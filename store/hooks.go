@@ -32,12 +32,15 @@ type Hooks struct {
 	Sleep func(ctx context.Context, d time.Duration) bool
 	// Random gives a number in [0, n), to spread retries.
 	Random func(n int64) int64
+
+	scheduled bool // Go is not the runtime's
 }
 
 func (c Hooks) withDefaults() Hooks {
 	if c.Before == nil {
 		c.Before = func(context.Context, Point, string) error { return nil }
 	}
+	c.scheduled = c.Go != nil
 	if c.Go == nil {
 		c.Go = func(f func()) { go f() }
 	}
