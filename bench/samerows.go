@@ -107,7 +107,7 @@ func (s *sameRows) transfers(ctx context.Context, amounts []string) error {
 	b.Queue(`SELECT debits FROM balances WHERE asset = 'BTC' AND account = ANY ($1::text[]) ORDER BY account FOR UPDATE`,
 		balancesOfRows)
 	var entries []int64
-	b.Queue(`INSERT INTO entries(kind, ref, at) SELECT 'internal_transfer', r, $2 FROM unnest($1::text[]) AS x(r)
+	b.Queue(`INSERT INTO entries(kind, ref, at) SELECT 'direct_transfer', r, $2 FROM unnest($1::text[]) AS x(r)
 		RETURNING number`, refs, now).Query(func(rows pgx.Rows) (err error) {
 		entries, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 		return err
