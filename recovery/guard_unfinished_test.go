@@ -68,6 +68,44 @@ func TestNothingIsIssuedWhileARecoveryCannotBegin(t *testing.T) {
 	}
 }
 
+// A number of a signature that the marks have already shows that the database is older. While the recovery that this
+// calls for cannot begin, nothing more is signed: the next numbers would be higher than those of the marks, and pass.
+func TestNothingIsSignedWhileARecoveryByALateNumberCannotBegin(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	older := storetest.Copy(t, p.base)
+	p.do(func(tx *store.Tx) error { // the family has indexes that the older database lacks
+		_, err := tx.KeyIndexes().Take(ctx, "fam", 1)
+		return err
+	})
+	lease := p.lease()
+	p.need(p.sign(lease))
+	p.need(p.Compare(ctx))
+	p.base = storetest.Open(t, older)
+	p.DB = p.base.As(p.clock.Now, store.Hooks{})
+	derive, closed := p.Derive, errors.New("the seed of that epoch is not open here")
+	p.Derive = func(bursar.Family, uint32, int) ([]store.GapAddress, error) { return nil, closed }
+	if err := p.sign(p.lease()); !errors.Is(err, closed) {
+		t.Fatalf("a number that is late gives %v, want %v", err, closed)
+	}
+	for range 3 {
+		if err := p.sign(p.lease()); !errors.Is(err, recovery.ErrBehind) {
+			t.Fatalf("while the recovery cannot begin a signature gives %v, want %v", err, recovery.ErrBehind)
+		}
+	}
+	if n := p.Kept().Signed[string(simbtc)]; n != 1 {
+		t.Errorf("the marks have %d signatures, want 1", n)
+	}
+	p.Derive = derive
+	p.need(p.Compare(ctx))
+	if !recovering(t, p.DB) {
+		t.Error("no recovery has started")
+	}
+	if n := p.marks().Signed[string(simbtc)]; n < 1 {
+		t.Errorf("after the recovery the database has %d signatures, want those of the marks", n)
+	}
+}
+
 // restored returns what a database says of when it was restored.
 func restored(t *testing.T, db *store.DB) (text string, err error) {
 	t.Helper()
