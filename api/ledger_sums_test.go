@@ -68,7 +68,9 @@ func (b *books) act() {
 	case n < 7:
 		w := bursar.Withdrawal{ID: b.ids.Next(), AccountID: b.someone(), Currency: b.code(),
 			Amount: bursar.Units(1 + b.random.Uint64N(1<<38)), Fee: bursar.Units(b.random.Uint64N(3))}
-		if b.post(ledger.WithdrawalHeld(w, now)) {
+		if to := b.someone(); to != w.AccountID && b.random.IntN(2) == 0 {
+			b.post(ledger.DirectTransfer(w, to, bursar.Fee{Millionths: 10_000}.Within(w.Amount), now))
+		} else if b.post(ledger.WithdrawalHeld(w, now)) {
 			b.held = append(b.held, w)
 		}
 	case len(b.held) > 0:

@@ -21,7 +21,8 @@ func TestWhatStaysOfArchivedBooksIsAudited(t *testing.T) {
 		"an entry is put under another link": `UPDATE seals SET link = 2 WHERE entry = 3`,
 		"a posting is back": `INSERT INTO postings(entry, place, debit, credit, asset, amount)
 			VALUES (3, 0, 'custody', 'capital', 'BTC', '5')`,
-		"a paid order is altered":    `UPDATE withdrawals SET amount = '7'`,
+		"a paid order is altered":    `UPDATE withdrawals SET amount = '7' WHERE base = 'bc1customer'`,
+		"a direct one is altered":    `UPDATE withdrawals SET amount = '7' WHERE base = 'bc1other'`,
 		"the checkpoint is altered":  `UPDATE checkpoints SET until = until + 1`,
 		"the checkpoint is removed":  `DELETE FROM checkpoints`,
 		"a link's hash is altered":   `UPDATE links SET hash = x'00' WHERE number = 2`,

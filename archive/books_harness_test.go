@@ -100,7 +100,24 @@ func (b *books) withdraw(account bursar.ID, units uint64, ended bool) bursar.Wit
 	return w
 }
 
-// history books n rounds of all that happens to customers, of seven links each.
+// transfer pays from one account to the other at once.
+func (b *books) transfer(units uint64) bursar.Withdrawal {
+	b.t.Helper()
+	b.clock.Advance(time.Hour)
+	w := bursar.Withdrawal{ID: b.id(), AccountID: shop, Currency: "BTC", Amount: bursar.Units(units), Fee: bursar.Units(1),
+		Address: bursar.Address{Base: "bc1other"}, Status: bursar.WithdrawalConfirmed, CreatedAt: b.clock.Now(),
+		CompletedAt: b.clock.Now()}
+	w.TxID = bursar.TransferHash(w.ID)
+	b.Do(func(tx *store.Tx) error {
+		if err := tx.Ledger().Post(b.t.Context(), ledger.DirectTransfer(w, other, bursar.Units(1), b.clock.Now())); err != nil {
+			return err
+		}
+		return tx.Withdrawals().Insert(b.t.Context(), bursar.Bitcoin, w)
+	})
+	return w
+}
+
+// history books n rounds of all that happens to customers, of eight links each.
 func (b *books) history(n int) {
 	b.t.Helper()
 	for range n {
@@ -109,6 +126,7 @@ func (b *books) history(n int) {
 		b.deposit(shop, 5000)
 		b.deposit(other, 700)
 		b.withdraw(shop, 100, true)
+		b.transfer(50)
 		b.post(ledger.NetworkFee(fmt.Sprint("tx", b.made), 0, "BTC", bursar.Units(3), time.Time{}))
 	}
 }

@@ -26,7 +26,7 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 // zero: their sums over all lines of a currency are the balance and what is held. Lines that the operator has archived
 // are not listed; LedgerPage has their sums.
 type LedgerLine struct {
-	Kind         string    `json:"kind"` // deposit, deposit_reversed, withdrawal_held, internal_transfer and so on
+	Kind         string    `json:"kind"` // deposit, deposit_reversed, withdrawal_held, direct_transfer and so on
 	Ref          string    `json:"ref"`  // names the entry among those of its kind
 	Part         string    `json:"part"` // amount, or fee
 	Currency     string    `json:"currency"`

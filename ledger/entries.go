@@ -32,7 +32,8 @@ const (
 	KindPayoutShortUndone Kind = "payout_short_undone" // because that payment's block was reorged out
 	KindSweepShort        Kind = "sweep_short"         // a token delivered less than was swept
 	KindSweepShortUndone  Kind = "sweep_short_undone"  // because that sweep's block was reorged out
-	KindInternalTransfer  Kind = "internal_transfer"
+	KindInternalTransfer  Kind = "internal_transfer"   // of money that was held
+	KindDirectTransfer    Kind = "direct_transfer"     // the same of money that was not
 	KindNetworkFee        Kind = "network_fee"
 	KindFeeReversed       Kind = "network_fee_reversed"
 	KindTreasuryFunded    Kind = "treasury_funded" // operator funds set aside, to be paid out
@@ -190,33 +191,28 @@ func SweepShortUndone(ref string, reversals int, asset bursar.CurrencyCode, lost
 // InternalTransfer settles a withdrawal to another wallet of this service, whose money is held: no chain is involved.
 // depositFee is the operator's fee for the receiver's deposit.
 func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar.Amount, at time.Time) Entry {
-	return internalTransfer(w, Held(w.AccountID), receiver, depositFee, at)
+	return internalTransfer(KindInternalTransfer, w, Held(w.AccountID), receiver, depositFee, at)
 }
 
 // DirectTransfer is InternalTransfer for a withdrawal to another account that is paid as it is requested: nothing is
 // held for it, and this is its only entry. An account's payment to itself is held first, because no posting goes from
 // an account to itself.
 func DirectTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar.Amount, at time.Time) Entry {
-	return internalTransfer(w, Available(w.AccountID), receiver, depositFee, at)
+	return internalTransfer(KindDirectTransfer, w, Available(w.AccountID), receiver, depositFee, at)
 }
 
-func internalTransfer(w bursar.Withdrawal, from Account, receiver bursar.ID, depositFee bursar.Amount, at time.Time) Entry {
-	return entry(KindInternalTransfer, w.ID.String(), at,
+func internalTransfer(kind Kind, w bursar.Withdrawal, from Account, receiver bursar.ID, depositFee bursar.Amount,
+	at time.Time) Entry {
+	return entry(kind, w.ID.String(), at,
 		post(from, Available(receiver), w.Currency, w.Amount),
 		post(Available(receiver), DepositFees, w.Currency, depositFee),
 		post(from, WithdrawalFees, w.Currency, w.Fee))
 }
 
 // Takes returns the order whose money an entry takes from those to whom it belongs: it sets the money aside, or pays it
-// at once. An order has one such entry.
+// at once. An order has one such entry. The entry's name says so, since its postings may be in an archive.
 func Takes(e Entry) (order bursar.ID, takes bool) {
-	switch e.Kind {
-	case KindWithdrawalHeld, KindRefundHeld:
-	case KindInternalTransfer:
-		if len(e.Postings) == 0 || !e.Postings[0].Debit.isAvailable() {
-			return bursar.ID{}, false
-		}
-	default:
+	if e.Kind != KindWithdrawalHeld && e.Kind != KindDirectTransfer && e.Kind != KindRefundHeld {
 		return bursar.ID{}, false
 	}
 	order, err := bursar.ParseID(string(e.Ref))

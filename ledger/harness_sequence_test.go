@@ -122,13 +122,20 @@ func (w *harness) hold(t *rapid.T) {
 	before := w.books[ledger.Key{Account: ledger.Available(order.AccountID), Asset: "BTC"}]
 	total, _ := order.Amount.Add(order.Fee)
 	have, negative := before.Net(ledger.Liability)
-	err := w.post(t, ledger.WithdrawalHeld(order, at))
+	direct := false
+	entry := ledger.WithdrawalHeld(order, at)
+	if to := rapid.SampledFrom(w.accounts).Draw(t, "to"); to != order.AccountID {
+		if direct = rapid.Bool().Draw(t, "direct"); direct {
+			entry = ledger.DirectTransfer(order, to, bursar.Units(1), at)
+		}
+	}
+	err := w.post(t, entry)
 	if affordable := !negative && !have.Less(total); affordable != (err == nil) {
 		t.Fatalf("a balance of %s (negative %v) and a withdrawal of %s gave %v", have, negative, total, err)
 	}
-	if err == nil {
+	if err == nil && !direct {
 		w.held = append(w.held, order)
-	} else if !errors.Is(err, ledger.ErrInsufficient) {
+	} else if err != nil && !errors.Is(err, ledger.ErrInsufficient) {
 		t.Fatal(err)
 	}
 }

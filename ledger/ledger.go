@@ -33,18 +33,10 @@ const (
 	Losses         Account = "losses"          // expense: what was reorged out after it had been paid out
 )
 
-const (
-	customer  = "customer:"
-	available = ":available"
-)
+const customer = "customer:"
 
 // Available is the account of what a customer can spend.
-func Available(id bursar.ID) Account { return Account(customer + id.String() + available) }
-
-// isAvailable reports whether it is what some customer can spend.
-func (a Account) isAvailable() bool {
-	return strings.HasPrefix(string(a), customer) && strings.HasSuffix(string(a), available)
-}
+func Available(id bursar.ID) Account { return Account(customer + id.String() + ":available") }
 
 // Held is the account of what is set aside for a customer's withdrawals under way.
 func Held(id bursar.ID) Account { return Account(customer + id.String() + ":held") }

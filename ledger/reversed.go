@@ -72,7 +72,7 @@ func SubjectOf(kind Kind, ref Ref) (s Subject) {
 	case KindDeposit, KindDepositReversed, KindAssigned, KindTransfer, KindTransferReversed:
 		s.Deposit = idOf(ref)
 	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled, KindPayoutShort,
-		KindPayoutShortUndone, KindInternalTransfer, KindTreasuryFunded:
+		KindPayoutShortUndone, KindInternalTransfer, KindDirectTransfer, KindTreasuryFunded:
 		s.Withdrawal = idOf(ref)
 	case KindNetworkFee, KindFeeReversed, KindExternalSpend, KindExternalReversed:
 		_, rest, _ := strings.Cut(string(ref), ":") // FeeRef, perhaps with a number of reversals

@@ -43,7 +43,7 @@ func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Mo
 	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled, KindPayoutShort,
 		KindPayoutShortUndone:
 		m.Withdrawal = id
-	case KindInternalTransfer:
+	case KindInternalTransfer, KindDirectTransfer:
 		if p.Debit == Held(owner) || p.Debit == Available(owner) && !brings(owner, p) {
 			m.Withdrawal = id // for the receiver it is another account's
 		}
@@ -75,7 +75,7 @@ func idOf(ref Ref) bursar.ID {
 // TransferOf returns the withdrawal of another account that paid this posting to a customer in an internal transfer;
 // false for any other posting.
 func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal bursar.ID, brought bool) {
-	return idOf(ref), kind == KindInternalTransfer && brings(owner, p)
+	return idOf(ref), (kind == KindInternalTransfer || kind == KindDirectTransfer) && brings(owner, p)
 }
 
 // brings reports whether a posting of an internal transfer is the receiver's: what is credited, and the fee of that.
@@ -87,7 +87,7 @@ func brings(receiver bursar.ID, p Posting) bool {
 func CustomerKinds() []Kind {
 	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled,
 		KindWithdrawalRefund, KindUnsettled,
-		KindPayoutShort, KindPayoutShortUndone, KindInternalTransfer}
+		KindPayoutShort, KindPayoutShortUndone, KindInternalTransfer, KindDirectTransfer}
 }
 
 // Running keeps a customer's balances along a statement, by currency.

@@ -145,7 +145,7 @@ func TestWhichEntryTakesTheMoneyOfAnOrder(t *testing.T) {
 		"a refund's hold":             {ledger.Entry{Kind: ledger.KindRefundHeld, Ref: ledger.Ref(subject.String())}, true},
 		"a transfer without a hold":   {ledger.DirectTransfer(w, bob, bursar.Units(1), noon), true},
 		"a transfer of held money":    {ledger.InternalTransfer(w, bob, bursar.Units(1), noon), false},
-		"a transfer without postings": {nothing, false},
+		"one whose postings are gone": {nothing, true},
 		"a settlement":                {ledger.WithdrawalSettled(w, 0, noon), false},
 		"a hold of something unnamed": {unnamed, false},
 		"a settlement that is undone": {ledger.WithdrawalUnsettled(w, 1, noon), false},

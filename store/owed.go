@@ -69,6 +69,7 @@ var endsOrHolds = []ledger.Kind{
 	ledger.KindWithdrawalSettled,
 	ledger.KindWithdrawalRefund,
 	ledger.KindInternalTransfer,
+	ledger.KindDirectTransfer,
 	ledger.KindRefundHeld,
 	ledger.KindRefundSettled,
 	ledger.KindRefundFailed,

@@ -34,12 +34,12 @@ type NewWithdrawal struct {
 	Chain bursar.ChainID
 }
 
-// Insert records an order; its amount is held by an entry of the same transaction.
+// Insert records an order; its amount is held, or paid, by an entry of the same transaction.
 func (tx Withdrawals) Insert(ctx context.Context, chain bursar.ChainID, w bursar.Withdrawal) error {
 	return tx.InsertAll(ctx, []NewWithdrawal{{w, chain}})
 }
 
-// InsertAll records orders in one statement; their amounts are held by entries of the same transaction.
+// InsertAll records orders in one statement; their amounts are held, or paid, by entries of the same transaction.
 func (tx Withdrawals) InsertAll(ctx context.Context, list []NewWithdrawal) error {
 	in := insertion{what: "insert withdrawals", table: "withdrawals", rows: len(list)}
 	for _, w := range list {

@@ -2,7 +2,6 @@ package withdrawal
 
 import (
 	"context"
-	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
@@ -31,8 +30,8 @@ func (s *windows) bind(w bursar.Withdrawal) bool {
 	return len(s.limits.Windows(w.AccountID, w.Currency)) > 0
 }
 
-// evaluate refuses a withdrawal that would exceed a limit of a period together with those before it. One that is
-// recorded already exceeds nothing: the answer to its commit was lost. err is that of the database.
+// evaluate refuses a withdrawal that would exceed a limit of a period together with those before it. It is not recorded
+// yet. err is that of the database.
 func (s *windows) evaluate(ctx context.Context, tx *store.Tx, p prepared) (refused, err error) {
 	w := p.withdrawal
 	rules := s.limits.Windows(w.AccountID, w.Currency)
@@ -42,9 +41,6 @@ func (s *windows) evaluate(ctx context.Context, tx *store.Tx, p prepared) (refus
 	list, err := s.read(ctx, tx, w, rules[len(rules)-1].Kind)
 	if err != nil {
 		return nil, err
-	}
-	if slices.ContainsFunc(list, func(r store.Requested) bool { return r.ID == w.ID }) {
-		return nil, nil
 	}
 	for _, rule := range rules {
 		if left := store.LeftOf(rule, tx.Now(), list); left.Less(w.Amount) {

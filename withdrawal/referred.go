@@ -94,7 +94,7 @@ func replayReferences(ctx context.Context, tx *store.Tx, requests []prepared,
 		i := seen[name]
 		p := requests[i]
 		switch {
-		case w.ID == p.withdrawal.ID: // the answer to its commit was lost: hold finds it
+		case w.ID == p.withdrawal.ID: // the answer to its commit was lost: replayRecorded finds it
 		case !sameRequest(w, p.withdrawal):
 			results[i].Err = ErrOtherReference
 		default:

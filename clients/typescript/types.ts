@@ -1610,10 +1610,10 @@ export interface components {
             held: components["schemas"]["Balances"];
         };
         /**
-         * @description What happened: a deposit was credited, or reversed after a reorg; an unattributed deposit was assigned to you; a withdrawal was held, paid, refunded, or reopened because the block that had proved its end was reorged out; a transfer within this service was paid.
+         * @description What happened: a deposit was credited, or reversed after a reorg; an unattributed deposit was assigned to you; a withdrawal was held, paid, refunded, or reopened because the block that had proved its end was reorged out; a transfer within this service was paid, of money that had been held or, as `direct_transfer`, at once.
          * @enum {string}
          */
-        LedgerKind: "deposit" | "deposit_reversed" | "unattributed_assigned" | "withdrawal_held" | "withdrawal_settled" | "withdrawal_refunded" | "withdrawal_reopened" | "internal_transfer";
+        LedgerKind: "deposit" | "deposit_reversed" | "unattributed_assigned" | "withdrawal_held" | "withdrawal_settled" | "withdrawal_refunded" | "withdrawal_reopened" | "internal_transfer" | "direct_transfer";
         /** @description Sum of a currency's lines that are in archives and not listed; on the last page, if there are any. */
         ArchivedSums: {
             currency: components["schemas"]["Code"];
