@@ -106,10 +106,9 @@ func (s *Sender) makeAgain(
 	if err != nil || p.Height > 0 {
 		return err
 	}
-	if s.Marks != nil {
-		if err := s.Marks.Sign(ctx, lease, p.ID); err != nil {
-			return fmt.Errorf("count the signature: %w", err)
-		}
+	discarded, err := s.countSignature(ctx, lease, p)
+	if err != nil {
+		return err
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), proven)
 	if err == nil {
@@ -117,8 +116,8 @@ func (s *Sender) makeAgain(
 			signedVersion{unsigned: unsigned, signed: signed, at: state.Latest}, p.Status)
 	}
 	if err != nil {
-		if s.Marks != nil && !errors.Is(err, store.ErrLeaseLost) {
-			s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
+		if !errors.Is(err, store.ErrLeaseLost) {
+			discarded()
 		}
 		return fmt.Errorf("build another version: %w", err)
 	}

@@ -39,12 +39,11 @@ type Config struct {
 	// Marks prevents the signature.
 	Marks interface {
 		// Sign counts an outgoing transaction whose resources are reserved, and stores what is needed to sign it again.
-		Sign(ctx context.Context, lease store.Lease, outgoingID bursar.ID) error
-		// Unsigned undoes Sign: nobody has the bytes.
-		Unsigned(chain bursar.ChainID, outgoingID bursar.ID)
+		// unsigned undoes it: nobody has the bytes.
+		Sign(ctx context.Context, lease store.Lease, outgoingID bursar.ID) (unsigned func(), err error)
 		// NeverSigned undoes Sign as often as it recorded the outgoing transaction.
 		NeverSigned(chain bursar.ChainID, outgoingID bursar.ID)
-		// KeepUnsigned makes durable what Unsigned recorded of a chain, before the database says it.
+		// KeepUnsigned makes durable what was undone of a chain, before the database says it.
 		KeepUnsigned(ctx context.Context, chain bursar.ChainID) error
 		// Busy reports whether half of what Sign can record is recorded, or more.
 		Busy() bool

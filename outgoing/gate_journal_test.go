@@ -157,7 +157,7 @@ func TestTheJournalForgetsNothingThatMayBeIncluded(t *testing.T) {
 		_, p, guard := r.sentGuarded()
 		r.Forged = true
 		attack(`UPDATE outgoing_txs SET status = 'claimed', draft_json = $2 WHERE id = $1`, p.ID, r.text(r.elsewhere(p)))
-		err := guard.Sign(ctx, r.Lease, p.ID)
+		_, err := guard.Sign(ctx, r.Lease, p.ID)
 		if err == nil || !strings.Contains(err.Error(), "another nonce or other UTXOs were signed for it") {
 			t.Errorf("to count it gives %v, want an error that says so", err)
 		}

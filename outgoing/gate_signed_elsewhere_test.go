@@ -19,9 +19,11 @@ type journal struct {
 	fail error
 }
 
-func (j *journal) Sign(context.Context, store.Lease, bursar.ID) error { return nil }
-func (j *journal) Unsigned(bursar.ChainID, bursar.ID)                 {}
-func (j *journal) Signed(bursar.ChainID, bursar.ID) bool              { return false }
+func (*journal) Sign(context.Context, store.Lease, bursar.ID) (unsigned func(), err error) {
+	return func() {}, nil
+}
+
+func (*journal) Signed(bursar.ChainID, bursar.ID) bool { return false }
 
 func (*journal) NeverSigned(bursar.ChainID, bursar.ID) {}
 

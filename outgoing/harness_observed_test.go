@@ -104,16 +104,14 @@ type tally struct {
 	busy            bool // the journal is half full
 }
 
-func (n *tally) Sign(_ context.Context, _ store.Lease, id bursar.ID) error {
+func (n *tally) Sign(_ context.Context, _ store.Lease, id bursar.ID) (unsigned func(), err error) {
 	n.signed = append(n.signed, id)
-	return n.err
+	return func() { n.dropped = append(n.dropped, id) }, n.err
 }
-
-func (n *tally) Unsigned(_ bursar.ChainID, id bursar.ID) { n.dropped = append(n.dropped, id) }
 
 func (n *tally) Busy() bool { return n.busy }
 
-func (n *tally) NeverSigned(chain bursar.ChainID, id bursar.ID) { n.Unsigned(chain, id) }
+func (n *tally) NeverSigned(_ bursar.ChainID, id bursar.ID) { n.dropped = append(n.dropped, id) }
 
 func (n *tally) Signed(bursar.ChainID, bursar.ID) bool { return false }
 

@@ -39,15 +39,14 @@ func (f *forgetful) Sign(
 // noted is the journal of a forgetful signer.
 type noted struct{ *forgetful }
 
-func (n noted) Sign(_ context.Context, _ store.Lease, id bursar.ID) error {
+func (n noted) Sign(_ context.Context, _ store.Lease, id bursar.ID) (unsigned func(), err error) {
 	n.signed[id] = true
-	return nil
+	return func() { delete(n.signed, id) }, nil
 }
 
-func (n noted) Unsigned(_ bursar.ChainID, id bursar.ID)    { delete(n.signed, id) }
 func (n noted) Signed(_ bursar.ChainID, id bursar.ID) bool { return n.signed[id] }
 
-func (n noted) NeverSigned(chain bursar.ChainID, id bursar.ID) { n.Unsigned(chain, id) }
+func (n noted) NeverSigned(_ bursar.ChainID, id bursar.ID) { delete(n.signed, id) }
 
 func (noted) Busy() bool { return false }
 

@@ -37,10 +37,9 @@ func (s *Sender) sign(
 	if err := s.checkGate(ctx, at); err != nil {
 		return p, err
 	}
-	if s.Marks != nil {
-		if err := s.Marks.Sign(ctx, lease, p.ID); err != nil {
-			return p, fmt.Errorf("count the signature: %w", err)
-		}
+	discarded, err := s.countSignature(ctx, lease, p)
+	if err != nil {
+		return p, err
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, request, proven)
 	switch {
@@ -52,20 +51,31 @@ func (s *Sender) sign(
 		// until then nothing else may pay for it or use what it uses.
 		return p, s.cannotSignAgain(ctx, lease, p, request, err)
 	case err != nil:
-		if s.Marks != nil {
-			s.Marks.Unsigned(p.Chain, p.ID)
-		}
+		discarded()
 		return s.cannotSign(ctx, lease, p, request, unsigned, err)
 	}
 	delete(s.memory.pauses, p.ID)
 	after, err := s.storeVersion(ctx, at, signedVersion{unsigned: unsigned, signed: signed}, bursar.OutgoingSigned)
 	var waiting *WaitError
-	if s.Marks != nil && !out &&
-		(errors.As(err, &waiting) || errors.Is(err, unattributed.ErrRecalled) ||
-			errors.Is(err, unattributed.ErrEarlierRefund)) {
-		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
+	if !out && (errors.As(err, &waiting) || errors.Is(err, unattributed.ErrRecalled) ||
+		errors.Is(err, unattributed.ErrEarlierRefund)) {
+		discarded()
 	}
 	return after, err
+}
+
+// countSignature counts a signature that is about to be made. discarded undoes that, where it was not made or nobody
+// gets the bytes.
+func (s *Sender) countSignature(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
+) (discarded func(), err error) {
+	if s.Marks == nil {
+		return func() {}, nil
+	}
+	if discarded, err = s.Marks.Sign(ctx, lease, p.ID); err != nil {
+		return nil, fmt.Errorf("count the signature: %w", err)
+	}
+	return discarded, nil
 }
 
 // neverSigned reports whether the signer refuses what may be out, and is sure that it never signed it: it was asked and

@@ -87,11 +87,12 @@ func TestWhatASignatureReplacedComesBackIfItIsNotMade(t *testing.T) {
 			return list
 		}
 		before := entries()
-		r.Must(guard.Sign(ctx, r.Lease, p.ID))
+		unsigned, err := guard.Sign(ctx, r.Lease, p.ID)
+		r.Must(err)
 		if now := entries(); len(before) != 1 || len(now) != 1 || now[0] <= before[0] {
 			t.Fatalf("the journal has numbers %v, and %v before, want a newer one", now, before)
 		}
-		guard.Unsigned(p.Chain, p.ID)
+		unsigned()
 		r.Must(guard.KeepUnsigned(ctx, p.Chain))
 		if now := entries(); !slices.Equal(now, before) {
 			t.Errorf("the journal has numbers %v, want %v again", now, before)
@@ -99,7 +100,8 @@ func TestWhatASignatureReplacedComesBackIfItIsNotMade(t *testing.T) {
 		if !guard.Signed(p.Chain, p.ID) {
 			t.Error("the process takes it for unsigned")
 		}
-		r.Must(guard.Sign(ctx, r.Lease, p.ID))
+		_, err = guard.Sign(ctx, r.Lease, p.ID)
+		r.Must(err)
 		guard.NeverSigned(p.Chain, p.ID) // as a signer that never got to it says
 		r.Must(guard.KeepUnsigned(ctx, p.Chain))
 		if now := entries(); len(now) != 0 {

@@ -46,16 +46,16 @@ func (d *recordingMarks) Sign(ctx context.Context, id bursar.ChainID, request ch
 // journalOf makes a recordingMarks the journal of a sender.
 type journalOf struct{ *recordingMarks }
 
-func (j journalOf) Sign(context.Context, store.Lease, bursar.ID) error {
+func (j journalOf) Sign(context.Context, store.Lease, bursar.ID) (unsigned func(), err error) {
 	j.lines = append(j.lines, "noted")
-	return j.sign
+	return j.drop, j.sign
 }
 
-func (j journalOf) Unsigned(bursar.ChainID, bursar.ID) { j.lines = append(j.lines, "dropped") }
+func (j journalOf) drop() { j.lines = append(j.lines, "dropped") }
 
 func (j journalOf) Busy() bool { return false }
 
-func (j journalOf) NeverSigned(id bursar.ChainID, of bursar.ID) { j.Unsigned(id, of) }
+func (j journalOf) NeverSigned(bursar.ChainID, bursar.ID) { j.drop() }
 
 func (j journalOf) Signed(bursar.ChainID, bursar.ID) bool {
 	return len(j.lines) > 0 && j.lines[len(j.lines)-1] == "signed"

@@ -24,32 +24,37 @@ var errMoved = errors.New("another copy of the database answers")
 // a signed transaction: then nothing is signed, and the chain recovers. It is marks.ErrFull if the journal is full:
 // then nothing is signed before something has ended. A payment is not signed if another transaction in the journal that
 // has not ended makes it.
-func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error {
+//
+// unsigned undoes it: the transaction was not signed after all, so that nobody has the bytes, and it may be given up
+// again. What its entry has replaced in the journal comes back. It undoes this signature alone: where the lease was lost
+// in between, another process may have counted another one of the same transaction.
+func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) (unsigned func(), err error) {
 	if err := g.notOlder(); err != nil { // before it takes a number of the older database
-		return err
+		return nil, err
 	}
 	e, err := g.count(ctx, lease, id)
 	switch {
 	case errors.Is(err, errMoved):
-		return errors.Join(err, g.Compare(ctx))
+		return nil, errors.Join(err, g.Compare(ctx))
 	case errors.Is(err, marks.ErrFull):
-		return errors.Join(err, g.alarmFull(ctx))
+		return nil, errors.Join(err, g.alarmFull(ctx))
 	case err != nil:
-		return err
+		return nil, err
 	}
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer release()
 	if err := g.notOlder(); err != nil { // another look may have noticed it meanwhile
-		return err
+		return nil, err
 	}
 	if e.Number <= g.Kept().Signed[e.Chain] {
-		return g.late(ctx, lease, e)
+		return nil, g.late(ctx, lease, e)
 	}
 	g.noteReplaced(e)
-	return g.raise(ctx, marks.State{Signed: map[string]int64{e.Chain: e.Number}, Journal: []marks.Entry{e}})
+	err = g.raise(ctx, marks.State{Signed: map[string]int64{e.Chain: e.Number}, Journal: []marks.Entry{e}})
+	return func() { g.unsigned(e.Name()) }, err
 }
 
 // count takes the number of a signature, and describes the transaction for the journal.

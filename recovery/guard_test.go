@@ -103,8 +103,8 @@ func (p *post) lease() (l store.Lease) {
 	return l
 }
 
-// sign counts a new outgoing transaction that is about to be signed.
-func (p *post) sign(lease store.Lease) error {
+// reserved is a new outgoing transaction that is about to be signed.
+func (p *post) reserved() bursar.ID {
 	p.Helper()
 	p.clock.Advance(time.Second)
 	id := bursar.NewIDs(p.clock.Now, nil).Next()
@@ -117,7 +117,14 @@ func (p *post) sign(lease store.Lease) error {
 		s.Status, s.Unsigned = bursar.OutgoingNew, []byte("{}")
 		return tx.Outgoing().SetStatus(ctx, s, bursar.OutgoingReserved)
 	})
-	return p.Sign(ctx, lease, id)
+	return id
+}
+
+// sign counts a new outgoing transaction that is about to be signed.
+func (p *post) sign(lease store.Lease) error {
+	p.Helper()
+	_, err := p.Sign(ctx, lease, p.reserved())
+	return err
 }
 
 // A new database starts with new marks: a name, a look counted on both sides, and indexes reserved before any is

@@ -31,24 +31,22 @@ func (g *Guard) noteReplaced(e marks.Entry) {
 	}
 }
 
-// Unsigned records that an outgoing transaction was not signed after all, so that nobody has its bytes: it may be given
-// up again. What its entry has replaced comes back.
-func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
-	g.drop(chain, id, func(marks.Entry) bool { return true })
+// unsigned undoes Sign.
+func (g *Guard) unsigned(name marks.Ended) {
+	g.drop(func(e marks.Entry) bool { return e.Name() == name }, func(marks.Entry) bool { return true })
 }
 
-// NeverSigned is Unsigned for an outgoing transaction that was counted before too, and not signed then either: of what
-// its entry has replaced, only that of others comes back.
+// NeverSigned undoes Sign as often as it counted an outgoing transaction: of what its entries have replaced, only those
+// of others come back.
 func (g *Guard) NeverSigned(chain bursar.ChainID, id bursar.ID) {
-	g.drop(chain, id, func(replaced marks.Entry) bool { return replaced.OutgoingID != id.String() })
+	is := func(e marks.Entry) bool { return e.Chain == string(chain) && e.OutgoingID == id.String() }
+	g.drop(is, func(replaced marks.Entry) bool { return replaced.OutgoingID != id.String() })
 }
 
-// drop takes the entries of an outgoing transaction out of the journal, and puts back those of what they have replaced
-// that come back.
-func (g *Guard) drop(chain bursar.ChainID, id bursar.ID, comesBack func(replaced marks.Entry) bool) {
+// drop takes entries out of the journal, and puts back those of what they have replaced that come back.
+func (g *Guard) drop(is, comesBack func(marks.Entry) bool) {
 	g.state.Lock()
 	defer g.state.Unlock()
-	is := func(e marks.Entry) bool { return e.Chain == string(chain) && e.OutgoingID == id.String() }
 	var back []marks.Entry
 	for _, e := range g.kept.Journal {
 		if !is(e) {
@@ -78,7 +76,7 @@ func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
 	})
 }
 
-// KeepUnsigned makes durable what Unsigned recorded of a chain, before the database says that something was not signed:
+// KeepUnsigned makes durable what was undone of the signatures of a chain, before the database says that something was not signed:
 // that alone is not believed later.
 func (g *Guard) KeepUnsigned(ctx context.Context, chain bursar.ChainID) error {
 	release, err := g.DB.Take(ctx, &g.turn) // first: a raise that is under way has taken it, and may fail
