@@ -27,7 +27,7 @@ type Service struct {
 	ids    *bursar.IDs
 	random io.Reader
 	keys   *store.Gather[[32]byte, bursar.APIKey]
-	ahead  *store.Gather[lookUp, looked]
+	ahead  map[bool]*store.Gather[lookUp, looked] // by whether balances are added up
 	owners owners
 }
 
@@ -37,7 +37,9 @@ func NewService(db *store.DB, ids *bursar.IDs) *Service {
 		map[[32]byte]bursar.APIKey, error) {
 		return tx.APIKeys().ByHashes(ctx, hashes)
 	})
-	return &Service{db: db, ids: ids, random: rand.Reader, keys: keys, ahead: store.NewGather(db, lookUpAll)}
+	ahead := map[bool]*store.Gather[lookUp, looked]{true: store.NewGather(db, lookUpAll),
+		false: store.NewGather(db, lookUpAll)}
+	return &Service{db: db, ids: ids, random: rand.Reader, keys: keys, ahead: ahead}
 }
 
 // DrawFrom makes the service read another source of randomness than the system's. Only a simulation may do so: anyone

@@ -38,15 +38,16 @@ type looked struct {
 }
 
 // find looks for a key and, where the account is likely known, for what the request will read. Keys alone have a Gather
-// of their own: neither a balance that takes long to add up nor one that cannot be read holds up other requests. Where
-// reading ahead fails, the key alone is looked for, and the request reads the rest.
+// of their own, and so have those with balances: neither a balance that takes long to add up nor one that cannot be read
+// holds up requests that need none. Where reading ahead fails, the key alone is looked for, and the request reads the
+// rest.
 func (s *Service) find(ctx context.Context, hash [32]byte, ahead Ahead) (looked, error) {
 	account := bursar.ID{}
 	if ahead != (Ahead{}) {
 		account = s.owners.get(hash)
 	}
 	if !account.IsZero() {
-		found, err := s.ahead.Find(ctx, lookUp{hash, account, ahead})
+		found, err := s.ahead[ahead.Balances].Find(ctx, lookUp{hash, account, ahead})
 		if err == nil || errors.Is(err, store.ErrNotFound) || ctx.Err() != nil {
 			return found, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -149,5 +150,32 @@ func TestARowThatCannotBeReadKeepsNobodyOut(t *testing.T) {
 			t.Error("a wallet is not read because balances cannot be")
 		}
 		s.reads(of, account.Ahead{})
+	})
+}
+
+// A sum that takes long holds up no request that needs none.
+func TestALongSumKeepsNobodyElseWaiting(t *testing.T) {
+	bursartest.EachURL(t, func(t *testing.T, url string) {
+		var slow atomic.Bool
+		began, release := make(chan struct{}), make(chan struct{})
+		s := hooked(t, url, func(at store.Point, what string) error {
+			if at == store.Running && strings.Contains(what, "FROM balances") && slow.Swap(false) {
+				close(began)
+				<-release
+			}
+			return nil
+		})
+		of := newShop(s)
+		s.reads(of, account.Ahead{Balances: true})
+		slow.Store(true)
+		var group sync.WaitGroup
+		group.Go(func() { s.reads(of, account.Ahead{Balances: true}) })
+		<-began
+		if got := s.reads(of, account.Ahead{Wallet: of.wallet.ID}); got.Wallet == nil {
+			t.Errorf("read is %+v, want the wallet", got)
+		}
+		s.reads(of, account.Ahead{})
+		close(release)
+		group.Wait()
 	})
 }
