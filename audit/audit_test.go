@@ -94,7 +94,7 @@ func TestAForgedEntryIsFound(t *testing.T) {
 func TestAForgedLinkIsFound(t *testing.T) {
 	each(t, func(b *books) {
 		forge(b)
-		b.attack(`INSERT INTO links(number, at, key_id, size, hash) SELECT number + 1, 0, key_id, 1, hash FROM link_head`)
+		b.attack(`INSERT INTO links(number, at, key_id, size, hash) SELECT number + 1, 0, key_id, 1, newest FROM link_head`)
 		b.attack(`INSERT INTO seals(entry, link) SELECT 1000, number + 1 FROM link_head`)
 		b.attack(`UPDATE link_head SET number = number + 1`)
 		b.caught("link", store.HaltAll)

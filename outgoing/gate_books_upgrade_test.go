@@ -12,7 +12,7 @@ func TestAnUpgradeIsSealedThoughSomethingIsBookedFirst(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.Fund()
 		old := r.Order(100_000_000, r.Chain.Named("old"))
-		for _, statement := range []string{`DELETE FROM links`, `UPDATE link_head SET number = 0, key_id = '', hash = ''`,
+		for _, statement := range []string{`DELETE FROM links`, `UPDATE link_head SET number = 0, key_id = '', newest = ''`,
 			`UPDATE seals SET link = 0`,
 			`UPDATE withdrawals SET seal = NULL`, `DELETE FROM posted`,
 			`INSERT INTO posted(account, asset, debits, credits) SELECT account, asset, debits, credits FROM balances`,

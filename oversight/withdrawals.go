@@ -112,6 +112,9 @@ func (p *payment) steps() []Step {
 func (p *payment) requested() Step {
 	s := Step{Key: "requested", Title: "Requested", State: Done, At: p.w.CreatedAt,
 		Text: "The amount and the fee are held."}
+	if p.inside() {
+		s.Text = "The amount and the fee left the balance."
+	}
 	if p.w.RequestedBy != "" {
 		s.Text = "By " + p.w.RequestedBy + ". " + s.Text
 	}

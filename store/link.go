@@ -128,7 +128,7 @@ func (tx *Tx) lockHead(ctx context.Context) (Link, error) { return tx.head(ctx, 
 
 func (tx *Tx) head(ctx context.Context, lock string) (l Link, err error) {
 	err = tx.row(ctx, "read the newest link",
-		`SELECT number, key_id, hash FROM link_head WHERE name = 'books'`+lock, nil, &l.Number, &l.KeyID, &l.Hash)
+		`SELECT number, key_id, newest FROM link_head WHERE name = 'books'`+lock, nil, &l.Number, &l.KeyID, &l.Hash)
 	if errors.Is(err, ErrNotFound) {
 		err = errors.New("the head of the books' links is missing from the database")
 	}
@@ -137,7 +137,7 @@ func (tx *Tx) head(ctx context.Context, lock string) (l Link, err error) {
 
 // insertLink writes a link, in one statement where a way to the database and back costs.
 func (tx *Tx) insertLink(ctx context.Context, l Link) error {
-	moves := `UPDATE link_head SET number = $1, key_id = $2, hash = $3 WHERE name = 'books'`
+	moves := `UPDATE link_head SET number = $1, key_id = $2, newest = $3 WHERE name = 'books'`
 	inserts := `INSERT INTO links(number, key_id, hash, at, size) VALUES ($1, $2, $3, $4, $5)`
 	args := []any{l.Number, l.KeyID, l.Hash, micros(l.At), l.Size}
 	in := insertion{what: "seal entries", table: "seals", rows: len(l.Entries)}

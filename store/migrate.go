@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -18,7 +20,8 @@ var migrations embed.FS
 // ErrSchemaOld is returned by Open where the schema is older than the program, and is to stay as it is.
 var ErrSchemaOld = errors.New("the schema of the database is older than this program: run bursar migrate first")
 
-// prepare brings the schema up to date, or refuses one that is not.
+// prepare brings the schema up to date, or refuses one that is not: with ErrNewer one of a later version, in which this
+// one does not know what the rows mean.
 func (db *DB) prepare(ctx context.Context, cfg Config) error {
 	if !cfg.AsIs {
 		return db.migrate(ctx, cfg.URL)
@@ -30,6 +33,20 @@ func (db *DB) prepare(ctx context.Context, cfg Config) error {
 	old, err := provider.HasPending(ctx)
 	if err == nil && old {
 		err = ErrSchemaOld
+	}
+	return cmp.Or(err, notNewer(ctx, provider))
+}
+
+// notNewer returns ErrNewer for a database that a later version has migrated. It creates goose's own table where there
+// is none.
+func notNewer(ctx context.Context, provider *goose.Provider) error {
+	is, err := provider.GetDBVersion(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := newestMigration()
+	if err == nil && is > known {
+		err = fmt.Errorf("%w: its schema is %d, this version's %d", ErrNewer, is, known)
 	}
 	return err
 }
@@ -54,6 +71,9 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 	provider, err := db.migrator()
 	if err != nil {
 		return err
+	}
+	if err := notNewer(ctx, provider); err != nil {
+		return db.refusedSchema(ctx, err)
 	}
 	applied, err := provider.Up(ctx)
 	for _, m := range applied {

@@ -195,3 +195,22 @@ func moveAll(t *testing.T, from, to *sql.DB) map[string]int {
 	}
 	return counts
 }
+
+// A program does not start on a database that a later version has migrated, whether it would migrate it or not.
+func TestADatabaseOfALaterVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		url := storetest.AsOwner(storetest.URL(db))
+		storetest.Ask(t, url, `INSERT INTO goose_db_version(version_id, is_applied) VALUES (90000, TRUE) RETURNING id`)
+		t.Cleanup(func() { storetest.Ask(t, url, `DELETE FROM goose_db_version WHERE version_id = 90000 RETURNING id`) })
+		for name, asIs := range map[string]bool{"that migrates": false, "that leaves the schema alone": true} {
+			other, err := store.Open(t.Context(), store.Config{URL: url, AsIs: asIs})
+			if err == nil {
+				other.Close()
+			}
+			if !errors.Is(err, store.ErrNewer) {
+				t.Errorf("a program %s: %v, want %v", name, err, store.ErrNewer)
+			}
+		}
+	})
+}

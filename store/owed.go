@@ -35,7 +35,7 @@ func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited 
 		hold, is := holds[id]
 		switch {
 		case !is:
-			why[id] = "the books hold nothing for it"
+			why[id] = nothingHeld
 		case hold.archived:
 			why[id] = "its hold is in an archive of the books, so it had ended: cancel it, and have it requested again"
 		case !hold.link.Valid:
@@ -43,16 +43,47 @@ func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited 
 		case unverified(hold) != "":
 			why[id] = unverified(hold)
 		}
-		if kind := again[id]; ended[id] && kind != "" {
-			if ended[id], err = tx.endedAgain(ctx, id, kind); err != nil {
-				return nil, err
-			}
-		}
-		if ended[id] {
-			why[id] = "it was settled or refunded already"
+	}
+	return why, tx.addEnded(ctx, why, ids, ended, again)
+}
+
+// Why the books hold no money for an order.
+const (
+	nothingHeld = "the books hold nothing for it"
+	hasEnded    = "it was settled or refunded already"
+)
+
+// NotHeld says why the books hold no money for orders, by the names of their entries: nothing was held, or they have
+// ended. Those whose money is held are not in the map. ids are as in NotOwed.
+func (tx Withdrawals) NotHeld(ctx context.Context, ids ...bursar.ID) (map[bursar.ID]string, error) {
+	holds, ended, again, err := tx.holdsOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	why := map[bursar.ID]string{}
+	for _, id := range ids {
+		if _, is := holds[id]; !is {
+			why[id] = nothingHeld
 		}
 	}
-	return why, nil
+	return why, tx.addEnded(ctx, why, ids, ended, again)
+}
+
+// addEnded adds the orders that have ended, and not only before the newest reversal of that.
+func (tx *Tx) addEnded(ctx context.Context, why map[bursar.ID]string, ids []bursar.ID, ended map[bursar.ID]bool,
+	again map[bursar.ID]ledger.Kind) (err error) {
+	for _, id := range ids {
+		is := ended[id]
+		if kind := again[id]; is && kind != "" {
+			if is, err = tx.endedAgain(ctx, id, kind); err != nil {
+				return err
+			}
+		}
+		if is {
+			why[id] = hasEnded
+		}
+	}
+	return nil
 }
 
 // holdOf is where the money of an order comes from.

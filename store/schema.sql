@@ -662,7 +662,7 @@ CREATE TABLE link_head (
   name   TEXT PRIMARY KEY,
   number BIGINT NOT NULL,
   key_id TEXT NOT NULL,
-  hash   BYTEA NOT NULL
+  newest   BYTEA NOT NULL
 );
 
 CREATE TABLE link_visits (

@@ -42,6 +42,9 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID, done ...Done) (burs
 		if err := checkOrderExpiry(ctx, tx, w.ID); err != nil {
 			return w, err
 		}
+		if err := isHeld(ctx, tx, w); err != nil {
+			return w, err
+		}
 		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
 			return w, err
 		}
@@ -118,6 +121,9 @@ func (s *Service) giveBack(
 	if err := notPaidByJournal(ctx, tx, w); err != nil {
 		return w, err
 	}
+	if err := isHeld(ctx, tx, w); err != nil {
+		return w, err
+	}
 	if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 		return w, err
 	}
@@ -136,6 +142,16 @@ func (s *Service) giveBack(
 		return w, err
 	}
 	return w, s.announce(ctx, tx, w)
+}
+
+// isHeld refuses to pay or give back money that the books do not hold for the withdrawal, whatever its status says: the
+// account's other holds would pay for it. The withdrawal is locked.
+func isHeld(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	not, err := tx.Withdrawals().NotHeld(ctx, w.ID)
+	if why, is := not[w.ID]; err == nil && is {
+		err = fmt.Errorf("%w: of withdrawal %s, %s", ErrTooLate, w.ID, why)
+	}
+	return err
 }
 
 func (s *Service) decide(

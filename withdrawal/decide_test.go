@@ -3,6 +3,7 @@ package withdrawal_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/withdrawal"
 )
 
@@ -252,4 +254,40 @@ func TestDecisionsLockInTheCommonOrder(t *testing.T) {
 	if !slices.Equal(got[:min(len(got), 3)], want) {
 		t.Errorf("the tables are locked as %q, want %q first", got, want)
 	}
+}
+
+// A status says nothing about money that the books do not hold: of what was paid within the service at once, and of
+// what was given back, nothing is paid or given back once more, although the account has other money held.
+func TestAWithdrawalWhoseMoneyIsNotHeldIsNeitherPaidNorGivenBack(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newHarnessOver(t, db)
+		paid := d.accept(10_000_000, d.wallet(bob, "COIN", "bob's", 0).Address.Base)
+		ended := d.accept(60_000_000, d.node.Named("outside"))
+		_, err := d.orders.Reject(ctx, ended.ID, "no")
+		d.Must(err)
+		d.accept(90_000_000, d.node.Named("outside")) // it waits, and its money is held
+		available, held := d.available(ann), d.sum(ledger.Held(ann))
+		for name, w := range map[string]bursar.Withdrawal{"paid within the service": paid, "given back": ended} {
+			for _, status := range []bursar.WithdrawalStatus{bursar.WithdrawalPendingApproval, bursar.WithdrawalQueued} {
+				set := storetest.AsOwner(storetest.URL(db))
+				if got := storetest.Ask(t, set, `UPDATE withdrawals SET status = '`+string(status)+`', completed_at = 0
+					WHERE number = `+fmt.Sprint(d.current(w).Number)+` RETURNING status`); got != string(status) {
+					t.Fatalf("it was made %s", got)
+				}
+				for decision, decide := range map[string]func() error{
+					"approve": func() error { _, err := d.orders.Approve(ctx, w.ID); return err },
+					"reject":  func() error { _, err := d.orders.Reject(ctx, w.ID, "no"); return err },
+					"cancel":  func() error { _, err := d.orders.Cancel(ctx, w.ID); return err },
+				} {
+					if err := decide(); !errors.Is(err, withdrawal.ErrTooLate) {
+						t.Errorf("%s what was %s and is %s: %v, want %v", decision, name, status, err, withdrawal.ErrTooLate)
+					}
+				}
+			}
+		}
+		if d.available(ann) != available || d.sum(ledger.Held(ann)) != held {
+			t.Errorf("%s is available and %s held, want %s and %s", d.available(ann), d.sum(ledger.Held(ann)), available, held)
+		}
+	})
 }
