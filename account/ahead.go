@@ -38,9 +38,9 @@ type looked struct {
 }
 
 // find looks for a key and, where the account is likely known, for what the request will read. Keys alone have a Gather
-// of their own, and so have those with balances: neither a balance that takes long to add up nor one that cannot be read
-// holds up requests that need none. Where reading ahead fails, the key alone is looked for, and the request reads the
-// rest.
+// of their own, and so have those with balances: neither a balance that takes long to add up nor one that cannot be
+// read holds up requests that need none. Where reading ahead fails, the key alone is looked for, and the request reads
+// the rest.
 func (s *Service) find(ctx context.Context, hash [32]byte, ahead Ahead) (looked, error) {
 	account := bursar.ID{}
 	if ahead != (Ahead{}) {

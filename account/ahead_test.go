@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -168,14 +167,23 @@ func TestALongSumKeepsNobodyElseWaiting(t *testing.T) {
 		of := newShop(s)
 		s.reads(of, account.Ahead{Balances: true})
 		slow.Store(true)
-		var group sync.WaitGroup
-		group.Go(func() { s.reads(of, account.Ahead{Balances: true}) })
-		<-began
+		over := make(chan error)
+		go func() {
+			_, err := s.Authenticate(t.Context(), account.Credentials{Key: of.APIKey, Ahead: account.Ahead{Balances: true}})
+			over <- err
+		}()
+		select {
+		case <-began:
+		case err := <-over:
+			t.Fatalf("no balance was read: %v", err)
+		}
 		if got := s.reads(of, account.Ahead{Wallet: of.wallet.ID}); got.Wallet == nil {
 			t.Errorf("read is %+v, want the wallet", got)
 		}
 		s.reads(of, account.Ahead{})
 		close(release)
-		group.Wait()
+		if err := <-over; err != nil {
+			t.Errorf("the request that needs the sum gets %v", err)
+		}
 	})
 }

@@ -109,7 +109,8 @@ func (b *books) transfer(units uint64) bursar.Withdrawal {
 		CompletedAt: b.clock.Now()}
 	w.TxID = bursar.TransferHash(w.ID)
 	b.Do(func(tx *store.Tx) error {
-		if err := tx.Ledger().Post(b.t.Context(), ledger.DirectTransfer(w, other, bursar.Units(1), b.clock.Now())); err != nil {
+		e := ledger.DirectTransfer(w, other, bursar.Units(1), b.clock.Now())
+		if err := tx.Ledger().Post(b.t.Context(), e); err != nil {
 			return err
 		}
 		return tx.Withdrawals().Insert(b.t.Context(), bursar.Bitcoin, w)

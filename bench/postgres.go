@@ -30,8 +30,8 @@ func (c cluster) url(database string) string {
 // that ends. PostgreSQL refuses to run as root, so root runs it as another user.
 //
 // A checkpoint has every page written whole into the WAL once more, and takes minutes of its own: with one every five
-// minutes, as in a fresh installation, some measurements would fall into it and some would not. Here one comes every half
-// hour: PostgreSQL's documentation advises to keep them rare (15, 30.5 WAL Configuration).
+// minutes, as in a fresh installation, some measurements would fall into it and some would not. Here one comes every
+// half hour: PostgreSQL's documentation advises to keep them rare (15, 30.5 WAL Configuration).
 //
 // Further settings, such as shared_preload_libraries=pg_stat_statements, go to the server as they are.
 func startPostgres(ctx context.Context, dir string, settings ...string) (cluster, error) {
@@ -59,7 +59,8 @@ func startPostgres(ctx context.Context, dir string, settings ...string) (cluster
 	}
 	// The shell ends the server when its own input closes: a signal to this program must not kill it before.
 	script := `"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=on -c synchronous_commit=on \
-		-c max_connections=400 -c shared_buffers=512MB -c max_wal_size=16GB -c checkpoint_timeout=30min $3 >"$2/log" 2>&1 & pid=$!
+		-c max_connections=400 -c shared_buffers=512MB -c max_wal_size=16GB -c checkpoint_timeout=30min \
+		$3 >"$2/log" 2>&1 & pid=$!
 		cat >/dev/null; kill -INT $pid; wait $pid`
 	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", script, "sh",
 		filepath.Join(bin, "postgres"), dir, strings.Join(settings, " "))

@@ -26,8 +26,8 @@ var errMoved = errors.New("another copy of the database answers")
 // has not ended makes it.
 //
 // unsigned undoes it: the transaction was not signed after all, so that nobody has the bytes, and it may be given up
-// again. What its entry has replaced in the journal comes back. It undoes this signature alone: where the lease was lost
-// in between, another process may have counted another one of the same transaction.
+// again. What its entry has replaced in the journal comes back. It undoes this signature alone: where the lease was
+// lost in between, another process may have counted another one of the same transaction.
 func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) (unsigned func(), err error) {
 	if err := g.notOlder(); err != nil { // before it takes a number of the older database
 		return nil, err

@@ -76,8 +76,8 @@ func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
 	})
 }
 
-// KeepUnsigned makes durable what was undone of the signatures of a chain, before the database says that something was not signed:
-// that alone is not believed later.
+// KeepUnsigned makes durable what was undone of the signatures of a chain, before the database says that something was
+// not signed: that alone is not believed later.
 func (g *Guard) KeepUnsigned(ctx context.Context, chain bursar.ChainID) error {
 	release, err := g.DB.Take(ctx, &g.turn) // first: a raise that is under way has taken it, and may fail
 	if err != nil {

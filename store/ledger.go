@@ -232,7 +232,9 @@ func (tx Ledger) OfAccounts(ctx context.Context, accounts []bursar.ID) (map[burs
 }
 
 // OfAccountsDeferred is OfAccounts as a Deferred.
-func (tx Ledger) OfAccountsDeferred(ctx context.Context, accounts []bursar.ID) *Deferred[map[bursar.ID]AccountBalances] {
+func (tx Ledger) OfAccountsDeferred(
+	ctx context.Context, accounts []bursar.ID,
+) *Deferred[map[bursar.ID]AccountBalances] {
 	found := make(map[bursar.ID]AccountBalances, len(accounts))
 	of := make(map[ledger.Account]map[bursar.CurrencyCode]ledger.Balance, 2*len(accounts))
 	names := make([]string, 0, 2*len(accounts))
@@ -263,7 +265,9 @@ func (tx Ledger) OfAccountsDeferred(ctx context.Context, accounts []bursar.ID) *
 		var sumErr error
 		pending[code], sumErr = pending[code].Add(b.Credits)
 		return struct{}{}, errors.Join(err, sumErr)
-	}, func([]struct{}) (map[bursar.ID]AccountBalances, error) { return found, nil }, `SELECT account, NULL, asset, debits, credits FROM balances WHERE `+balances+`
+	}, func([]struct{}) (map[bursar.ID]AccountBalances, error) {
+		return found, nil
+	}, `SELECT account, NULL, asset, debits, credits FROM balances WHERE `+balances+`
 		UNION ALL SELECT '', account_id, currency, '0', `+tx.pendingSum(deposits), args...)
 }
 
