@@ -35,6 +35,7 @@ type harness struct {
 	bursartest.Database
 	recovery.Assessor
 	clock *clocktest.Clock
+	url   string // of the database
 	n     byte
 }
 
@@ -45,8 +46,8 @@ func newHarness(t *testing.T, capabilities chain.Capabilities) *harness {
 
 // newHarnessBeside creates a second harness.
 func newHarnessBeside(t *testing.T, capabilities chain.Capabilities) *harness {
-	r := &harness{T: t, clock: clocktest.New()}
-	r.Database = bursartest.Over(t, storetest.Open(t, storetest.Reused(t)).As(r.clock.Now, store.Hooks{}))
+	r := &harness{T: t, clock: clocktest.New(), url: storetest.Reused(t)}
+	r.Database = bursartest.Over(t, storetest.Open(t, r.url).As(r.clock.Now, store.Hooks{}))
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: capabilities.ID, Decimals: 8, Places: 8},
 		{Code: "TOKEN", Chain: capabilities.ID, Contract: "token", Decimals: 6, Places: 6}})
 	r.Must(err)

@@ -61,6 +61,11 @@ func (a Assessor) Resolve(ctx context.Context, tx *store.Tx, answer Answer) erro
 			ErrUnfit,
 			a.Describe(left[0]))
 	}
+	if len(left) > 0 { // it may be what a withdrawal asked for before somebody changed that in the database
+		if err := tx.Withdrawals().NoneAltered(ctx); err != nil {
+			return fmt.Errorf("%s may be what was ordered; repair that first: %w", a.Describe(left[0]), err)
+		}
+	}
 	if err := a.lowerAdopted(ctx, tx, x, p); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
 )
 
 // answer applies an operator's explanation of a transaction.
@@ -49,6 +50,35 @@ func TestAnExplanationCoversEveryPayment(t *testing.T) {
 	}
 	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) {
 		t.Errorf("a second explanation: %v, want %v", err, recovery.ErrUnfit)
+	}
+}
+
+// What a transaction paid may be what a withdrawal asked for before somebody changed its row. Nobody books it as
+// anything else before that is repaired: repaired later, the withdrawal would be paid again.
+func TestNothingIsBookedWhileAnOrderIsAltered(t *testing.T) {
+	for name, change := range map[string]string{
+		"its amount":  `UPDATE withdrawals SET amount = '501' WHERE completed_at = 0 RETURNING amount`,
+		"its address": `UPDATE withdrawals SET base = 'y' WHERE completed_at = 0 RETURNING base`,
+		"its chain":   `UPDATE withdrawals SET chain = 'other' WHERE completed_at = 0 RETURNING chain`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, numbered)
+			w := r.order(ann, "x", "COIN", 500)
+			url := storetest.AsOwner(r.url)
+			storetest.Ask(t, url, change)
+			x := r.mineExternal(pays("x", "", 500))
+			r.evaluate(x, true)
+			loss := recovery.Answer{Rest: store.UsedUpAsLoss, Note: "stolen"}
+			if err := r.answer(x, loss); !errors.Is(err, store.ErrAltered) || !strings.Contains(err.Error(), w.ID.String()) {
+				t.Errorf("as a loss: %v, want %v with the withdrawal", err, store.ErrAltered)
+			}
+			storetest.Ask(t, url, `UPDATE withdrawals SET amount = '500', base = 'x', chain = '`+string(numbered.ID)+`'
+				WHERE completed_at = 0 RETURNING amount`)
+			r.Must(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}}))
+			if got := r.now(w); got.TxID != x.TxID {
+				t.Errorf("once it is repaired it is %s by %s, want %s", got.Status, got.TxID, x.TxID)
+			}
+		})
 	}
 }
 

@@ -49,6 +49,18 @@ func (tx *Tx) refunded(s scanner) (sealedRefund, error) {
 // unaltered returns what was read, or ErrAltered.
 func (o sealed[T]) unaltered(err error) (T, error) { return o.it, cmp.Or(err, o.altered) }
 
+// NoneAltered returns ErrAltered for the first withdrawal, or refund to a sender, that has not ended and whose facts are
+// not those that were taken. It reads all that have not ended.
+func (tx Withdrawals) NoneAltered(ctx context.Context) error {
+	_, err := allUnaltered(rows(ctx, tx.Tx, "check the open withdrawals", tx.ordered,
+		orderColumns.query+`FROM withdrawals WHERE completed_at = 0`))
+	if err == nil {
+		_, err = allUnaltered(rows(ctx, tx.Tx, "check the open refunds", tx.refunded,
+			refundColumns.query+`FROM resolutions WHERE kind = 'return' AND (status = 'queued' OR status = 'signed')`))
+	}
+	return err
+}
+
 // allUnaltered returns all that was read, or ErrAltered for the first that was changed.
 func allUnaltered[T any](list []sealed[T], err error) ([]T, error) {
 	if err != nil {
