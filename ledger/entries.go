@@ -219,6 +219,15 @@ func Takes(e Entry) (order bursar.ID, takes bool) {
 	return order, err == nil
 }
 
+// Ends returns the order that an entry ends: it takes what was held for it, for good or back to whom it belongs.
+func Ends(e Entry) (order bursar.ID, ends bool) {
+	switch e.Kind {
+	case KindWithdrawalSettled, KindWithdrawalRefund, KindInternalTransfer, KindRefundSettled, KindRefundFailed:
+		order = idOf(e.Ref)
+	}
+	return order, !order.IsZero()
+}
+
 // NetworkFee books the fee of an outgoing transaction; asset is the native asset. ref is the transaction's ID on its
 // chain (FeeRef), so that each fee is booked once, and once more after each reversal.
 func NetworkFee(ref string, reversals int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {

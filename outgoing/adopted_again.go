@@ -111,14 +111,16 @@ func (s *Sender) makeAgain(
 		return err
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), proven)
+	discards := err != nil
 	if err == nil {
 		p, err = s.storeVersion(ctx, attempt{outgoingTx: p, request: request, step: stepBump, lease: lease},
 			signedVersion{unsigned: unsigned, signed: signed, at: state.Latest}, p.Status)
+		discards = isDiscarded(err)
+	}
+	if discards {
+		discarded()
 	}
 	if err != nil {
-		if !errors.Is(err, store.ErrLeaseLost) {
-			discarded()
-		}
 		return fmt.Errorf("build another version: %w", err)
 	}
 	if p.TxID != signed.TxID {

@@ -1,10 +1,12 @@
 package outgoing_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar/bursartest"
@@ -92,6 +94,38 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 		r.noted(lost, "")
 		if len(kept.dropped) != 3 {
 			t.Errorf("a sent transaction was discarded: %v, want 3 of them", kept.dropped)
+		}
+	})
+}
+
+// If the answer to the commit that stores a version is lost, its bytes may be stored, and are sent: the count of the
+// signature stays.
+func TestAnotherVersionWhoseCommitIsNotAnsweredIsCounted(t *testing.T) {
+	onLasting(t, func(t *testing.T, r *harness) {
+		w, first := r.lostAdopted()
+		lost := r.Now(w).OutgoingID
+		r.Trouble = true
+		r.Chain.SetRate(30)
+		kept, stores, breaks := &tally{}, false, true
+		r.Sender.Marks = kept
+		r.Sender.DB = r.DB.As(r.DB.Now, store.Hooks{Before: func(_ context.Context, at store.Point, what string) error {
+			stores = stores || at == store.Running && strings.HasPrefix(what, "INSERT INTO outgoing_versions")
+			if at != store.Committed || !stores || !breaks {
+				return nil
+			}
+			breaks = false
+			return errors.New("the connection broke")
+		}})
+		r.waitedFor(lost)
+		for range 3 {
+			r.Step()
+			r.Chain.Mine(1)
+		}
+		if breaks || r.Now(w).TxID == first || len(kept.signed) == 0 {
+			t.Fatalf("no commit was lost, or it is still paid by %s", first)
+		}
+		if len(kept.dropped) != 0 {
+			t.Errorf("counted are %v, and undone %v, want none", kept.signed, kept.dropped)
 		}
 	})
 }

@@ -56,12 +56,18 @@ func (s *Sender) sign(
 	}
 	delete(s.memory.pauses, p.ID)
 	after, err := s.storeVersion(ctx, at, signedVersion{unsigned: unsigned, signed: signed}, bursar.OutgoingSigned)
-	var waiting *WaitError
-	if !out && (errors.As(err, &waiting) || errors.Is(err, unattributed.ErrRecalled) ||
-		errors.Is(err, unattributed.ErrEarlierRefund)) {
+	if !out && isDiscarded(err) {
 		discarded()
 	}
 	return after, err
+}
+
+// isDiscarded reports whether an error of storeVersion says that it stored nothing. After any other one, as that of a
+// commit whose answer was lost, the bytes may be stored, and sent.
+func isDiscarded(err error) bool {
+	var waiting *WaitError
+	return errors.As(err, &waiting) || errors.Is(err, unattributed.ErrRecalled) ||
+		errors.Is(err, unattributed.ErrEarlierRefund)
 }
 
 // countSignature counts a signature that is about to be made. discarded undoes that, where it was not made or nobody

@@ -13,7 +13,8 @@ import (
 // ErrPosted is returned for an entry whose kind and reference are in the books already.
 var ErrPosted = errors.New("this business event is posted already")
 
-// Post writes the entries into the books, all or none. Errors: ErrPosted, ledger.ErrInsufficient, ledger.ErrMalformed.
+// Post writes the entries into the books, all or none. Errors: ErrPosted, ErrNotHeld, ledger.ErrInsufficient,
+// ledger.ErrMalformed.
 func (tx Ledger) Post(ctx context.Context, entries ...ledger.Entry) error {
 	errs, err := tx.PostEach(ctx, entries)
 	return cmp.Or(err, errors.Join(errs...))
@@ -41,6 +42,9 @@ func (tx Ledger) PostGroups(ctx context.Context, groups [][]ledger.Entry) ([]err
 		return errs, nil
 	}
 	failed := make([]error, len(entries))
+	if err := tx.refuseNotHeld(ctx, entries, failed); err != nil { // first: afterwards the books have these entries too
+		return nil, err
+	}
 	names, err := tx.insertEntries(ctx, entries, failed)
 	if err != nil {
 		return nil, err

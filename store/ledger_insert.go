@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,13 +30,14 @@ type numberedName struct {
 	number int64
 }
 
-// insertEntries takes each entry's (kind, ref); errs gets the error of an entry that cannot be taken.
+// insertEntries takes each entry's (kind, ref); errs gets the error of an entry that cannot be taken, and has that of
+// one that must not.
 func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []error) (takenNames, error) {
 	names := takenNames{len(entries), map[entryName]int{}, nil}
 	in := insertion{what: "insert entries", table: "entries", rows: len(entries),
 		after: tx.unlessPosted() + ` RETURNING number, kind, ref`}
 	for i, e := range entries {
-		if errs[i] = e.Check(); errs[i] != nil {
+		if errs[i] = cmp.Or(errs[i], e.Check()); errs[i] != nil {
 			continue
 		}
 		name := entryName{e.Kind, e.Ref}

@@ -49,8 +49,8 @@ func (tx *Tx) refunded(s scanner) (sealedRefund, error) {
 // unaltered returns what was read, or ErrAltered.
 func (o sealed[T]) unaltered(err error) (T, error) { return o.it, cmp.Or(err, o.altered) }
 
-// NoneAltered returns ErrAltered for the first withdrawal, or refund to a sender, that has not ended and whose facts are
-// not those that were taken. It reads all that have not ended.
+// NoneAltered returns ErrAltered for the first withdrawal, or refund to a sender, that has not ended and whose facts
+// are not those that were taken. It reads all that have not ended.
 func (tx Withdrawals) NoneAltered(ctx context.Context) error {
 	_, err := allUnaltered(rows(ctx, tx.Tx, "check the open withdrawals", tx.ordered,
 		orderColumns.query+`FROM withdrawals WHERE completed_at = 0`))
