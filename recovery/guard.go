@@ -241,12 +241,6 @@ func (g *Guard) Kept() marks.State {
 	return g.kept
 }
 
-func (g *Guard) set(s marks.State) {
-	g.state.Lock()
-	defer g.state.Unlock()
-	g.kept = s
-}
-
 func (g *Guard) read(ctx context.Context) (m store.Marks, err error) {
 	err = g.DB.View(ctx, func(tx *store.Tx) error {
 		m, err = tx.Counters().Read(ctx)

@@ -111,3 +111,19 @@ func (g *Guard) addEnded(ended []marks.Ended, again ...marks.Entry) {
 		}
 	}
 }
+
+// set takes marks that were just read or raised, with what the next raise changes in their journal: signatures of other
+// chains are undone while one is raised.
+func (g *Guard) set(s marks.State) {
+	g.state.Lock()
+	defer g.state.Unlock()
+	s.Journal = slices.DeleteFunc(slices.Clone(s.Journal), func(e marks.Entry) bool {
+		return slices.Contains(g.ended, e.Name())
+	})
+	for _, old := range g.again {
+		if !slices.ContainsFunc(s.Journal, func(e marks.Entry) bool { return e.Name() == old.Name() }) {
+			s.Journal = append(s.Journal, old)
+		}
+	}
+	g.kept = s
+}

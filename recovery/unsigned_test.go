@@ -1,6 +1,7 @@
 package recovery_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -67,5 +68,57 @@ func TestADiscardedSignatureIsGone(t *testing.T) {
 	p.need(p.KeepUnsigned(ctx, simbtc))
 	if now := p.numbers(id); len(now) != 0 || p.Signed(simbtc, id) {
 		t.Errorf("the journal has %v, want nothing", now)
+	}
+}
+
+// slowKeeper is a Keeper during whose raises something else happens, once.
+type slowKeeper struct {
+	marks.Keeper
+	then func()
+}
+
+func (k *slowKeeper) Raise(ctx context.Context, by marks.State) (marks.State, error) {
+	kept, err := k.Keeper.Raise(ctx, by)
+	if then := k.then; then != nil {
+		k.then = nil
+		then()
+	}
+	return kept, err
+}
+
+// A signature may be undone while the marks are raised for something else. What that has read of the file does not
+// bring the entry back, and does not lose the one that the entry had replaced.
+func TestASignatureThatIsUndoneDuringARaiseStaysSo(t *testing.T) {
+	p := newPost(t)
+	slow := &slowKeeper{Keeper: p.Keeper}
+	p.Keeper = slow
+	start(t, p.Guard)
+	id, lease := p.reserved(), p.lease()
+	discarded, err := p.Sign(ctx, lease, id)
+	p.need(err)
+	slow.then = discarded
+	p.need(p.sign(lease)) // another one
+	if p.Signed(simbtc, id) {
+		t.Error("what was undone counts as signed")
+	}
+	p.need(p.KeepUnsigned(ctx, simbtc))
+	if now := p.numbers(id); len(now) != 0 {
+		t.Errorf("the journal has %v, want nothing", now)
+	}
+
+	_, err = p.Sign(ctx, lease, id) // it is signed, and its bytes are out
+	p.need(err)
+	before := p.numbers(id)
+	if discarded, err = p.Sign(ctx, lease, id); err != nil {
+		t.Fatal(err)
+	}
+	slow.then = discarded
+	p.need(p.sign(lease))
+	if !p.Signed(simbtc, id) {
+		t.Error("what was signed before counts as unsigned")
+	}
+	p.need(p.KeepUnsigned(ctx, simbtc))
+	if now := p.numbers(id); !slices.Equal(now, before) {
+		t.Errorf("the journal has %v, want %v again", now, before)
 	}
 }
