@@ -51,6 +51,9 @@ func unexplained(
 		return "", nil, store.IgnoreNotFound(err)
 	}
 	left, err := Unexplained(ctx, tx, registry, p)
+	if err == nil {
+		left, err = delivered(x, left)
+	}
 	if err != nil {
 		return "", nil, err
 	}
@@ -77,6 +80,31 @@ func unexplained(
 		lots = append(lots, ledger.Lot{Asset: code, Amount: sums[code]})
 	}
 	return account, lots, nil
+}
+
+// delivered returns no more of some payments of tokens than an external spend has paid, as its block shows: a token may
+// deliver less than it was asked for, or nothing. Where nobody knows what it paid, these are all.
+func delivered(x store.ExternalSpend, payments []chain.Payment) ([]chain.Payment, error) {
+	made, err := paymentsIn(x)
+	if err != nil || made == nil {
+		return payments, err
+	}
+	paid, ok := sums(made)
+	if !ok {
+		return payments, nil
+	}
+	var left []chain.Payment
+	for _, p := range payments {
+		if p.Contract != "" {
+			to := receiver{p.Address, p.Contract}
+			p.Amount = p.Amount.Min(paid[to])
+			paid[to] = paid[to].SubOrZero(p.Amount)
+		}
+		if !p.Amount.IsZero() {
+			left = append(left, p)
+		}
+	}
+	return left, nil
 }
 
 // Unexplained returns the payments of an adopted transaction that match neither a withdrawal nor a refund.

@@ -73,7 +73,7 @@ func paidIn(in chain.Inclusion, was, asked []chain.Payment) (paid []chain.Paymen
 			return payments, true
 		}
 	}
-	return slices.Concat([]chain.Payment{}, in.Delivered), in.Delivered != nil
+	return append([]chain.Payment{}, in.Delivered...), in.Delivered != nil
 }
 
 // receiver is an address that is paid an asset.
