@@ -27,8 +27,9 @@ type Service struct {
 	ids    *bursar.IDs
 	random io.Reader
 	keys   *store.Gather[[32]byte, bursar.APIKey]
-	ahead  map[bool]*store.Gather[lookUp, looked] // by whether balances are added up
 	owners owners
+
+	withBalances, withWallets *store.Gather[lookUp, looked] // keys, with what is read ahead
 }
 
 // NewService returns a service that makes keys from the system's randomness.
@@ -37,9 +38,8 @@ func NewService(db *store.DB, ids *bursar.IDs) *Service {
 		map[[32]byte]bursar.APIKey, error) {
 		return tx.APIKeys().ByHashes(ctx, hashes)
 	})
-	ahead := map[bool]*store.Gather[lookUp, looked]{true: store.NewGather(db, lookUpAll),
-		false: store.NewGather(db, lookUpAll)}
-	return &Service{db: db, ids: ids, random: rand.Reader, keys: keys, ahead: ahead}
+	return &Service{db: db, ids: ids, random: rand.Reader, keys: keys, withBalances: store.NewGather(db, lookUpAll),
+		withWallets: store.NewGather(db, lookUpAll)}
 }
 
 // DrawFrom makes the service read another source of randomness than the system's. Only a simulation may do so: anyone

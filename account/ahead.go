@@ -42,12 +42,16 @@ type looked struct {
 // read holds up requests that need none. Where reading ahead fails, the key alone is looked for, and the request reads
 // the rest.
 func (s *Service) find(ctx context.Context, hash [32]byte, ahead Ahead) (looked, error) {
-	account := bursar.ID{}
+	var account bursar.ID
 	if ahead != (Ahead{}) {
 		account = s.owners.get(hash)
 	}
 	if !account.IsZero() {
-		found, err := s.ahead[ahead.Balances].Find(ctx, lookUp{hash, account, ahead})
+		gather := s.withWallets
+		if ahead.Balances {
+			gather = s.withBalances
+		}
+		found, err := gather.Find(ctx, lookUp{hash, account, ahead})
 		if err == nil || errors.Is(err, store.ErrNotFound) || ctx.Err() != nil {
 			return found, err
 		}

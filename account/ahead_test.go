@@ -108,21 +108,21 @@ func hooked(t *testing.T, url string, before func(at store.Point, what string) e
 // ReadTogether would refuse, and one look-up is made.
 func TestAKeyAndWhatIsReadWithItTakeOneLookUp(t *testing.T) {
 	bursartest.EachURL(t, func(t *testing.T, url string) {
-		var begun atomic.Int64
+		var lookUps atomic.Int64
 		s := hooked(t, url, func(at store.Point, _ string) error {
 			if at == store.Beginning {
-				begun.Add(1)
+				lookUps.Add(1)
 			}
 			return nil
 		})
 		of := newShop(s)
 		all := account.Ahead{Balances: true, Wallet: of.wallet.ID}
 		s.reads(of, all)
-		before := begun.Load()
+		before := lookUps.Load()
 		if got := s.reads(of, all); got.Balances == nil || got.Wallet == nil {
 			t.Fatalf("read is %+v, want both", got)
 		}
-		if n := begun.Load() - before; n != 1 {
+		if n := lookUps.Load() - before; n != 1 {
 			t.Errorf("%d look-ups were made, want 1", n)
 		}
 	})

@@ -52,6 +52,9 @@ func TestAnOrderEndsOnlyWhileItsMoneyIsHeld(t *testing.T) {
 			refused(name+" is settled, as if it had been unsettled", ledger.WithdrawalSettled(w, 1, now))
 		}
 		refused("twice at once", ledger.WithdrawalSettled(held, 0, now), ledger.WithdrawalRefunded(held, 0, now))
+		own := order(8)
+		refused("held, paid and given back at once", ledger.WithdrawalHeld(own, now),
+			ledger.InternalTransfer(own, other, none, now), ledger.WithdrawalRefunded(own, 0, now))
 		must(ledger.WithdrawalSettled(held, 0, now))
 		refused("settled, and given back", ledger.WithdrawalRefunded(held, 0, now))
 		must(ledger.WithdrawalUnsettled(held, 1, now))
@@ -62,5 +65,25 @@ func TestAnOrderEndsOnlyWhileItsMoneyIsHeld(t *testing.T) {
 		refused("a refund that was never held fails", ledger.RefundFailed(refund, bursar.Deposit{Currency: "BTC"}, 0, now))
 		must(ledger.RefundHeld(refund, now), ledger.RefundSettled(refund, 0, now))
 		refused("a refund that was paid fails", ledger.RefundFailed(refund, bursar.Deposit{Currency: "BTC"}, 0, now))
+	})
+}
+
+// As many orders as one transaction may pay are asked about together.
+func TestManyOrdersAreAskedAboutTogether(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ids := make([]bursar.ID, 5000)
+		for i := range ids {
+			ids[i] = bursar.ID{1, byte(i >> 8), byte(i)}
+		}
+		err := db.View(t.Context(), func(tx *store.Tx) error {
+			why, err := tx.Withdrawals().NotHeld(t.Context(), ids...)
+			if err == nil && len(why) != len(ids) {
+				t.Errorf("%d of %d are not held, want all", len(why), len(ids))
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	})
 }

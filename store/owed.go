@@ -53,22 +53,6 @@ const (
 	hasEnded    = "it was settled or refunded already"
 )
 
-// NotHeld says why the books hold no money for orders, by the names of their entries: nothing was held, or they have
-// ended. Those whose money is held are not in the map. ids are as in NotOwed.
-func (tx Withdrawals) NotHeld(ctx context.Context, ids ...bursar.ID) (map[bursar.ID]string, error) {
-	holds, ended, again, err := tx.holdsOf(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	why := map[bursar.ID]string{}
-	for _, id := range ids {
-		if _, is := holds[id]; !is {
-			why[id] = nothingHeld
-		}
-	}
-	return why, tx.addEnded(ctx, why, ids, ended, again)
-}
-
 // addEnded adds the orders that have ended, and not only before the newest reversal of that.
 func (tx *Tx) addEnded(ctx context.Context, why map[bursar.ID]string, ids []bursar.ID, ended map[bursar.ID]bool,
 	again map[bursar.ID]ledger.Kind) (err error) {
@@ -110,20 +94,16 @@ var endsOrHolds = []ledger.Kind{
 func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID]holdOf, ended map[bursar.ID]bool,
 	again map[bursar.ID]ledger.Kind, err error) {
 	holds, ended, again = map[bursar.ID]holdOf{}, map[bursar.ID]bool{}, map[bursar.ID]ledger.Kind{}
-	var args []any
+	var names []any // kinds and references
 	for _, id := range ids {
 		for _, kind := range endsOrHolds {
-			args = append(args, string(kind), id.String())
+			names = append(names, string(kind), id.String())
 		}
 		for _, kind := range []ledger.Kind{ledger.KindUnsettled, ledger.KindRefundUnsettled} {
-			args = append(args, string(kind), id.String()+"/1")
+			names = append(names, string(kind), id.String()+"/1")
 		}
 	}
-	source, those, args, err := sought(tx, "entries", "e", []string{"kind", "ref"}, args)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	_, err = rows(ctx, tx, "look up what is owed", func(s scanner) (none struct{}, err error) {
+	note := func(s scanner) (none struct{}, err error) {
 		var kind ledger.Kind
 		var ref string
 		var link sql.NullInt64
@@ -141,10 +121,21 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 			ended[id] = true
 		}
 		return none, err
-	}, `SELECT e.kind, e.ref, s.link, COALESCE(p.debit, ''), COALESCE(p.asset, '') FROM `+source+
-		tx.joined("seals", "s", "entry", "e.number", " LIMIT 1")+
-		tx.joined("postings", "p", "entry", "e.number", " ORDER BY place")+` WHERE `+those, args...)
-	return holds, ended, again, err
+	}
+	for part := range parts(tx, names) {
+		source, those, args, err := sought(tx, "entries", "e", []string{"kind", "ref"}, part)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		_, err = rows(ctx, tx, "look up what is owed", note,
+			`SELECT e.kind, e.ref, s.link, COALESCE(p.debit, ''), COALESCE(p.asset, '') FROM `+source+
+				tx.joined("seals", "s", "entry", "e.number", " LIMIT 1")+
+				tx.joined("postings", "p", "entry", "e.number", " ORDER BY place")+` WHERE `+those, args...)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return holds, ended, again, nil
 }
 
 // doubts returns what says why a hold pays nothing yet: it, or a balance that it was taken from, is not audited, or

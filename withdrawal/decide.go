@@ -121,9 +121,6 @@ func (s *Service) giveBack(
 	if err := notPaidByJournal(ctx, tx, w); err != nil {
 		return w, err
 	}
-	if err := isHeld(ctx, tx, w); err != nil {
-		return w, err
-	}
 	if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 		return w, err
 	}
@@ -135,7 +132,11 @@ func (s *Service) giveBack(
 	if err := endFreeze(ctx, tx, w, reversals); err != nil { // accounts are locked before balances
 		return w, err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, reversals, tx.Now())); err != nil {
+	err = tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, reversals, tx.Now()))
+	if errors.Is(err, store.ErrNotHeld) {
+		err = fmt.Errorf("%w: %w", ErrTooLate, err)
+	}
+	if err != nil {
 		return w, err
 	}
 	if err := s.credits.RefundEnded(ctx, tx, w.ID); err != nil {
@@ -144,8 +145,8 @@ func (s *Service) giveBack(
 	return w, s.announce(ctx, tx, w)
 }
 
-// isHeld refuses to pay or give back money that the books do not hold for the withdrawal, whatever its status says: the
-// account's other holds would pay for it. The withdrawal is locked.
+// isHeld refuses to have paid what the books do not hold for the withdrawal, whatever its status says. The withdrawal
+// is locked.
 func isHeld(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	not, err := tx.Withdrawals().NotHeld(ctx, w.ID)
 	if why, is := not[w.ID]; err == nil && is {

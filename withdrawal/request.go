@@ -43,7 +43,7 @@ type prepared struct {
 	networkFee bursar.Amount  // as the chain's node estimates it
 	unpriced   bool           // that is not known
 	request    string         // the ID of the client's request, for the log
-	tried      *bool          // a transaction that records it was begun before, and may have been committed
+	tried      *bool          // a transaction that records it has run before, and may have been committed
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
