@@ -20,19 +20,23 @@ var referees = map[string][]string{
 	formatLedger:    {"ledger", "--strict", "--pedantic", "balance", "-f"},
 }
 
-// months books a history in two months with every sign, a code with a hyphen and eighteen decimals.
+// months books a history in two months with every sign, a code with a hyphen, eighteen decimals and a transfer.
 func (d *harness) months() {
 	a := parse[createdAccount](d, "account", "create", "--name", "A", "--json").AccountID
+	b := parse[createdAccount](d, "account", "create", "--name", "B", "--json").AccountID
 	dep := bursar.Deposit{ID: bursar.ID{1}, AccountID: a, Currency: "BTC", Amount: bursar.Units(1e8),
 		Fee: bursar.Units(1e6)}
 	wei := bursar.Deposit{ID: bursar.ID{4}, AccountID: a, Currency: "ETH", Amount: bursar.Units(1_000_000_000_000_000_001)}
 	token := bursar.Deposit{ID: bursar.ID{5}, AccountID: a, Currency: "USDT-MATIC", Amount: bursar.Units(7)}
 	out := bursar.Withdrawal{ID: bursar.ID{2}, AccountID: a, Currency: "BTC", Amount: bursar.Units(5e7),
 		Fee: bursar.Units(20_000)}
+	in := bursar.Withdrawal{ID: bursar.ID{3}, AccountID: a, Currency: "BTC", Amount: bursar.Units(3e7),
+		Fee: bursar.Units(10_000)}
 	day := func(n int) time.Time { return firstDay.Add(time.Duration(n)*24*time.Hour + time.Hour) }
 	d.post(ledger.DepositCredited(dep, day(1)), ledger.DepositCredited(wei, day(1)), ledger.DepositCredited(token, day(2)),
 		ledger.WithdrawalHeld(out, day(35)), ledger.WithdrawalSettled(out, 0, day(36)),
-		ledger.NetworkFee("bitcoin:x", 0, "BTC", bursar.Units(15_000), day(36)))
+		ledger.NetworkFee("bitcoin:x", 0, "BTC", bursar.Units(15_000), day(36)),
+		ledger.DirectTransfer(in, b, bursar.Units(300_000), day(37)))
 }
 
 // TestTheJournalIsReadByProgramsOfAccounting has beancount, hledger and ledger read a whole history, and one month of
