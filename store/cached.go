@@ -18,6 +18,7 @@ type cachedConnector struct {
 	driver.Connector
 	image []byte // a database to begin with, in memory; none: what the connector names
 	quiet bool   // statements are not interrupted when their context ends, which costs a goroutine for each
+	file  string // that it writes to, for yield; empty: it only reads, or nobody else could write
 }
 
 // imaged is what the driver's connections can do besides.
@@ -42,6 +43,7 @@ type sqliteConn interface {
 type cachedConn struct {
 	sqliteConn
 	quiet bool
+	yield *yield // nil: nothing is left to others
 	kept  map[string]*cachedStatement
 	uses  uint64 // of kept statements, so far
 }
@@ -67,7 +69,23 @@ func (c cachedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
-	return &cachedConn{sqliteConn: conn, quiet: c.quiet, kept: map[string]*cachedStatement{}}, nil
+	kept := &cachedConn{sqliteConn: conn, quiet: c.quiet, kept: map[string]*cachedStatement{}}
+	if c.file != "" {
+		kept.yield = writesTo(c.file)
+	}
+	return kept, nil
+}
+
+func (c *cachedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if c.yield == nil {
+		return c.sqliteConn.BeginTx(ctx, opts)
+	}
+	c.yield.before(ctx, c)
+	tx, err := c.sqliteConn.BeginTx(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return yieldingTx{tx, c.yield}, nil
 }
 
 func (c *cachedConn) Close() error {

@@ -95,12 +95,12 @@ func openSQLite(file string, spare *Spare) (*DB, error) {
 		"cache_size(-65536)",
 	}}
 	source := "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + pragmas.Encode()
-	write, err := openCached(source+"&_txlock=immediate", spare)
+	write, err := openCached(source+"&_txlock=immediate", file, spare)
 	if err != nil {
 		return nil, err
 	}
 	write.SetMaxOpenConns(1)
-	read, err := openCached(source, spare)
+	read, err := openCached(source, "", spare)
 	if err != nil {
 		write.Close()
 		return nil, err
@@ -110,12 +110,13 @@ func openSQLite(file string, spare *Spare) (*DB, error) {
 	return &DB{write: write, read: read}, nil
 }
 
-func openCached(source string, spare *Spare) (*sql.DB, error) {
+// openCached opens a pool, writes being the file if its connections write.
+func openCached(source, writes string, spare *Spare) (*sql.DB, error) {
 	connector, err := sqlite.NewConnector(source)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	return sql.OpenDB(spare.connector(source, cachedConnector{Connector: connector})), nil
+	return sql.OpenDB(spare.connector(source, cachedConnector{Connector: connector, file: writes})), nil
 }
 
 // openPostgres opens a pool of connections to a server that takes writes. Unhurried ones may wait for ever.
