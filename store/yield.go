@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/binary"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -77,8 +78,8 @@ func replicated(ctx context.Context, conn driver.QueryerContext) bool {
 	if err != nil {
 		return false // whatever comes next in the transaction meets the same
 	}
-	defer rows.Close()
-	return rows.Next(make([]driver.Value, 1)) == nil
+	err = rows.Next(make([]driver.Value, 1))
+	return errors.Join(err, rows.Close()) == nil
 }
 
 // yieldingTx is a transaction whose end is noted.

@@ -2,6 +2,7 @@ package withdrawal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -10,8 +11,8 @@ import (
 )
 
 // endSecond cancels refunds of a charge's payment that were requested because another refund of it had failed, once
-// that one may be paid after all: together they would pay the payment back twice. One that is being built or was sent
-// cannot be cancelled here; an alarm names it.
+// that one may be paid after all: together they would pay the payment back twice. One that is being built, or that may
+// have been sent, cannot be cancelled here; an alarm says so.
 func (p Payouts) endSecond(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	others, excess, err := tx.Invoices().SecondRefunds(ctx, w.ID)
 	if err != nil {
@@ -32,8 +33,9 @@ func (p Payouts) endSecond(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 		if err != nil {
 			return err
 		}
-		waits := second.Status == bursar.WithdrawalQueued || second.Status == bursar.WithdrawalPendingApproval
-		if !waits || !second.OutgoingID.IsZero() {
+		if may, err := mayCancel(ctx, tx, second); err != nil {
+			return err
+		} else if !may {
 			continue
 		}
 		if err := p.cancelSecond(ctx, tx, second, w); err != nil {
@@ -48,6 +50,23 @@ func (p Payouts) endSecond(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 		Message: fmt.Sprintf("withdrawal %s failed, its payment of a charge was refunded again, and a reorg has it paid "+
 			"after all; %s more than was paid may leave: cancel the other refund while it is not signed, or ask for it back",
 			w.ID, p.Registry.Text(w.Currency, excess))})
+}
+
+// mayCancel reports whether a refund that is locked is not built, and neither the books nor the journal say otherwise,
+// whatever its row says.
+func mayCancel(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) (bool, error) {
+	waits := w.Status == bursar.WithdrawalQueued || w.Status == bursar.WithdrawalPendingApproval
+	if !waits || !w.OutgoingID.IsZero() {
+		return false, nil
+	}
+	err := isHeld(ctx, tx, w)
+	if err == nil {
+		err = notPaidByJournal(ctx, tx, w)
+	}
+	if errors.Is(err, ErrTooLate) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // cancelSecond cancels a refund that was not built, and gives its money back.
