@@ -54,7 +54,11 @@ func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) (unsi
 	}
 	g.noteReplaced(e)
 	err = g.raise(ctx, marks.State{Signed: map[string]int64{e.Chain: e.Number}, Journal: []marks.Entry{e}})
-	return func() { g.unsigned(e.Name()) }, err
+	if err != nil {
+		g.uncounted(e.Name())
+		return nil, err
+	}
+	return func() { g.unsigned(e.Name()) }, nil
 }
 
 // count takes the number of a signature, and describes the transaction for the journal.

@@ -36,6 +36,15 @@ func (g *Guard) unsigned(name marks.Ended) {
 	g.drop(func(e marks.Entry) bool { return e.Name() == name }, func(marks.Entry) bool { return true })
 }
 
+// uncounted undoes a Sign that has failed: its entry is unknown here, and may be in the marks all the same.
+func (g *Guard) uncounted(name marks.Ended) {
+	g.state.Lock()
+	replaced := g.replaced[name]
+	delete(g.replaced, name)
+	g.state.Unlock()
+	g.addEnded([]marks.Ended{name}, replaced...)
+}
+
 // NeverSigned undoes Sign as often as it counted an outgoing transaction: of what its entries have replaced, only those
 // of others come back.
 func (g *Guard) NeverSigned(chain bursar.ChainID, id bursar.ID) {

@@ -2,6 +2,7 @@ package recovery_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -71,19 +72,53 @@ func TestADiscardedSignatureIsGone(t *testing.T) {
 	}
 }
 
-// slowKeeper is a Keeper during whose raises something else happens, once.
+// slowKeeper is a Keeper during whose raises something else happens, once, or whose answers are lost.
 type slowKeeper struct {
 	marks.Keeper
 	then func()
+	lost error
 }
 
 func (k *slowKeeper) Raise(ctx context.Context, by marks.State) (marks.State, error) {
 	kept, err := k.Keeper.Raise(ctx, by)
+	if k.lost != nil {
+		return marks.State{}, k.lost
+	}
 	if then := k.then; then != nil {
 		k.then = nil
 		then()
 	}
 	return kept, err
+}
+
+// A signature that could not be counted is not made, although the marks have its entry: the answer was lost. The next
+// raise takes it out, and puts back what it has replaced.
+func TestASignatureThatCouldNotBeCountedIsGone(t *testing.T) {
+	p := newPost(t)
+	slow := &slowKeeper{Keeper: p.Keeper}
+	p.Keeper = slow
+	start(t, p.Guard)
+	id, lease := p.reserved(), p.lease()
+	fails := func() {
+		t.Helper()
+		before := p.numbers(id)
+		slow.lost = errors.New("the connection was closed")
+		if _, err := p.Sign(ctx, lease, id); !errors.Is(err, slow.lost) {
+			t.Fatalf("counting gives %v, want %v", err, slow.lost)
+		}
+		slow.lost = nil
+		if now := p.numbers(id); slices.Equal(now, before) {
+			t.Fatalf("the journal has %v, want an entry whose answer was lost", now)
+		}
+		p.need(p.KeepUnsigned(ctx, simbtc))
+		if now := p.numbers(id); !slices.Equal(now, before) || p.Signed(simbtc, id) != (len(before) > 0) {
+			t.Errorf("the journal has %v, want %v again", now, before)
+		}
+	}
+	fails()
+	_, err := p.Sign(ctx, lease, id) // it is signed, and its bytes are out
+	p.need(err)
+	fails()
 }
 
 // A signature may be undone while the marks are raised for something else. What that has read of the file does not
