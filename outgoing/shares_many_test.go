@@ -47,7 +47,7 @@ func TestManySweepsWaitForTheJournalAlone(t *testing.T) {
 		recorded, ended := make(chan struct{}, 1000), make(chan error, 1)
 		r.Sender.EventsRecorded, r.Sender.Pace = func() { recorded <- struct{}{} }, time.Hour
 		go func() { ended <- r.Sender.Run(running, r.Lease) }()
-		late := time.After(30 * time.Second)
+		late := time.After(2 * time.Minute)
 		for r.sweepsAt(bursar.OutgoingSent) < many {
 			select {
 			case <-recorded:

@@ -239,7 +239,7 @@ func (s *environment) run(ctx context.Context, announce func() error) error {
 }
 
 // readyTimeout is how long the service may take from listening to being ready.
-const readyTimeout = 30 * time.Second
+const readyTimeout = 2 * time.Minute
 
 // answers waits until the service reports that it is ready.
 func (s *environment) answers(ctx context.Context) error {

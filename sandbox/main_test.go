@@ -48,7 +48,7 @@ func begin(t *testing.T, args ...string) (line []byte, end func() error) {
 		select {
 		case err := <-ended:
 			return err
-		case <-time.After(30 * time.Second):
+		case <-time.After(2 * time.Minute):
 			return errors.New("the sandbox does not end")
 		}
 	}

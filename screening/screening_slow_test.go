@@ -46,7 +46,7 @@ func TestASlowAnswerDelaysNoOther(t *testing.T) {
 		}
 		var once sync.Once
 		r.screener.Decided = func() { once.Do(func() { close(on) }) }
-		patient, cancel := context.WithTimeout(ctx, 20*time.Second)
+		patient, cancel := context.WithTimeout(ctx, 2*time.Minute)
 		defer cancel()
 		if _, err := r.screener.Step(patient, r.Lease); err != nil {
 			t.Fatalf("one was waited for before the other was taken: %v", err)

@@ -111,7 +111,7 @@ func TestNobodyWaitsForALockedAccountToAddToIt(t *testing.T) {
 		if _, err := tx.Accounts().Lock(t.Context(), id); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // less than a statement may take
 		defer cancel()
 		return db.Do(ctx, func(other *store.Tx) error {
 			return other.APIKeys().Insert(ctx, bursar.APIKey{ID: bursar.ID{2}, AccountID: id, CreatedAt: db.Now()})

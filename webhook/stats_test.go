@@ -17,17 +17,21 @@ func TestStatsCountTheOutcomesOfAttempts(t *testing.T) {
 		gone := newReceiver(t, nil)
 		gone.Close()
 		d := s.deliverer(s.db)
-		d.times.attempt = 200 * time.Millisecond
+		d.times.attempt = 2 * time.Second // of the one that hangs; the others must not meet it on a busy machine
 		shut := d.queues.queue(queueKey{customer, hostOf("http://127.0.0.9:9999/")}, time.Now())
 		shut.shutUntil = time.Now().Add(time.Hour)
 		s.run(d)
-		for url, want := range map[string]Outcome{
-			r.URL: Outcome2xx, r.URL + "/3": Outcome3xx, r.URL + "/4": Outcome4xx, r.URL + "/5": Outcome5xx,
-			r.URL + "/9":   OutcomeInvalid,
-			hanging(t).URL: OutcomeTimeout, gone.URL: OutcomeConnection, "http://no-such-host.invalid/": OutcomeDNS,
-			strings.Replace(newReceiver(t, nil).URL, "http", "https", 1): OutcomeTLS, "http://10.0.0.1/": OutcomeRefused,
-			"http://127.0.0.9:9999/": OutcomeSkipped,
+		for _, c := range []struct {
+			url  string
+			want Outcome
+		}{
+			{r.URL, Outcome2xx}, {r.URL + "/3", Outcome3xx}, {r.URL + "/4", Outcome4xx}, {r.URL + "/5", Outcome5xx},
+			{r.URL + "/9", OutcomeInvalid}, {gone.URL, OutcomeConnection}, {"http://no-such-host.invalid/", OutcomeDNS},
+			{strings.Replace(newReceiver(t, nil).URL, "http", "https", 1), OutcomeTLS}, {"http://10.0.0.1/", OutcomeRefused},
+			{"http://127.0.0.9:9999/", OutcomeSkipped},
+			{hanging(t).URL, OutcomeTimeout}, // last: the others are due again before it is given up
 		} {
+			url, want := c.url, c.want
 			before := d.Stats()
 			s.tried(s.event(url), 1)
 			after := d.Stats()

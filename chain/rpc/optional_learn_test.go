@@ -19,7 +19,7 @@ func TestARefusedMethodIsNoFaultOfTheEndpoint(t *testing.T) {
 			n := tracer(t, tc.h)
 			cfg := Config{URLs: urlsOf(n), MaxBody: testBody, MaxStream: testBody, Check: chainCheck("0x1")}
 			if strings.Contains(tc.text, "within") {
-				cfg.Timeout = 200 * time.Millisecond
+				cfg.Timeout = 3 * time.Second // also of the calls that are answered
 			}
 			c := newClient(t, cfg)
 			s := pinned(t, c)

@@ -43,7 +43,7 @@ func (b *harness) write(name, text string) {
 // run runs the program, and returns its output, what it says besides, and its exit code.
 func (b *harness) run(args ...string) (out, says string, code int) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, program, args...)
 	var stdout, stderr bytes.Buffer

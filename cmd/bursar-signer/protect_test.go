@@ -39,7 +39,7 @@ func (b *harness) serve(rights bool) *serving {
 	if code != 0 {
 		b.Fatalf("seed new exits with %d: %s, want 0", code, says)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	c := exec.CommandContext(ctx, program)
 	c.Dir, c.Env = b.folder, append([]string{"HOME=" + b.folder}, b.env...)
 	c.Env = append(c.Env, "BURSAR_SIGNER_ADDRESS=unix:"+filepath.Join(b.folder, "s"))

@@ -172,7 +172,9 @@ func (p *proxied) runs(documented documentedProxy) {
 // isUp waits until the proxy answers with the service's health, by TLS.
 func (p *proxied) isUp() {
 	p.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); <-ticker.C {
 		answer, err := p.client("127.0.0.2").Get("https://" + p.listen + "/healthz")
 		if err != nil {
 			continue
@@ -182,7 +184,7 @@ func (p *proxied) isUp() {
 			return
 		}
 	}
-	p.Fatal("the proxy does not answer within 20 s")
+	p.Fatal("the proxy does not answer within two minutes")
 }
 
 // client connects from an address of this machine.
@@ -190,7 +192,7 @@ func (p *proxied) client(from string) *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	transport := &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: p.authority.Client(""),
 		DisableKeepAlives: true}
-	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	return &http.Client{Transport: transport, Timeout: time.Minute}
 }
 
 // gets sends a request from an address through the proxy, or to a whole URL, and returns the answer.

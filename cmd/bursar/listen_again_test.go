@@ -63,7 +63,7 @@ func TestListenForwardsWhatIsSentAgain(t *testing.T) {
 		d.answer("POST", base+"/api/v1/account/webhooks/test?webhook="+receiver.URL, shop, "203.0.113.1", 200, "test")
 	}
 	d.env = append(d.env, "BURSAR_API_KEY="+shop.APIKey)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	process := d.command(ctx, "listen", "--api", base, "--after", "oldest", "--forward-to", local.URL)
 	out, err := process.StdoutPipe()

@@ -43,7 +43,7 @@ func TestListenForwardsWhatTheServiceRecorded(t *testing.T) {
 		"test")
 	d.env = append(d.env, "BURSAR_API_KEY="+shop.APIKey, "BURSAR_WEBHOOK_SECRET="+listenSecret)
 	d.callsTheAPI(base)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	process := d.command(ctx, "listen", "--api", base, "--since", "1h", "--forward-to", receiver.URL, "--event",
 		"test")

@@ -149,7 +149,7 @@ func (d *harness) within(args []string) []string {
 // commands do.
 func (d *harness) run(input string, args ...string) outcome {
 	d.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	var out, err bytes.Buffer
 	if within := d.within(args); within != nil {

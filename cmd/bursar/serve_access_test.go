@@ -14,7 +14,7 @@ import (
 // serving runs the service of a harness until the test ends and returns its address.
 func (d *harness) serving() string {
 	d.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	process := d.command(ctx, "serve", "--log-format", "json")
 	log, err := process.StderrPipe()
 	if err != nil {

@@ -22,7 +22,7 @@ func TestServeFinishesRequestsInProgress(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, away)
 	created := parse[createdAccount](d, "account", "create", "--name", "shop", "--json")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	serving := d.command(ctx, "serve", "--log-format", "json")
 	log, err := serving.StderrPipe()

@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/sandbox/loopback"
 )
 
 // playExamples runs the example of each client as its first lines say: it makes a wallet, the sandbox pays it, and the
@@ -138,12 +139,11 @@ func theReceiver(t *testing.T) string {
 // freeAddress is one on which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 // sent sends a body with the signature of another one, once the receiver listens, and returns the answer.

@@ -59,7 +59,7 @@ func (l listener) hears(line string) {
 	l.Helper()
 	_, err := io.WriteString(l, line+"\n")
 	if err == nil {
-		_ = l.SetReadDeadline(time.Now().Add(10 * time.Second))
+		_ = l.SetReadDeadline(time.Now().Add(time.Minute))
 		var got string
 		if got, err = l.in.ReadString('\n'); got != line+"\n" {
 			l.Errorf("received %q", got)
@@ -84,7 +84,7 @@ func (l listener) hearsNothing() {
 
 func (l listener) isReset() (noise int) {
 	l.Helper()
-	_ = l.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = l.SetReadDeadline(time.Now().Add(time.Minute))
 	rest, err := io.ReadAll(l.in)
 	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		l.Error(err)

@@ -2,7 +2,8 @@
 // they listen.
 //
 // It owns the addresses that it has returned, and never a connection. Its invariant: an address that it returned is
-// returned to no other caller in this process, and the system gives it to no server that asks for any port.
+// returned to no other caller, in whatever process of this machine, while this process runs, and the system gives it to
+// no server that asks for any port.
 package loopback
 
 import (
@@ -10,16 +11,33 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
-var given atomic.Uint32 // how many were returned
+// The ports are below those that systems give to servers that ask for any, so that no other server takes one first.
+// Each process has a range of them.
+const (
+	firstPort = 20_000
+	ranges    = 100
+	perRange  = 100
+)
 
-// Free returns a loopback address on which nothing listens now. Its port is below those that systems give to servers
-// that ask for any, so that no other server takes it first.
+var (
+	given atomic.Uint32 // how many were returned
+	mine  = sync.OnceValues(takeRange)
+)
+
+// Free returns a loopback address on which nothing listens now.
 func Free() (string, error) {
-	for range 1000 {
-		port := 20_000 + (100*uint32(os.Getpid())+given.Add(1))%10_000
+	first, err := mine()
+	if err != nil {
+		return "", err
+	}
+	for range perRange {
+		port := first + given.Add(1)%perRange
 		listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			return listener.Addr().String(), listener.Close()
@@ -27,3 +45,27 @@ func Free() (string, error) {
 	}
 	return "", errors.New("no port of loopback is free")
 }
+
+// takeRange returns the first port of a range that no other process has. It is this one's until it ends, with the lock
+// of a file, whatever kills it.
+func takeRange() (uint32, error) {
+	for i := range uint32(ranges) {
+		n := (uint32(os.Getpid()) + i) % ranges
+		file, err := os.OpenFile(filepath.Join(os.TempDir(), fmt.Sprintf("bursar-loopback-%d", n)),
+			os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o666)
+		if err != nil {
+			return 0, fmt.Errorf("take a range of ports: %w", err)
+		}
+		if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			held = file
+			return firstPort + n*perRange, nil
+		}
+		if err := file.Close(); err != nil {
+			return 0, err
+		}
+	}
+	return 0, errors.New("every range of ports is taken by another process")
+}
+
+// held keeps the file open.
+var held *os.File

@@ -174,7 +174,7 @@ func waitReady(dir string) error {
 		return err
 	}
 	defer db.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for ticker := time.NewTicker(20 * time.Millisecond); ; {
 		err := db.PingContext(ctx)

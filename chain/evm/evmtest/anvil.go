@@ -56,7 +56,7 @@ func StartAnvil(t testing.TB, chainID uint64) *Anvil {
 		}
 		node.Prepare(t, func() { node.Mine(t, 1) })
 		return node
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("anvil does not listen: %s", lines.text())
 		return nil
 	}

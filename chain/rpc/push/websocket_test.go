@@ -104,7 +104,11 @@ func TestWebSocketEnds(t *testing.T) {
 	} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
-			err := Config{Silence: 200 * time.Millisecond}.WebSocket(t.Context(), node(t, play), heads(t), func() {})
+			var c Config
+			if why == ErrSilent.Error() {
+				c.Silence = 200 * time.Millisecond
+			}
+			err := c.WebSocket(t.Context(), node(t, play), heads(t), func() {})
 			if err == nil || !strings.Contains(err.Error(), why) {
 				t.Errorf("got error %v, want %q", err, why)
 			}

@@ -124,7 +124,7 @@ func TestPayRefuses(t *testing.T) {
 func TestWebSocket(t *testing.T) {
 	t.Parallel()
 	node, _ := start(t, xrpl.Config{})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, strings.Replace(node.URL(), "http", "ws", 1), nil)
 	check(t, err)
