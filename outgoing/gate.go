@@ -24,6 +24,8 @@ type WaitError struct {
 	screenAgain bool // the screening service is asked again
 
 	differs bool // the journal outside the database says something else than the database: an alarm says so
+
+	mayBePaidBy string // the hash of an external spend that may have paid what waits: an alarm says so
 }
 
 func (e *WaitError) Error() string { return e.Reason }
@@ -66,7 +68,7 @@ func (s *Sender) gate(ctx context.Context, tx *store.Tx, p attempt) error {
 		s.inOrder,       // gate_nonce.go: no lower nonce waits
 		s.usesAsSigned,  // gate_journal.go: it uses what it was signed with, if it was
 		s.utxosAreThere, // gate_utxos.go: none was reorged out or spent
-		s.owed,          // gate_books.go: the audited books owe what it pays, and it is not paid already
+		s.owed,          // gate_books.go, gate_booked.go: the audited books owe what it pays, and it is not paid already
 		s.notOutOfGas,   // gate_gas.go: the operator's funds cover the network fee
 	}
 	for _, condition := range conditions {

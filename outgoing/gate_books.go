@@ -73,7 +73,10 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p attempt) error {
 			return &WaitError{Reason: fmt.Sprintf("the books do not owe withdrawal %s: %s", id, reason)}
 		}
 	}
-	return s.notPaidAlready(ctx, tx, p, ids)
+	if err := s.notPaidAlready(ctx, tx, p, ids); err != nil {
+		return err
+	}
+	return s.notBookedAlready(ctx, tx, p)
 }
 
 // asSigned reports whether the fee of a transaction is bumped that was put back, and pays what it was signed for, as

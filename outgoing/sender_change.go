@@ -53,7 +53,8 @@ func (s *Sender) storeError(ctx context.Context, lease store.Lease, p bursar.Out
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(alarmGas(ctx, tx, now, trouble), alarmIfDiffers(ctx, tx, now, trouble)); err != nil {
+		if err := errors.Join(alarmGas(ctx, tx, now, trouble), alarmIfDiffers(ctx, tx, now, trouble),
+			alarmIfMayBePaid(ctx, tx, now, trouble)); err != nil {
 			return err
 		}
 		now.Error = text

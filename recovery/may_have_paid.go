@@ -1,10 +1,12 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -19,6 +21,30 @@ import (
 // one that is queued again is held by the same external spend (unattributed.Refunded), where an operator can cancel it.
 func (a Assessor) MayHavePaid(
 	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, final uint64,
+) (by store.ExternalSpend, withdrawal bursar.ID, err error) {
+	return a.mayHavePaidSince(ctx, tx, outgoingID, final, func(store.PaidOrder) time.Time { return time.Time{} })
+}
+
+// blockTimeBehind is more than a block's time may be before the moment at which it was made: on Bitcoin it is after the
+// median of the eleven blocks before (validation.cpp, ContextualCheckBlockHeader).
+const blockTimeBehind = 3 * time.Hour
+
+// MayHavePaidOrdered is MayHavePaid for an outgoing transaction that nobody has signed: of the external spends, those
+// count that were not made before the withdrawal was ordered. One of them was booked as somebody else's while the
+// database did not show the withdrawal as it was ordered.
+func (a Assessor) MayHavePaidOrdered(
+	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, final uint64,
+) (by store.ExternalSpend, withdrawal bursar.ID, err error) {
+	if any, err := tx.ExternalSpends().Any(ctx, a.Capabilities.ID); err != nil || !any {
+		return by, withdrawal, cmp.Or(err, store.ErrNotFound)
+	}
+	return a.mayHavePaidSince(ctx, tx, outgoingID, final, func(o store.PaidOrder) time.Time {
+		return o.At.Add(-blockTimeBehind)
+	})
+}
+
+func (a Assessor) mayHavePaidSince(
+	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, final uint64, since func(store.PaidOrder) time.Time,
 ) (by store.ExternalSpend, withdrawal bursar.ID, err error) {
 	orders, err := tx.Outgoing().OrdersPaid(ctx, outgoingID)
 	if err != nil {
@@ -41,7 +67,7 @@ func (a Assessor) MayHavePaid(
 			if err != nil {
 				return by, withdrawal, err
 			}
-			if x.Failed || x.OutgoingID == outgoingID {
+			if x.Failed || x.OutgoingID == outgoingID || x.MadeAt.Before(since(o)) {
 				continue
 			}
 			if may, err := a.mayHavePaid(ctx, tx, x, o.ID, pays, final); err != nil || may {

@@ -32,8 +32,11 @@ func (a Assessor) TakeAll(
 	ctx context.Context, tx *store.Tx, final uint64, answer Answer,
 ) (taken []store.ExternalSpend, err error) {
 	halting, err := a.Halting(ctx, tx)
-	if err != nil {
+	if err != nil || len(halting) == 0 {
 		return nil, err
+	}
+	if err := tx.Withdrawals().NoneAltered(ctx); err != nil { // one of them may have paid it, as it was ordered
+		return nil, fmt.Errorf("what halted the chain may be what was ordered; repair that first: %w", err)
 	}
 	for _, x := range halting {
 		switch {

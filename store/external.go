@@ -155,6 +155,13 @@ func (tx ExternalSpends) NotExplained(
 		ORDER BY number`, string(chain), int64(from))
 }
 
+// Any reports whether a chain has external spends.
+func (tx ExternalSpends) Any(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
+	err = tx.row(ctx, "look for external spends", `SELECT EXISTS (SELECT 1 FROM external_spends WHERE chain = $1)`,
+		[]any{string(chain)}, &found)
+	return found, err
+}
+
 // AnyUnclear reports whether an operator has to say of an external spend of a chain what it was.
 func (tx ExternalSpends) AnyUnclear(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
 	err = tx.row(ctx, "look for unclear external spends", `SELECT EXISTS (

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
@@ -74,6 +75,7 @@ type PaidOrder struct {
 	Amount   bursar.Amount
 	Fee      bursar.Amount
 	To       bursar.Address
+	At       time.Time // when it was ordered
 }
 
 // OrdersPaid returns the withdrawals that an outgoing transaction pays, in their order, or the refund, and locks
@@ -82,7 +84,7 @@ func (tx Outgoing) OrdersPaid(ctx context.Context, outgoing bursar.ID) (orders [
 	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered,
 		orderColumns.query+`FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`, outgoing))
 	for _, w := range withdrawals {
-		orders = append(orders, PaidOrder{w.ID, w.Currency, w.Amount, w.Fee, w.Address})
+		orders = append(orders, PaidOrder{w.ID, w.Currency, w.Amount, w.Fee, w.Address, w.CreatedAt})
 	}
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func (tx Outgoing) OrdersPaid(ctx context.Context, outgoing bursar.ID) (orders [
 	refunds, err := allUnaltered(rows(ctx, tx.Tx, "list paid refunds", tx.refunded,
 		refundColumns.query+`FROM resolutions WHERE outgoing_id = $1`, outgoing))
 	for _, n := range refunds {
-		orders = append(orders, PaidOrder{n.ID, n.Currency, n.Amount, n.Fee, n.Address})
+		orders = append(orders, PaidOrder{n.ID, n.Currency, n.Amount, n.Fee, n.Address, n.ResolvedAt})
 	}
 	return orders, err
 }
