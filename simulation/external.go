@@ -26,7 +26,7 @@ func (h *history) external(e Event) {
 }
 
 // settleExternal resumes the chains that an external spend has halted, as `bursar chain resume` does: the operator
-// bears the loss. One that is not final yet stays halted.
+// bears the loss. One that is not final yet stays halted, and so does what may have paid an order that was altered.
 func (h *history) settleExternal() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID
@@ -49,7 +49,9 @@ func (h *history) settleExternal() {
 			_, err = tx.Halts().Lift(h.ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
 			return err
 		})
-		if !errors.Is(err, recovery.ErrNotFinal) {
+		waits := errors.Is(err, recovery.ErrNotFinal) ||
+			h.edited != nil && errors.Is(err, store.ErrAltered) // until the operator has mended the row
+		if !waits {
 			h.fail(err)
 		}
 	}
