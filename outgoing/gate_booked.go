@@ -13,8 +13,8 @@ import (
 )
 
 // notBookedAlready holds back a withdrawal that an external spend may have paid since it was ordered, whatever an
-// operator has said of that: when they booked it, the database may not have shown the withdrawal as it was ordered. What
-// may be out already goes on; refunds to senders are held by notRefunded.
+// operator has said of that: when they booked it, the database may not have shown the withdrawal as it was ordered.
+// What may be out already goes on; refunds to senders are held by notRefunded.
 func (s *Sender) notBookedAlready(ctx context.Context, tx *store.Tx, p attempt) error {
 	if p.outgoingTx.Share == bursar.ShareRefund || p.out || p.step != stepBuild && p.step != stepSign {
 		return nil

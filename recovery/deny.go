@@ -23,8 +23,8 @@ type Denial struct {
 
 // Deny records an operator's word that an external spend, which makes the same payment as a withdrawal that waits or
 // whose transaction can never be included, was another payment: the withdrawal is paid by another transaction then, if
-// nothing else holds it. The caller has locked the chain. It refuses what the journal or the chain contradict, and what has another
-// answer.
+// nothing else holds it. The caller has locked the chain. It refuses what the journal or the chain contradict, and what
+// has another answer.
 func (a Assessor) Deny(ctx context.Context, tx *store.Tx, d Denial) error {
 	if err := tx.Recoveries().Refuse(ctx, a.Capabilities.ID); err != nil { // the journal may not have said everything
 		return err

@@ -75,8 +75,8 @@ func (a Assessor) mayHavePaidAny(
 	return by, withdrawal, store.ErrNotFound
 }
 
-// mayHavePaidOne returns an external spend, made since a time, that may have paid an order which an outgoing transaction
-// pays, or none; store.ErrNotFound if there is none.
+// mayHavePaidOne returns an external spend, made since a time, that may have paid an order which an outgoing
+// transaction pays, or none; store.ErrNotFound if there is none.
 func (a Assessor) mayHavePaidOne(
 	ctx context.Context, tx *store.Tx, o store.PaidOrder, outgoingID bursar.ID, final uint64, since time.Time,
 ) (by store.ExternalSpend, err error) {

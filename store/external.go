@@ -113,8 +113,8 @@ func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status 
 const spendsPage = 1000
 
 // Paying returns the external spends of a chain, made since a time, that paid an amount and paid an address, or still
-// may, oldest first: whether the one went to the other is left to the caller. One that became an outgoing transaction cannot once that has
-// ended without a block, or failed for good.
+// may, oldest first: whether the one went to the other is left to the caller. One that became an outgoing transaction
+// cannot once that has ended without a block, or failed for good.
 func (tx ExternalSpends) Paying(
 	ctx context.Context, chain bursar.ChainID, base string, amount bursar.Amount, since time.Time,
 ) iter.Seq2[ExternalSpend, error] {
