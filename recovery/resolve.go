@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,6 +48,9 @@ func (a Assessor) Resolve(ctx context.Context, tx *store.Tx, answer Answer) erro
 	for _, id := range answer.Withdrawals {
 		if err := a.resolveOne(ctx, tx, x, p, id, answer.Note); err != nil {
 			return fmt.Errorf("withdrawal %s: %w", id, err)
+		}
+		if p, err = tx.Outgoing().Lock(ctx, x.OutgoingID); err != nil { // it may have been asked for more
+			return err
 		}
 	}
 	left, err := Unexplained(ctx, tx, a.Registry, p)
@@ -107,9 +111,13 @@ func (a Assessor) resolveOne(
 		fits = fits || paid.Contract == ordered.Contract && paid.Amount == ordered.Amount
 		exact = exact || paid == ordered
 	}
+	less := slices.IndexFunc(left, func(paid chain.Payment) bool { return isLess(paid, ordered) })
 	switch {
-	case !fits || currency.Chain != a.Capabilities.ID:
+	case !fits && less < 0 || currency.Chain != a.Capabilities.ID:
 		return fmt.Errorf("%w: the transaction contains no payment of %s", ErrUnfit, a.Describe(ordered))
+	case !fits && note == "":
+		return fmt.Errorf("%w: the transaction delivered %s; if its token kept the rest of this withdrawal, say so with "+
+			"--note", ErrUnfit, a.Describe(left[less]))
 	case !exact && note == "":
 		return fmt.Errorf("%w: the transaction paid another address than %s; if it paid this withdrawal all the same, say "+
 			"why with --note", ErrUnfit, w.Address)
@@ -117,7 +125,53 @@ func (a Assessor) resolveOne(
 	if err := a.takeFrom(ctx, tx, x, w.OutgoingID); err != nil {
 		return err
 	}
+	if !fits {
+		if err := a.askedMore(ctx, tx, x, p, left, less, ordered); err != nil {
+			return err
+		}
+	}
 	return a.Payouts.Adopted(ctx, tx, id, p)
+}
+
+// isLess reports whether a transaction delivered a part of a payment of tokens: a token may keep a fee.
+func isLess(delivered, ordered chain.Payment) bool {
+	return ordered.Contract != "" && delivered.Contract == ordered.Contract && delivered.Address == ordered.Address &&
+		!delivered.Amount.IsZero() && delivered.Amount.Less(ordered.Amount)
+}
+
+// askedMore notes that an adopted transaction was to make a payment of which its token delivered a part, one of those
+// that nothing explains: it is settled like one of ours that fell short. What the token has paid others is what it kept.
+func (a Assessor) askedMore(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, left []chain.Payment, at int,
+	ordered chain.Payment,
+) error {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Request, &request); err != nil {
+		return fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
+	}
+	kept := ordered.Amount.SubOrZero(left[at].Amount)
+	for i, paid := range left {
+		is := slices.Index(request.Payments, paid)
+		switch {
+		case is < 0:
+			return fmt.Errorf("%w: the transaction was not asked for %s", ErrUnfit, a.Describe(paid))
+		case i == at:
+			request.Payments[is] = ordered
+		case paid.Contract == ordered.Contract:
+			part := paid.Amount.Min(kept)
+			kept = kept.SubOrZero(part)
+			request.Payments[is].Amount = paid.Amount.SubOrZero(part)
+		}
+	}
+	request.Payments = slices.DeleteFunc(request.Payments, func(p chain.Payment) bool { return p.Amount.IsZero() })
+	text, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("encode transaction request: %w", err)
+	}
+	if err := tx.Outgoing().SetRequest(ctx, p.ID, text); err != nil || len(p.Delivered) > 0 {
+		return err
+	}
+	return tx.Outgoing().SetDelivered(ctx, p.ID, x.Payments)
 }
 
 // takeFrom releases a withdrawal from the outgoing transaction that pays it, because an operator says that the external

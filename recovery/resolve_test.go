@@ -82,6 +82,44 @@ func TestNothingIsBookedWhileAnOrderIsAltered(t *testing.T) {
 	}
 }
 
+// A token that keeps a fee delivers less than the withdrawal. The operator says so, and the transaction counts as one
+// that was to pay all of it.
+func TestAnExplanationMayNameAWithdrawalThatWasDeliveredInPart(t *testing.T) {
+	r := newHarness(t, numbered)
+	w, other := r.order(ann, "x", "TOKEN", 1000), r.order(ann, "y", "TOKEN", 500)
+	x := r.mineExternal(pays("x", "token", 999), pays("issuer", "token", 1), pays("x", "", 2))
+	found := r.evaluate(x, true)
+	named := recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: store.UsedUpAsLoss}
+	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) ||
+		!strings.Contains(err.Error(), "0.000999 TOKEN to x") {
+		t.Errorf("without a note: %v, want %v and what it delivered", err, recovery.ErrUnfit)
+	}
+	for name, wrong := range map[string]bursar.Withdrawal{"to another address": other,
+		"of less": r.order(ann, "x", "TOKEN", 998), "of another asset": r.order(ann, "x", "COIN", 1000)} {
+		err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{wrong.ID}, Rest: store.UsedUpAsLoss, Note: "a fee"})
+		if !errors.Is(err, recovery.ErrUnfit) {
+			t.Errorf("a withdrawal %s: %v, want %v", name, err, recovery.ErrUnfit)
+		}
+	}
+	named.Note = "it kept a fee"
+	r.Must(r.answer(x, named))
+	if now := r.now(w); now.TxID != x.TxID {
+		t.Errorf("the withdrawal is paid by %q, want %s", now.TxID, x.TxID)
+	}
+	r.Do(func(tx *store.Tx) error {
+		p := r.outgoingIn(tx, found.OutgoingID)
+		var request chain.TxRequest
+		r.Must(json.Unmarshal(p.Request, &request))
+		short, err := chain.Shortfalls(request.Payments, p.Delivered)
+		if err != nil || len(short) != 1 || short[0].Delivered != bursar.Units(999) {
+			t.Errorf("it fell short by %+v, %v, want 999 delivered", short, err)
+		}
+		return recovery.Settle(ctx, tx, r.Registry, p)
+	})
+	r.sums(ledger.Losses, "TOKEN", "0") // the withdrawal's settlement says who bears the rest
+	r.sums(ledger.Losses, "COIN", "2")
+}
+
 // A withdrawal is explained by an unexplained payment of its amount and asset. If the address differs, the explanation
 // needs a reason; a withdrawal that has ended, or that another transaction in a block pays, was not paid by this one.
 func TestAnExplanationMatchesThePayments(t *testing.T) {

@@ -109,7 +109,13 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Assessor, x store.ExternalS
 		}
 		currency, known := h.Registry.Get(w.Currency)
 		order := chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}
-		if i := slices.Index(shown.Payments, order); known == nil && i >= 0 {
+		i := slices.Index(shown.Payments, order)
+		if i < 0 { // the token kept a fee
+			i = slices.IndexFunc(shown.Payments, func(p chain.Payment) bool {
+				return p.Contract != "" && p.Contract == order.Contract && p.Address == order.Address && p.Amount.Less(order.Amount)
+			})
+		}
+		if known == nil && i >= 0 {
 			paid, shown.Payments = append(paid, w.ID), slices.Delete(shown.Payments, i, i+1)
 		}
 	}
