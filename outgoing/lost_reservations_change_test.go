@@ -36,8 +36,8 @@ func (r *harness) explainedAsLoss() {
 }
 
 // An older database has two versions of a payment as two transactions: one that was adopted, and has the change of an
-// adopted consolidation reserved, and one that was put back and has nothing reserved. Their blocks are replaced, and the
-// consolidation is made void. Both end, because its change never exists.
+// adopted consolidation reserved, and one that was put back and has nothing reserved. Their blocks are replaced, and
+// the consolidation is made void. Both end, because its change never exists.
 func TestWhatWasPutBackEndsWithTheChangeThatAnotherVersionReserves(t *testing.T) {
 	config := bursartest.UTXOModel
 	config.BumpAfter = 3
