@@ -46,6 +46,12 @@ func (s *Sender) withoutBytes(
 			"version can be built: %s; "+
 			"`bursar outgoing abandon %s` makes it void", why, p.ID)}
 	}
+	if p, err = s.sweepHome(ctx, lease, p); err != nil {
+		return err
+	}
+	if request, err = DecodeRequest(p); err != nil {
+		return err
+	}
 	// The resources of the last version count, whatever was built since and not signed.
 	p.Unsigned = versions[len(versions)-1].Unsigned
 	if hangs, err := s.hangs(ctx, lease, state, p, versions); err != nil || hangs {
