@@ -37,7 +37,7 @@ func (s *Sender) withoutBytes(
 		return &WaitError{Reason: "its block was reorged out and its bytes are not known; another version is built " +
 			"unless it is included again soon"}
 	}
-	request, why, err := s.requestAgain(ctx, p)
+	why, err := s.whyNotAgain(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,8 @@ func (s *Sender) withoutBytes(
 	if p, err = s.sweepHome(ctx, lease, p); err != nil {
 		return err
 	}
-	if request, err = DecodeRequest(p); err != nil {
+	request, err := DecodeRequest(p)
+	if err != nil {
 		return err
 	}
 	// The resources of the last version count, whatever was built since and not signed.
