@@ -37,7 +37,7 @@ func (s *Sender) withoutBytes(
 		return &WaitError{Reason: "its block was reorged out and its bytes are not known; another version is built " +
 			"unless it is included again soon"}
 	}
-	request, why, err := s.requestAgain(ctx, p)
+	why, err := s.whyNotAgain(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -45,6 +45,13 @@ func (s *Sender) withoutBytes(
 		return &WaitError{Reason: fmt.Sprintf("its block was reorged out, its bytes are not known, and no other "+
 			"version can be built: %s; "+
 			"`bursar outgoing abandon %s` makes it void", why, p.ID)}
+	}
+	if p, err = s.sweepHome(ctx, lease, p); err != nil {
+		return err
+	}
+	request, err := DecodeRequest(p)
+	if err != nil {
+		return err
 	}
 	// The resources of the last version count, whatever was built since and not signed.
 	p.Unsigned = versions[len(versions)-1].Unsigned

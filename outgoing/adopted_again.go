@@ -12,13 +12,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// requestAgain returns the request for another version of an adopted transaction, or the reason why there can be none.
+// whyNotAgain returns why there can be no other version of an adopted transaction, or "" if there can be one.
 // A version is possible only if the books know everything that the transaction pays to others.
-func (s *Sender) requestAgain(
-	ctx context.Context, p bursar.OutgoingTx,
-) (request chain.TxRequest, why string, err error) {
-	if request, err = DecodeRequest(p); err != nil {
-		return request, "", err
+func (s *Sender) whyNotAgain(ctx context.Context, p bursar.OutgoingTx) (why string, err error) {
+	request, err := DecodeRequest(p)
+	if err != nil {
+		return "", err
 	}
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		x, err := tx.ExternalSpends().Behind(ctx, p.ID)
@@ -48,7 +47,7 @@ func (s *Sender) requestAgain(
 		}
 		return nil
 	})
-	return request, why, err
+	return why, err
 }
 
 // paymentsOf returns the payments that are due for withdrawals or a refund.

@@ -33,7 +33,10 @@ func (s *Sender) build(
 	case isVoiding(p):
 		err = s.completeVoiding(ctx, &request)
 	case request.Kind == chain.KindConsolidation:
-		s.completeConsolidation(&request)
+		err = s.completeConsolidation(&request)
+	}
+	if errors.Is(err, errNothingToMerge) {
+		return s.endConsolidation(ctx, lease, p, err)
 	}
 	if err != nil {
 		return p, err

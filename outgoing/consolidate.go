@@ -3,6 +3,7 @@ package outgoing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -88,16 +89,25 @@ func (s *Sender) consolidationDue(ctx context.Context, state store.ChainState) (
 	return thrifty.FeesAreLow(ctx)
 }
 
+// errNothingToMerge says that a consolidation would cost its fee and change nothing.
+var errNothingToMerge = errors.New("there is nothing to merge")
+
 // completeConsolidation chooses the UTXOs to merge out of those that may be used, which are sorted by amount, largest
-// first.
-func (s *Sender) completeConsolidation(request *chain.TxRequest) {
+// first. One that was requested for UTXOs of earlier epochs takes no others in their place, of which one alone may be
+// left: it would be requested again with every block.
+func (s *Sender) completeConsolidation(request *chain.TxRequest) error {
 	request.UTXOs = slices.DeleteFunc(request.UTXOs, func(c chain.UTXO) bool { return c.Unconfirmed })
-	request.UTXOs = s.oldest(request.UTXOs)
+	if old := s.oldest(request.UTXOs); len(old) > 0 {
+		request.UTXOs = old
+	} else if s.memory.consolidatesOld || len(request.UTXOs) < 2 {
+		return errNothingToMerge
+	}
 	if !s.memory.consolidationUrgent && !s.memory.consolidatesOld {
 		slices.Reverse(request.UTXOs)
 	}
 	request.UTXOs = request.UTXOs[:min(len(request.UTXOs), mostConsolidated)]
 	request.Payments[0].Amount = sumOf(request.UTXOs)
+	return nil
 }
 
 func sumOf(utxos []chain.UTXO) (sum bursar.Amount) {

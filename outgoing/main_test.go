@@ -64,6 +64,8 @@ var onPostgres = []string{
 	"TestATokenThatTakesAFeeIsNoFullPayment",
 	"TestATransactionIsVoidedThoughTopUpsWaitForAPlace",
 	"TestATransactionPutBackBesideItsOtherVersionEnds",
+	"TestWhatWasPutBackEndsWithTheChangeThatAnotherVersionReserves",
+	"TestAReservedOldOutputIsNotConsolidated",
 	"TestAWithdrawalWithARaisedAmountIsNotPaid",
 	"TestAnAbandonedTransactionThatIsIncludedCounts",
 	"TestAnUpgradeIsSealedThoughSomethingIsBookedFirst",

@@ -133,24 +133,42 @@ func (s *Sender) oldDue(ctx context.Context, state store.ChainState) (due bool, 
 		if err != nil || open > 0 {
 			return err
 		}
-		utxos, err := tx.UTXOs().SpendableBelow(ctx, s.Chain.Capabilities().ID, state.Final, state.Latest,
-			s.Hot.Key.Epoch().First(), mostConsolidated)
+		utxos, err := s.spendableOld(ctx, tx, state, bursar.ID{})
 		due = slices.ContainsFunc(utxos, func(c store.UTXO) bool { return !c.Amount.Less(native.Minimum) })
 		return err
 	})
 	return due, err
 }
 
-// oldest reduces the outputs of a consolidation to those of earlier epochs, if there are any.
-func (s *Sender) oldest(utxos []chain.UTXO) []chain.UTXO {
-	var old []chain.UTXO
+func (s *Sender) spendableOld(
+	ctx context.Context, tx *store.Tx, state store.ChainState, by bursar.ID,
+) ([]store.UTXO, error) {
+	return tx.UTXOs().SpendableBelow(ctx, s.Chain.Capabilities().ID, state.Final, state.Latest, by,
+		s.Hot.Key.Epoch().First(), mostConsolidated)
+}
+
+// oldFirst puts the outputs of earlier epochs before all others that a consolidation may choose from: there may be so
+// many larger ones that none of them is among those.
+func (s *Sender) oldFirst(
+	ctx context.Context, tx *store.Tx, state store.ChainState, by bursar.ID, utxos []store.UTXO,
+) ([]store.UTXO, error) {
+	if len(s.Old) == 0 {
+		return utxos, nil
+	}
+	old, err := s.spendableOld(ctx, tx, state, by)
+	first := map[string]bool{}
+	for _, c := range old {
+		first[c.Outpoint] = true
+	}
+	return append(old, slices.DeleteFunc(utxos, func(c store.UTXO) bool { return first[c.Outpoint] })...), err
+}
+
+// oldest returns those outputs that are of earlier epochs.
+func (s *Sender) oldest(utxos []chain.UTXO) (old []chain.UTXO) {
 	for _, c := range utxos {
 		if c.Source.Key.Epoch() < s.Hot.Key.Epoch() {
 			old = append(old, c)
 		}
-	}
-	if len(old) == 0 {
-		return utxos
 	}
 	return old
 }

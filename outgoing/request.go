@@ -89,6 +89,9 @@ func (s *Sender) completeRequest(
 			from = request.Change.Key.Epoch().First()
 		}
 		utxos, err = tx.UTXOs().SpendableFrom(ctx, capabilities.ID, state.Final, state.Latest, request.ID, from, maxUTXOs)
+		if err == nil && request.Kind == chain.KindConsolidation {
+			utxos, err = s.oldFirst(ctx, tx, state, request.ID, utxos)
+		}
 		return err
 	})
 	if err == nil && capabilities.Model == chain.UTXOModel {
@@ -104,7 +107,7 @@ func (s *Sender) completeRequest(
 func (s *Sender) completeUTXOs(
 	ctx context.Context, state store.ChainState, request *chain.TxRequest, utxos []store.UTXO,
 ) error {
-	more := len(utxos) == maxUTXOs
+	more := len(utxos) >= maxUTXOs
 	utxos = slices.DeleteFunc(utxos, func(c store.UTXO) bool { return !s.mayUse(*request, c) })
 	fitting, leftOut, err := s.provable(ctx, state, request.ID, utxos)
 	if err != nil {

@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -37,10 +38,11 @@ func Lost(
 	return lost[0], nil
 }
 
-// lostToOthers returns what a version of an outgoing transaction needs, and what others have used by a final height,
-// although it was never the outgoing transaction's own: one that was signed again after its database was restored may
-// need what another version of it, or an external spend, has used in a block before. A node refuses such a
-// transaction, so only those are looked up that could not go on.
+// lostToOthers returns what a version of an outgoing transaction needs, and what others have used by a final height, or
+// what never exists because the transaction that would make it is over, although it was never the outgoing
+// transaction's own: one that was signed again after its database was restored may need what another version of it, or
+// an external spend, has used in a block before. A node refuses such a transaction, so only those are looked up that
+// could not go on.
 func lostToOthers(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, v store.Version, final uint64,
 ) ([]string, error) {
@@ -48,7 +50,12 @@ func lostToOthers(
 	if err != nil || len(used) == 0 {
 		return nil, err
 	}
-	return tx.Reservations().UsedByOthers(ctx, p, used, final)
+	lost, err := tx.Reservations().UsedByOthers(ctx, p, used, final)
+	if err != nil || len(lost) > 0 {
+		return lost, err
+	}
+	never, ended, err := tx.Reservations().Unmade(ctx, p.Chain, used, final)
+	return append(never, slices.Sorted(maps.Keys(ended))...), err
 }
 
 // usedBy returns what a version of an outgoing transaction uses.

@@ -9,13 +9,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// shape recognises an external spend as one of our own transactions by its shape: a sweep from a deposit address to the
-// hot wallet, gas from the hot wallet to a deposit address, change alone, or a failed transaction. For anything else it
-// reports false and returns an outgoing transaction without known payments.
+// shape recognises an external spend as one of our own transactions by its shape: a sweep from a deposit address, or
+// from the hot wallet of an earlier epoch, to the hot wallet; gas from the hot wallet to a deposit address; change
+// alone; or a failed transaction. For anything else it reports false and returns an outgoing transaction without known
+// payments. On the UTXO model there are no sweeps: what collects everything is change alone.
 func (a Assessor) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
 	others := a.toOthers(x)
 	m = a.payment(x, nil)
-	if _, old := a.oldAt(x.Base); !a.paysFromHot(x) || old && len(others) == 0 && len(x.Payments) > 0 {
+	_, old := a.oldAt(x.Base)
+	emptied := old && a.Capabilities.Model == chain.AccountModel && len(others) == 0 && len(x.Payments) > 0
+	if !a.paysFromHot(x) || emptied {
 		return a.sweep(ctx, tx, x, others)
 	}
 	if len(others) == 0 {

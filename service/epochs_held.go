@@ -88,8 +88,8 @@ func (s *Service) epochStatus(ctx context.Context, tx *store.Tx, id bursar.Chain
 func (s *Service) oldOutputs(
 	ctx context.Context, tx *store.Tx, w *worker, state store.ChainState,
 ) (held OldHeld, err error) {
-	utxos, err := tx.UTXOs().SpendableBelow(ctx, state.Chain, state.Final, state.Latest, w.hot.Key.Epoch().First(),
-		mostOld)
+	utxos, err := tx.UTXOs().SpendableBelow(ctx, state.Chain, state.Final, state.Latest, bursar.ID{},
+		w.hot.Key.Epoch().First(), mostOld)
 	for _, c := range utxos {
 		sum := &held.Addresses
 		if c.Branch == chain.OwnBranch {

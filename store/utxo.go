@@ -91,10 +91,11 @@ func (tx UTXOs) SpendableFrom(ctx context.Context, chain bursar.ChainID, final, 
 	return tx.spendable(ctx, chain, final, latest, by, int64(from), math.MaxInt64, limit)
 }
 
-// SpendableBelow is Spendable of outputs whose key has an index below the given one: those of earlier epochs.
-func (tx UTXOs) SpendableBelow(ctx context.Context, chain bursar.ChainID, final, latest uint64, below uint32,
-	limit int) ([]UTXO, error) {
-	return tx.spendable(ctx, chain, final, latest, bursar.ID{}, 0, int64(below), limit)
+// SpendableBelow is Spendable of outputs whose key has an index below the given one: those of earlier epochs. For the
+// zero ID it returns what nobody has reserved and is in a block.
+func (tx UTXOs) SpendableBelow(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID,
+	below uint32, limit int) ([]UTXO, error) {
+	return tx.spendable(ctx, chain, final, latest, by, 0, int64(below), limit)
 }
 
 func (tx UTXOs) spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID,
@@ -107,7 +108,7 @@ func (tx UTXOs) spendable(ctx context.Context, chain bursar.ChainID, final, late
 		byItself+`))
 			OR EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id = $4))
 		AND NOT EXISTS (SELECT 1 FROM reservations k
-			WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id <> $4`+byItself+`)
+			WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id IS DISTINCT FROM $4`+byItself+`)
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.resource = c.resource`+byItself+`)
 		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base
 			AND d.status = 'pending' AND d.opinions > 0`+byItself+`)

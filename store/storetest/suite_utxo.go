@@ -99,8 +99,10 @@ func utxos(t *testing.T, db *store.DB) {
 	}
 	do(t, db, func(tx *store.Tx) error { return tx.Reservations().Reserve(ctx, p, []string{"final"}) })
 	put(store.UTXO{Outpoint: "change", Height: 102})
-	if got := spendable(other); len(got) != 1 || got[0] != "change" {
-		t.Errorf("spendable after the reservation: %v", got)
+	for _, by := range []bursar.ID{other, {}} {
+		if got := spendable(by); len(got) != 1 || got[0] != "change" {
+			t.Errorf("spendable by %s after the reservation: %v", by, got)
+		}
 	}
 	if got := spendable(p.ID); len(got) != 2 {
 		t.Errorf("spendable by the one that has reserved: %v", got)
