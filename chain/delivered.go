@@ -62,12 +62,18 @@ func DebitedAndLost(payment Payment, delivered []byte) (gone, lost bursar.Amount
 	switch {
 	case err != nil || !is:
 		return payment.Amount, bursar.Amount{}, err
-	case !s.Delivered.IsZero():
-		return payment.Amount, payment.Amount.SubOrZero(s.Delivered), nil
-	case payment.Amount.Less(s.Elsewhere):
-		return payment.Amount, payment.Amount, nil
 	}
-	return s.Elsewhere, s.Elsewhere, nil
+	gone = s.Gone(payment)
+	return gone, gone.SubOrZero(s.Delivered), nil
+}
+
+// Gone returns how much of a token payment that fell short left the payer: all of it where the receiver got something,
+// and otherwise what moved elsewhere, at most the payment's amount.
+func (s Shortfall) Gone(payment Payment) bursar.Amount {
+	if !s.Delivered.IsZero() {
+		return payment.Amount
+	}
+	return payment.Amount.Min(s.Elsewhere)
 }
 
 // takeFrom takes at most a payment's amount out of what its receiver got, and returns how much it took.

@@ -111,3 +111,33 @@ func TestAFullJournal(t *testing.T) {
 		t.Errorf("after the first has ended: %v", err)
 	}
 }
+
+// What a signature that was undone had replaced comes back into a journal that has filled up meanwhile: otherwise no
+// mark could be raised any more.
+func TestAFullJournalTakesBackWhatWasReplaced(t *testing.T) {
+	t.Parallel()
+	file := marks.NewFile(filepath.Join(t.TempDir(), "m"))
+	if _, err := file.Create(ctx, marks.State{}); err != nil {
+		t.Fatal(err)
+	}
+	big, small, other := entry(1, "a"), entry(2, "a"), entry(3, "b")
+	big.Content = json.RawMessage(`"` + strings.Repeat("x", 5<<20) + `"`)
+	other.Content = big.Content
+	for _, e := range []marks.Entry{big, small, other} {
+		if _, err := file.Raise(ctx, signs(e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back := marks.State{Ended: []marks.Ended{small.Name()}, Journal: []marks.Entry{big}}
+	kept, err := file.Raise(ctx, back)
+	if err != nil || outgoingIDs(kept) != "b a" {
+		t.Fatalf("the journal has %q, %v, want %q", outgoingIDs(kept), err, "b a")
+	}
+	third := entry(4, "c")
+	if _, err := file.Raise(ctx, signs(third)); !errors.Is(err, marks.ErrFull) {
+		t.Errorf("another one gives %v, want %v", err, marks.ErrFull)
+	}
+	if kept, err := marks.NewFile(file.Path()).Load(ctx); err != nil || outgoingIDs(kept) != "b a" {
+		t.Errorf("the file has %q, %v, want %q", outgoingIDs(kept), err, "b a")
+	}
+}

@@ -35,12 +35,12 @@ func (s *Sender) notBookedAlready(ctx context.Context, tx *store.Tx, p attempt) 
 }
 
 // alarmIfMayBePaid raises the alarm about an outgoing transaction that waits because an external spend may have paid
-// what it pays. It is closed by the operator's answer.
+// what it pays. It is closed once the transaction is signed, or has ended.
 func alarmIfMayBePaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
 	var waiting *WaitError
 	if !errors.As(trouble, &waiting) || waiting.mayBePaidBy == "" {
 		return nil
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmUnclear, Ref: waiting.mayBePaidBy,
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmUnclear, Ref: p.ID.String(),
 		Message: fmt.Sprintf("outgoing transaction %s waits: %s", p.ID, waiting.Reason)})
 }

@@ -100,6 +100,28 @@ func TestAWithdrawalIsPaidBesideAnEqualPaymentThatWasBooked(t *testing.T) {
 	})
 }
 
+// The operator cancels the withdrawal: nothing is paid, and the alarm is closed.
+func TestAWithdrawalThatMayHaveBeenPaidCanBeCancelled(t *testing.T) {
+	timed(t, time.Now, func(t *testing.T, r *harness) {
+		w, _ := r.bookedWhileHidden(`UPDATE withdrawals SET completed_at = 5 WHERE id = $1`,
+			`UPDATE withdrawals SET completed_at = 0 WHERE id = $1`)
+		if !r.alarmed(recovery.AlarmUnclear) {
+			t.Error("no alarm says that it waits")
+		}
+		if _, err := r.Withdrawals.Cancel(ctx, w.ID); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
+		}
+		r.wantNone(recovery.AlarmUnclear)
+	})
+}
+
 // A payment that was made long before a withdrawal was ordered did not pay it.
 func TestAnEqualPaymentOfBeforeHoldsNothingBack(t *testing.T) {
 	timed(t, func() time.Time { return time.Now().Add(-4 * time.Hour) }, func(t *testing.T, r *harness) {

@@ -31,10 +31,8 @@ func EndCancelled(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error 
 			return err
 		}
 	}
-	for _, kind := range []string{"signer_refused", recovery.AlarmDiffers} {
-		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
-			return err
-		}
+	if err := recovery.CloseUnsigned(ctx, tx, p); err != nil {
+		return err
 	}
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }

@@ -144,7 +144,7 @@ func recordUses(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned
 // closeAlarms closes the alarms about an outgoing transaction that has ended.
 func (s *Sender) closeAlarms(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	for _, kind := range []string{"signer_refused", "external_nonce", alarmPruned, alarmNonceBlocked,
-		recovery.AlarmBytesUnknown, recovery.AlarmMayBeOut, recovery.AlarmDiffers} {
+		recovery.AlarmBytesUnknown, recovery.AlarmMayBeOut, recovery.AlarmDiffers, recovery.AlarmUnclear} {
 		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
 		}

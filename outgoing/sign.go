@@ -133,6 +133,7 @@ func (s *Sender) storeVersion(
 			return err
 		}
 		if err := errors.Join(tx.Alarms().Resolve(ctx, recovery.AlarmDiffers, now.ID.String()),
+			tx.Alarms().Resolve(ctx, recovery.AlarmUnclear, now.ID.String()),
 			tx.UTXOs().ForgetChange(ctx, now.ID)); err != nil { // the change of a version that this one replaces
 			return err
 		}

@@ -170,6 +170,16 @@ func (a Assessor) clearConflicts(ctx context.Context, tx *store.Tx, x chain.Exte
 	return nil
 }
 
+// CloseUnsigned closes the alarms about an outgoing transaction that ends before anybody has signed it.
+func CloseUnsigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	for _, kind := range []string{AlarmMayBeOut, AlarmDiffers, AlarmUnclear, "signer_refused"} {
+		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // giveUp ends an outgoing transaction that was never signed; its payments wait again.
 func (a Assessor) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.ExternalSpend) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
@@ -196,10 +206,8 @@ func (a Assessor) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chai
 	if err := a.freeReservations(ctx, tx, p, x); err != nil {
 		return err
 	}
-	for _, kind := range []string{AlarmMayBeOut, AlarmDiffers, "signer_refused"} {
-		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
-			return err
-		}
+	if err := CloseUnsigned(ctx, tx, p); err != nil {
+		return err
 	}
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }

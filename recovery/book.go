@@ -28,18 +28,33 @@ func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p burs
 	return tx.Ledger().Post(ctx, ledger.ExternalSpent(ref, reversals, account, lots, tx.Now()))
 }
 
-// Unsettle reverses what Settle booked for an outgoing transaction, because its final block is reorged out.
+// Unsettle reverses what Settle booked for an outgoing transaction, because its final block is reorged out: to the unit
+// what is in the books, although it may be known better now what the transaction paid.
 func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) error {
-	account, lots, err := unexplained(ctx, tx, registry, p)
-	if err != nil || len(lots) == 0 {
-		return err
-	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
 	reversals, err := tx.Ledger().ReversalNumber(ctx, ledger.KindExternalReversed, ref)
 	if err != nil {
 		return err
 	}
+	booked, is, err := tx.Ledger().Booked(ctx, ledger.ExternalSpent(ref, reversals, "", nil, tx.Now()))
+	if err != nil || !is {
+		return err
+	}
+	account, lots := bookedAs(booked)
+	if len(booked) == 0 { // they are in an archive
+		if account, lots, err = unexplained(ctx, tx, registry, p); err != nil || len(lots) == 0 {
+			return err
+		}
+	}
 	return tx.Ledger().Post(ctx, ledger.ExternalSpentReversed(ref, reversals+1, account, lots, tx.Now()))
+}
+
+// bookedAs returns who bears what the postings of an ExternalSpent say, and how much.
+func bookedAs(postings []ledger.Posting) (account ledger.Account, lots []ledger.Lot) {
+	for _, p := range postings {
+		account, lots = p.Debit, append(lots, ledger.Lot{Asset: p.Asset, Amount: p.Amount})
+	}
+	return account, lots
 }
 
 // unexplained returns what an adopted transaction paid besides withdrawals and refunds, and who bears it.
@@ -50,9 +65,9 @@ func unexplained(
 	if err != nil || x.Booked == "" || p.Failed {
 		return "", nil, store.IgnoreNotFound(err)
 	}
-	left, err := Unexplained(ctx, tx, registry, p)
+	left, explained, err := unexplainedOf(ctx, tx, registry, p)
 	if err == nil {
-		left, err = delivered(x, left)
+		left, err = gone(x, explained, left)
 	}
 	if err != nil {
 		return "", nil, err
@@ -82,23 +97,21 @@ func unexplained(
 	return account, lots, nil
 }
 
-// delivered returns no more of some payments of tokens than an external spend has paid, as its block shows: a token may
-// deliver less than it was asked for, or nothing. Where nobody knows what it paid, these are all.
-func delivered(x store.ExternalSpend, payments []chain.Payment) ([]chain.Payment, error) {
-	made, err := paymentsIn(x)
-	if err != nil || made == nil {
+// gone returns what left us of some payments of an external spend, as its block shows it, beside those that are
+// explained: a token may deliver less than it was asked for, or nothing, and may pay somebody else. Where nobody knows
+// what it paid, these are all.
+func gone(x store.ExternalSpend, explained, payments []chain.Payment) ([]chain.Payment, error) {
+	if made, err := paymentsIn(x); err != nil || made == nil {
 		return payments, err
 	}
-	paid, ok := sums(made)
-	if !ok {
-		return payments, nil
+	short, err := chain.Shortfalls(slices.Concat(explained, payments), x.Payments)
+	if err != nil {
+		return nil, err
 	}
 	var left []chain.Payment
-	for _, p := range payments {
-		if p.Contract != "" {
-			to := receiver{p.Address, p.Contract}
-			p.Amount = p.Amount.Min(paid[to])
-			paid[to] = paid[to].SubOrZero(p.Amount)
+	for i, p := range payments {
+		if s, is := short[len(explained)+i]; is {
+			p.Amount = s.Gone(p)
 		}
 		if !p.Amount.IsZero() {
 			left = append(left, p)
@@ -111,15 +124,23 @@ func delivered(x store.ExternalSpend, payments []chain.Payment) ([]chain.Payment
 func Unexplained(
 	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
 ) (left []chain.Payment, err error) {
+	left, _, err = unexplainedOf(ctx, tx, registry, p)
+	return left, err
+}
+
+// unexplainedOf is Unexplained, with what the withdrawals and the refund asked for that match.
+func unexplainedOf(
+	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
+) (left, explained []chain.Payment, err error) {
 	var request chain.TxRequest
 	if err := json.Unmarshal(p.Request, &request); err != nil {
-		return nil, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
+		return nil, nil, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
-	explained, err := explainedBy(ctx, tx, registry, p)
+	explained, err = explainedBy(ctx, tx, registry, p)
 	if err != nil || request.Kind != chain.KindWithdrawal {
-		return nil, err
+		return nil, nil, err
 	}
-	return without(request.Payments, explained), nil
+	return without(request.Payments, explained), explained, nil
 }
 
 // without returns the payments that nothing of what is explained is matched with. Equal amounts are distinguished by

@@ -21,6 +21,20 @@ func (tx Ledger) ReversalNumber(ctx context.Context, kind ledger.Kind, name stri
 	}
 }
 
+// Booked returns the postings of the entry of that kind and reference, and whether it is in the books. It has none there
+// once they are in an archive.
+func (tx Ledger) Booked(ctx context.Context, e ledger.Entry) (postings []ledger.Posting, is bool, err error) {
+	postings, err = rows(ctx, tx.Tx, "read the postings of an entry", func(s scanner) (p ledger.Posting, err error) {
+		return p, s.Scan(&p.Debit, &p.Credit, &p.Asset, &p.Amount)
+	}, `SELECT p.debit, p.credit, p.asset, p.amount FROM entries e JOIN postings p ON p.entry = e.number
+		WHERE e.kind = $1 AND e.ref = $2 ORDER BY p.place`, string(e.Kind), string(e.Ref))
+	if err != nil || len(postings) > 0 {
+		return postings, true, err
+	}
+	is, err = tx.IsPosted(ctx, e)
+	return nil, is, err
+}
+
 // ReversalNumbers is ReversalNumber for several things, by name. Where none was reversed it is one statement.
 func (tx Ledger) ReversalNumbers(ctx context.Context, kind ledger.Kind, names []string) (map[string]int, error) {
 	reversals := make(map[string]int, len(names))

@@ -51,6 +51,13 @@ var named = []read{
 	reading("reservations that others used", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.Reservations().UsedByOthers(ctx, bursar.OutgoingTx{ID: someone, Chain: bursar.Ethereum}, []string{"a"}, 10)
 	}),
+	reading("whether a chain has external spends", func(ctx context.Context, tx *store.Tx) (any, error) {
+		return tx.ExternalSpends().Any(ctx, bursar.Bitcoin)
+	}),
+	reading("postings of an entry", func(ctx context.Context, tx *store.Tx) (any, error) {
+		postings, _, err := tx.Ledger().Booked(ctx, ledger.Entry{Kind: ledger.KindExternalSpend, Ref: "a"})
+		return postings, err
+	}),
 	reading("number of UTXOs", func(ctx context.Context, tx *store.Tx) (any, error) {
 		return tx.UTXOs().Count(ctx, bursar.Bitcoin, 1, 10)
 	}),
