@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// external is a thief with the hot wallet's key. Where transactions expire, every other one of theirs does too, later than
-// one of ours or earlier.
+// external is a thief with the hot wallet's key. Where transactions expire, every other one of theirs does too, later
+// than one of ours or earlier.
 func (h *history) external(e Event) {
 	c := h.chain(e.A)
 	hot := h.Hot(c.Capabilities().ID).Base

@@ -74,8 +74,8 @@ var externalColumns = columnsOf([]column[ExternalSpend]{
 	{"resolved_at", func(x *ExternalSpend) any { return instant{&x.ResolvedAt} }},
 })
 
-// Put records an external spend, or the block that it is in now and what that shows: what is known of it otherwise stays
-// as it is.
+// Put records an external spend, or the block that it is in now and what that shows: what is known of it otherwise
+// stays as it is.
 func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 	query, args := values{
 		{"chain", string(x.Chain)},

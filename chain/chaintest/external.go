@@ -55,7 +55,8 @@ func (d *harness) wantExternal(
 		d.t.Fatalf("the external spend is %+v\nwant payments %+v, fee %s, failed %v", got, want, in.Fee, in.Failed)
 	}
 	if last := found[0].LastHeight; last != 0 && last != unsigned.Expires {
-		d.t.Fatalf("the external spend can be included up to %d, want %d, or 0 where that is not shown", last, unsigned.Expires)
+		d.t.Fatalf("the external spend names the last height %d, want %d, or 0 where that is not shown", last,
+			unsigned.Expires)
 	}
 	if resources := named(unsigned.Reservations); !sameMembers(found[0].Reservations, resources, strings.Compare) {
 		d.t.Fatalf("the external spend uses up %q, want %q", found[0].Reservations, resources)
