@@ -125,7 +125,12 @@ func (r *OneChain) Restart() {
 		Chains: map[bursar.ChainID]withdrawal.Chain{id: r.Chain},
 		Hot:    map[bursar.ChainID]string{id: r.Hot.Base}, Old: map[bursar.ChainID][]string{id: r.oldBases()},
 		Registry: r.Registry, IDs: r.IDs, Log: log,
-		Leave: outgoing.EndCancelled})
+		Leave: outgoing.EndCancelled, Unpaid: r.unpaid})
+}
+
+func (r *OneChain) unpaid(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	assessor := outgoing.NewAssessor(r.Chain.Capabilities(), r.Registry, r.IDs, r.Hot, r.Sender.Log)
+	return outgoing.Unpaid(ctx, tx, assessor, w)
 }
 
 // Reconfigure starts another process with COIN as r.Currency is now, and with other currencies.

@@ -82,9 +82,11 @@ func (f *File) change(by State, create bool) (s State, err error) {
 	}
 	left := f.log.state.without(by.Ended)
 	for _, e := range by.Journal {
-		if e.Number > left.Signed[e.Chain] { // what comes back was there before, and every later raise has it too
-			err = errors.Join(err, left.Fits(e))
+		allowed := 1
+		if e.Number <= left.Signed[e.Chain] { // it was there before, and every raise has it until one succeeds
+			allowed = 2
 		}
+		err = errors.Join(err, left.fits(e, allowed))
 	}
 	if err != nil && !create {
 		return State{}, err

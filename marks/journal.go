@@ -60,14 +60,17 @@ func (s State) without(ended []Ended) State {
 }
 
 // Fits returns ErrFull if an entry does not fit into the journal.
-func (s State) Fits(e Entry) error {
+func (s State) Fits(e Entry) error { return s.fits(e, 1) }
+
+// fits is Fits for a journal that may have so many times what it can hold.
+func (s State) fits(e Entry, times int) error {
 	entries, size := 1, e.size()
 	for _, held := range s.Journal {
 		if !e.Supersedes(held) {
 			entries, size = entries+1, size+held.size()
 		}
 	}
-	if entries > maxEntries || size > maxJournal {
+	if entries > times*maxEntries || size > times*maxJournal {
 		return ErrFull
 	}
 	return nil

@@ -25,7 +25,7 @@ type WaitError struct {
 
 	differs bool // the journal outside the database says something else than the database: an alarm says so
 
-	mayBePaidBy string // the hash of an external spend that may have paid what waits: an alarm says so
+	mayBePaid bool // an external spend may have paid what waits: an alarm says so
 }
 
 func (e *WaitError) Error() string { return e.Reason }
@@ -149,6 +149,8 @@ func (s *Sender) passUnsigned(ctx context.Context, lease store.Lease, p bursar.O
 		return s.lowerNonce(ctx, lease, p)
 	case !errors.As(err, &waiting) || waiting.keepsReservations:
 		return p, err
+	case waiting.mayBePaid && len(request.Payments) > 1: // the others do not wait for an operator
+		return s.endAndRequeue(ctx, lease, p)
 	case len(waiting.Accounts) > 0:
 		if waiting.screenAgain {
 			if err := s.DB.Do(ctx, func(tx *store.Tx) error { return s.screenAgain(ctx, tx, p, waiting.Reason) }); err != nil {

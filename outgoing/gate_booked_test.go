@@ -3,6 +3,7 @@ package outgoing_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
 )
 
 // timed is both, over chains whose blocks have the time of now.
@@ -100,14 +102,20 @@ func TestAWithdrawalIsPaidBesideAnEqualPaymentThatWasBooked(t *testing.T) {
 	})
 }
 
-// The operator cancels the withdrawal: nothing is paid, and the alarm is closed.
-func TestAWithdrawalThatMayHaveBeenPaidCanBeCancelled(t *testing.T) {
+// Nobody cancels the withdrawal before the operator says that it was another payment: its money would be given back
+// although it was paid. Then they may: the alarm is closed.
+func TestAWithdrawalThatMayHaveBeenPaidIsNotCancelled(t *testing.T) {
 	timed(t, time.Now, func(t *testing.T, r *harness) {
-		w, _ := r.bookedWhileHidden(`UPDATE withdrawals SET completed_at = 5 WHERE id = $1`,
+		w, x := r.bookedWhileHidden(`UPDATE withdrawals SET completed_at = 5 WHERE id = $1`,
 			`UPDATE withdrawals SET completed_at = 0 WHERE id = $1`)
+		if _, err := r.Withdrawals.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) ||
+			!strings.Contains(err.Error(), "recovery deny "+w.ID.String()+" "+x.TxID) {
+			t.Errorf("it is cancelled with %v, want %v and the command", err, withdrawal.ErrTooLate)
+		}
 		if !r.alarmed(recovery.AlarmUnclear) {
 			t.Error("no alarm says that it waits")
 		}
+		r.Must(r.deny(w.ID, x.TxID))
 		if _, err := r.Withdrawals.Cancel(ctx, w.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -119,6 +127,62 @@ func TestAWithdrawalThatMayHaveBeenPaidCanBeCancelled(t *testing.T) {
 			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 		r.wantNone(recovery.AlarmUnclear)
+	})
+}
+
+// Of the withdrawals that one transaction would pay, only the one that may have been paid waits.
+func TestOthersDoNotWaitForAnAnswer(t *testing.T) {
+	timed(t, time.Now, func(t *testing.T, r *harness) {
+		r.Prepare()
+		r.Settle()
+		hash := r.Chain.ExternalSpend(r.Hot.Base, r.toReceiver())
+		r.Chain.Mine(4)
+		r.Trouble = true
+		r.Step()
+		var others []bursar.Withdrawal
+		suspect := bursar.Withdrawal{}
+		for i := range 5 {
+			if i == 2 {
+				suspect = r.Order(200_000_000, r.Chain.Named("receiver"))
+			}
+			others = append(others, r.Order(1_000_000, r.Chain.Named(fmt.Sprint("other ", i))))
+		}
+		_, err := r.SettleExternal()
+		r.Must(err)
+		for range 10 {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+		for _, w := range others {
+			if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
+				t.Errorf("withdrawal %s is %s: %s, want %s", w.ID, now.Status, r.errors(), bursar.WithdrawalConfirmed)
+			}
+		}
+		if now := r.Now(suspect); now.Status != bursar.WithdrawalQueued {
+			t.Errorf("what %s may have paid is %s, want %s", hash, now.Status, bursar.WithdrawalQueued)
+		}
+	})
+}
+
+// One external spend may have paid either of two equal withdrawals. An answer about one leaves the alarm of the other.
+func TestAnAnswerIsAboutOneWithdrawal(t *testing.T) {
+	timed(t, time.Now, func(t *testing.T, r *harness) {
+		first, x := r.bookedWhileHidden(`UPDATE withdrawals SET completed_at = 5 WHERE id = $1`,
+			`UPDATE withdrawals SET completed_at = 0 WHERE id = $1`)
+		second := r.Order(200_000_000, r.Chain.Named("receiver"))
+		r.Step()
+		r.Must(r.deny(second.ID, x.TxID))
+		for range 10 {
+			r.Chain.Mine(1)
+			r.Step()
+		}
+		if now := r.Now(second); now.Status != bursar.WithdrawalConfirmed || now.TxID == x.TxID {
+			t.Errorf("the second is %s by %s: %s, want %s by another one", now.Status, now.TxID, r.errors(),
+				bursar.WithdrawalConfirmed)
+		}
+		if now := r.Now(first); now.Status != bursar.WithdrawalQueued || !r.alarmed(recovery.AlarmUnclear) {
+			t.Errorf("the first is %s, want %s and an alarm", now.Status, bursar.WithdrawalQueued)
+		}
 	})
 }
 

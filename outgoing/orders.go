@@ -17,7 +17,7 @@ const spent = "its transaction can never be included, and the signer signs an or
 const outdated = "its order expired before it was signed: sign another order"
 
 // together returns those of some queued withdrawals that one transaction pays. One whose order bounds the fee is paid
-// alone: its bound must not hold up the others.
+// alone, and so is one that an external spend may have paid: neither must hold up the others.
 func (s *Sender) together(
 	ctx context.Context, tx *store.Tx, queued []bursar.Withdrawal,
 ) ([]bursar.Withdrawal, error) {
@@ -34,10 +34,11 @@ func (s *Sender) together(
 	}
 	for i, w := range queued {
 		if !orders[w.ID].MaxFee.IsZero() {
-			return queued[:max(i, 1)], nil
+			queued = queued[:max(i, 1)]
+			break
 		}
 	}
-	return queued, nil
+	return s.unpaid(ctx, tx, queued)
 }
 
 // feeOfOrders lowers the highest fee of a request to what the orders that it pays allow: the signer signs no higher

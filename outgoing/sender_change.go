@@ -17,7 +17,7 @@ func (s *Sender) storeError(ctx context.Context, lease store.Lease, p bursar.Out
 		text = s.describe(trouble)
 	}
 	if text == p.Error {
-		if !differs(trouble) {
+		if !differs(trouble) && !mayBePaid(trouble) {
 			return nil
 		}
 		// An earlier version, or a process that ended in between, stored the text alone.
@@ -29,7 +29,7 @@ func (s *Sender) storeError(ctx context.Context, lease store.Lease, p bursar.Out
 			if err != nil || now.Status != p.Status { // it has gone on, or has ended
 				return err
 			}
-			return alarmIfDiffers(ctx, tx, now, trouble)
+			return errors.Join(alarmIfDiffers(ctx, tx, now, trouble), alarmIfMayBePaid(ctx, tx, now, trouble))
 		})
 	}
 	var gas *chain.NeedsGasError

@@ -21,10 +21,10 @@ type Denial struct {
 	Actor      string
 }
 
-// Deny records an operator's word that an external spend, which makes the same payment as a withdrawal's transaction
-// that can never be included, was another payment: the withdrawal is paid by another transaction then, if nothing else
-// holds it. The caller has locked the chain. It refuses what the journal or the chain contradict, and what has another
-// answer.
+// Deny records an operator's word that an external spend, which makes the same payment as a withdrawal that waits or
+// whose transaction can never be included, was another payment: the withdrawal is paid by another transaction then, if
+// nothing else holds it. The caller has locked the chain. It refuses what the journal or the chain contradict, and what
+// has another answer.
 func (a Assessor) Deny(ctx context.Context, tx *store.Tx, d Denial) error {
 	if err := tx.Recoveries().Refuse(ctx, a.Capabilities.ID); err != nil { // the journal may not have said everything
 		return err
@@ -87,9 +87,7 @@ func (a Assessor) mayDeny(ctx context.Context, tx *store.Tx, x store.ExternalSpe
 			x.TxID, x.Number)
 	case !w.CompletedAt.IsZero():
 		return fmt.Errorf("%w: withdrawal %s is %s", ErrUnfit, w.ID, w.Status)
-	case w.OutgoingID.IsZero():
-		return fmt.Errorf("%w: nothing holds withdrawal %s for another payment", ErrUnfit, w.ID)
-	case w.OutgoingID == x.OutgoingID:
+	case w.OutgoingID == x.OutgoingID && !w.OutgoingID.IsZero():
 		return fmt.Errorf("%w: transaction %s is known to pay withdrawal %s", ErrUnfit, x.TxID, w.ID)
 	}
 	currency, err := a.Registry.Get(w.Currency)

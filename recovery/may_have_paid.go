@@ -22,12 +22,8 @@ import (
 func (a Assessor) MayHavePaid(
 	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, final uint64,
 ) (by store.ExternalSpend, withdrawal bursar.ID, err error) {
-	return a.mayHavePaidSince(ctx, tx, outgoingID, final, func(store.PaidOrder) time.Time { return time.Time{} })
+	return a.mayHavePaidAny(ctx, tx, outgoingID, final, func(store.PaidOrder) time.Time { return time.Time{} })
 }
-
-// blockTimeBehind is more than a block's time may be before the moment at which it was made: on Bitcoin it is after the
-// median of the eleven blocks before (validation.cpp, ContextualCheckBlockHeader).
-const blockTimeBehind = 3 * time.Hour
 
 // MayHavePaidOrdered is MayHavePaid for an outgoing transaction that nobody has signed: of the external spends, those
 // count that were not made before the withdrawal was ordered. One of them was booked as somebody else's while the
@@ -38,12 +34,25 @@ func (a Assessor) MayHavePaidOrdered(
 	if any, err := tx.ExternalSpends().Any(ctx, a.Capabilities.ID); err != nil || !any {
 		return by, withdrawal, cmp.Or(err, store.ErrNotFound)
 	}
-	return a.mayHavePaidSince(ctx, tx, outgoingID, final, func(o store.PaidOrder) time.Time {
-		return o.At.Add(-blockTimeBehind)
-	})
+	return a.mayHavePaidAny(ctx, tx, outgoingID, final, possibly)
 }
 
-func (a Assessor) mayHavePaidSince(
+// MayHavePaidOrder is MayHavePaidOrdered for a withdrawal that no transaction pays.
+func (a Assessor) MayHavePaidOrder(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, final uint64,
+) (store.ExternalSpend, error) {
+	o := store.PaidOrder{ID: w.ID, Currency: w.Currency, Amount: w.Amount, Fee: w.Fee, To: w.Address, At: w.CreatedAt}
+	return a.mayHavePaidOne(ctx, tx, o, bursar.ID{}, final, possibly(o))
+}
+
+// blockTimeBehind is more than a block's time may be before the moment at which it was made: on Bitcoin it is after the
+// median of the eleven blocks before (validation.cpp, ContextualCheckBlockHeader).
+const blockTimeBehind = 3 * time.Hour
+
+// possibly is since when an external spend may have paid an order.
+func possibly(o store.PaidOrder) time.Time { return o.At.Add(-blockTimeBehind) }
+
+func (a Assessor) mayHavePaidAny(
 	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, final uint64, since func(store.PaidOrder) time.Time,
 ) (by store.ExternalSpend, withdrawal bursar.ID, err error) {
 	orders, err := tx.Outgoing().OrdersPaid(ctx, outgoingID)
@@ -58,24 +67,36 @@ func (a Assessor) mayHavePaidSince(
 		if o.ID == refund.ID {
 			continue
 		}
-		currency, err := a.Registry.Get(o.Currency)
-		if err != nil {
-			return by, withdrawal, err
-		}
-		pays := chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount}
-		for x, err := range tx.ExternalSpends().Paying(ctx, a.Capabilities.ID, o.To.Base, o.Amount) {
-			if err != nil {
-				return by, withdrawal, err
-			}
-			if x.Failed || x.OutgoingID == outgoingID || x.MadeAt.Before(since(o)) {
-				continue
-			}
-			if may, err := a.mayHavePaid(ctx, tx, x, o.ID, pays, final); err != nil || may {
-				return x, o.ID, err
-			}
+		by, err := a.mayHavePaidOne(ctx, tx, o, outgoingID, final, since(o))
+		if !errors.Is(err, store.ErrNotFound) {
+			return by, o.ID, err
 		}
 	}
 	return by, withdrawal, store.ErrNotFound
+}
+
+// mayHavePaidOne returns an external spend, made since a time, that may have paid an order which an outgoing
+// transaction pays, or none; store.ErrNotFound if there is none.
+func (a Assessor) mayHavePaidOne(
+	ctx context.Context, tx *store.Tx, o store.PaidOrder, outgoingID bursar.ID, final uint64, since time.Time,
+) (by store.ExternalSpend, err error) {
+	currency, err := a.Registry.Get(o.Currency)
+	if err != nil {
+		return by, err
+	}
+	pays := chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount}
+	for x, err := range tx.ExternalSpends().Paying(ctx, a.Capabilities.ID, o.To.Base, o.Amount, since) {
+		if err != nil {
+			return by, err
+		}
+		if x.Failed || !outgoingID.IsZero() && x.OutgoingID == outgoingID {
+			continue
+		}
+		if may, err := a.mayHavePaid(ctx, tx, x, o.ID, pays, final); err != nil || may {
+			return x, err
+		}
+	}
+	return by, store.ErrNotFound
 }
 
 func (a Assessor) mayHavePaid(

@@ -113,7 +113,9 @@ func (g *Guard) takeEnded() (ended []marks.Ended, again []marks.Entry) {
 func (g *Guard) addEnded(ended []marks.Ended, again ...marks.Entry) {
 	g.state.Lock()
 	defer g.state.Unlock()
-	g.again = append(again, g.again...)
+	for _, e := range again {
+		g.again = append(slices.DeleteFunc(g.again, func(old marks.Entry) bool { return old.Name() == e.Name() }), e)
+	}
 	for _, e := range ended {
 		if !slices.Contains(g.ended, e) {
 			g.ended = append(g.ended, e)

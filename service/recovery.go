@@ -26,6 +26,19 @@ func (s *Service) Assessor(id bursar.ChainID) (recovery.Assessor, error) {
 	return assessor, nil
 }
 
+// unpaid is withdrawal.Config.Unpaid. Of a chain that is not configured nothing is known.
+func (s *Service) unpaid(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	currency, err := s.Registry.Get(w.Currency)
+	if err != nil {
+		return err
+	}
+	assessor, err := s.Assessor(currency.Chain)
+	if err != nil {
+		return nil //nolint:nilerr // its nodes are not asked either
+	}
+	return outgoing.Unpaid(ctx, tx, assessor, w)
+}
+
 // RecoveringChain is a chain whose database is older than the chain, with what its recovery waits for.
 type RecoveringChain struct {
 	store.Recovery

@@ -40,6 +40,7 @@ func (s *Service) addServices() {
 	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, Receivers: s.parts.receivers()}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
 		Leave:         outgoing.EndCancelled,
+		Unpaid:        s.unpaid,
 		DB:            s.DB,
 		Chains:        payChains,
 		Hot:           hot,

@@ -123,18 +123,18 @@ func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status 
 // spendsPage is how many external spends are read at once.
 const spendsPage = 1000
 
-// Paying returns the external spends of a chain that paid an amount and paid an address, or still may, oldest first:
-// whether the one went to the other is left to the caller. One that became an outgoing transaction cannot once that has
-// ended without a block, or failed for good.
+// Paying returns the external spends of a chain, made since a time, that paid an amount and paid an address, or still
+// may, oldest first: whether the one went to the other is left to the caller. One that became an outgoing transaction
+// cannot once that has ended without a block, or failed for good.
 func (tx ExternalSpends) Paying(
-	ctx context.Context, chain bursar.ChainID, base string, amount bursar.Amount,
+	ctx context.Context, chain bursar.ChainID, base string, amount bursar.Amount, since time.Time,
 ) iter.Seq2[ExternalSpend, error] {
 	return func(yield func(ExternalSpend, error) bool) {
 		for after := int64(0); ; {
 			page, err := externalColumns.rows(ctx, tx.Tx, "list external spends that paid an address", `FROM external_spends
-				WHERE chain = $1 AND number > $2 AND payments LIKE $3 AND payments LIKE $4
-				AND (outgoing_id IS NULL OR `+mayHavePaid+`) ORDER BY number LIMIT $5`,
-				string(chain), after, `%"`+base+`"%`, `%"`+amount.String()+`"%`, spendsPage)
+				WHERE chain = $1 AND number > $2 AND made_at >= $3 AND payments LIKE $4 AND payments LIKE $5
+				AND (outgoing_id IS NULL OR `+mayHavePaid+`) ORDER BY number LIMIT $6`,
+				string(chain), after, micros(since), `%"`+base+`"%`, `%"`+amount.String()+`"%`, spendsPage)
 			if err != nil {
 				yield(ExternalSpend{}, err)
 				return

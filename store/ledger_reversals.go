@@ -21,8 +21,8 @@ func (tx Ledger) ReversalNumber(ctx context.Context, kind ledger.Kind, name stri
 	}
 }
 
-// Booked returns the postings of the entry of that kind and reference, and whether it is in the books. It has none there
-// once they are in an archive.
+// Booked returns the postings of the entry of that kind and reference, and whether it is in the books. It has none
+// there once they are in an archive.
 func (tx Ledger) Booked(ctx context.Context, e ledger.Entry) (postings []ledger.Posting, is bool, err error) {
 	postings, err = rows(ctx, tx.Tx, "read the postings of an entry", func(s scanner) (p ledger.Posting, err error) {
 		return p, s.Scan(&p.Debit, &p.Credit, &p.Asset, &p.Amount)

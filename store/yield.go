@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -32,11 +33,14 @@ type yield struct {
 	ended time.Time     // of the last transaction
 	since time.Time     // of what is counted
 	free  time.Duration // in which the lock was free
-	begun uint32        // which beginning of the log it was
+	begun int64         // which beginning of the log it was
 }
 
-// writesTo is the yield of the connection that writes to a file.
+// writesTo is the yield of the connection that writes to a file. SQLite names the log after what a link leads to.
 func writesTo(file string) *yield {
+	if resolved, err := filepath.EvalSymlinks(file); err == nil {
+		file = resolved
+	}
 	return &yield{log: file + "-wal", now: time.Now, wait: sleepFor}
 }
 
@@ -44,10 +48,12 @@ func writesTo(file string) *yield {
 func (y *yield) before(ctx context.Context, conn driver.QueryerContext) {
 	now := y.now()
 	y.free += now.Sub(y.ended)
+	y.ended = now // also if it cannot begin
 	if now.Sub(y.since) < yieldEvery {
 		return
 	}
-	if y.free < freeEnough && y.begun == y.beginning() && replicated(ctx, conn) {
+	held := y.begun != noLog && y.begun == y.beginning()
+	if held && y.free < freeEnough && replicated(ctx, conn) {
 		y.wait(ctx, yieldFor)
 	}
 	y.since, y.free, y.begun = y.now(), 0, y.beginning()
@@ -56,19 +62,22 @@ func (y *yield) before(ctx context.Context, conn driver.QueryerContext) {
 // after is called when a transaction has ended.
 func (y *yield) after() { y.ended = y.now() }
 
-// beginning numbers the beginnings of the log, whose length says nothing: the file stays as long as it ever was. 0 is
-// also that there is no log (sqlite.org, fileformat2, the WAL header: the checkpoint sequence number at byte 12).
-func (y *yield) beginning() uint32 {
+// noLog is the beginning of a log that is not there or empty.
+const noLog = -1
+
+// beginning numbers the beginnings of the log, whose length says nothing: the file stays as long as it ever was
+// (sqlite.org, fileformat2, the WAL header: the checkpoint sequence number at byte 12).
+func (y *yield) beginning() int64 {
 	file, err := os.Open(y.log)
 	if err != nil {
-		return 0
+		return noLog
 	}
 	defer file.Close() // drops no lock of ours: SQLite has none on this file
 	var header [16]byte
 	if _, err := io.ReadFull(file, header[:]); err != nil {
-		return 0
+		return noLog
 	}
-	return binary.BigEndian.Uint32(header[12:])
+	return int64(binary.BigEndian.Uint32(header[12:]))
 }
 
 // replicated reports whether litestream has made its tables in the database.

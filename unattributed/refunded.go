@@ -64,7 +64,7 @@ func makers(
 		return nil, nil
 	}
 	pays := chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount}
-	for x, err := range tx.ExternalSpends().Paying(ctx, d.Chain, n.Address.Base, n.Amount) {
+	for x, err := range tx.ExternalSpends().Paying(ctx, d.Chain, n.Address.Base, n.Amount, time.Time{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -121,6 +121,11 @@ func (s *Service) giveBack(
 	if err := notPaidByJournal(ctx, tx, w); err != nil {
 		return w, err
 	}
+	if s.unpaid != nil {
+		if err := s.unpaid(ctx, tx, w); err != nil {
+			return w, err
+		}
+	}
 	if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 		return w, err
 	}

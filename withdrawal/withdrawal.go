@@ -40,6 +40,7 @@ type Service struct {
 	suspended     func(code bursar.CurrencyCode) string
 	behind        store.Behind
 	leave         func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+	unpaid        func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 
 	destinations *store.Gather[destinationOf, destinationInfo]
 }
@@ -70,6 +71,10 @@ type Config struct {
 	// Leave gives up the outgoing transaction that pays a withdrawal, so that the withdrawal can be cancelled; the
 	// error is ErrTooLate where that may have been signed. Package outgoing implements it.
 	Leave func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+
+	// Unpaid returns ErrTooLate where an external spend may have paid a withdrawal that is to be given back. Package
+	// outgoing implements it. nil: nobody is asked.
+	Unpaid func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
 // NewService returns a service.
@@ -89,6 +94,7 @@ func NewService(c Config) *Service {
 		suspended:     c.Suspended,
 		behind:        c.Behind,
 		leave:         c.Leave,
+		unpaid:        c.Unpaid,
 	}
 	s.batch = store.NewBatch(c.DB, s.holdAll).Repeating()
 	s.gather()

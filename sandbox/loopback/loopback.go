@@ -51,21 +51,17 @@ func Free() (string, error) {
 func takeRange() (uint32, error) {
 	for i := range uint32(ranges) {
 		n := (uint32(os.Getpid()) + i) % ranges
-		file, err := os.OpenFile(filepath.Join(os.TempDir(), fmt.Sprintf("bursar-loopback-%d", n)),
-			os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o666)
+		name := filepath.Join(os.TempDir(), fmt.Sprintf("bursar-loopback-%d", n))
+		file, err := syscall.Open(name, syscall.O_CREAT|syscall.O_RDWR|syscall.O_CLOEXEC, 0o666)
 		if err != nil {
-			return 0, fmt.Errorf("take a range of ports: %w", err)
+			continue // another user's
 		}
-		if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			held = file
-			return firstPort + n*perRange, nil
+		if syscall.Flock(file, syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			return firstPort + n*perRange, nil // it stays open
 		}
-		if err := file.Close(); err != nil {
-			return 0, err
+		if err := syscall.Close(file); err != nil {
+			return 0, fmt.Errorf("close %s: %w", name, err)
 		}
 	}
 	return 0, errors.New("every range of ports is taken by another process")
 }
-
-// held keeps the file open.
-var held *os.File
