@@ -14,9 +14,9 @@ import (
 
 // A transaction that was adopted from a block has no bytes in the database. When its block is reorged out it cannot be
 // sent again, but it may be included again as long as a node has it. Where transactions expire, it ends once the final
-// blocks are past every lifetime, and past the last height that it names. Elsewhere another version of it is built, with
-// the same nonce or all of the same UTXOs and the same payments: at most one of the two can ever be included, and the
-// one that is included counts.
+// blocks are past every lifetime, and past the last height that it names. Elsewhere another version of it is built,
+// with the same nonce or all of the same UTXOs and the same payments: at most one of the two can ever be included, and
+// the one that is included counts.
 
 // withoutBytes advances a transaction that is in no block and whose bytes are not known.
 func (s *Sender) withoutBytes(

@@ -87,8 +87,8 @@ func TestALastHeightIsSealed(t *testing.T) {
 
 // seals is an edit that gives one external spend the last height of another one with its seal.
 func seals(of string) string {
-	return `UPDATE external_spends SET last_height = 5,
-		last_height_seal = (SELECT o.last_height_seal FROM external_spends o WHERE o.tx_id = '` + of + `') WHERE tx_id = 'new'`
+	return `UPDATE external_spends SET last_height = 5, last_height_seal = (SELECT o.last_height_seal
+		FROM external_spends o WHERE o.tx_id = '` + of + `') WHERE tx_id = 'new'`
 }
 
 func edited(t *testing.T, db *store.DB, edit string) {

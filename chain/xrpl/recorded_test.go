@@ -76,8 +76,9 @@ func TestRecordedTransactions(t *testing.T) {
 	}
 }
 
-// The last ledger that may include a transaction is the one that the recorded transaction names, and there is none where
-// it names none (rippled's Transactor::checkPriorTxAndLastLedger refuses it in every ledger after that, and only there).
+// The last ledger that may include a transaction is the one that the recorded transaction names, and there is none
+// where it names none: rippled's Transactor::checkPriorTxAndLastLedger refuses it in every ledger after that, and only
+// there.
 func TestRecordedTransactionsNameTheirLastLedger(t *testing.T) {
 	t.Parallel()
 	named, unlimited := 0, 0
