@@ -186,6 +186,9 @@ type ExternalSpend struct {
 	Payments []Payment
 	Failed   bool
 	Fee      bursar.Amount // what it cost us, in the native asset; zero where another address paid it
+	// LastHeight is the last height at which a block can include the transaction, as the transaction itself says; 0 if it
+	// names none, or the chain does not show it.
+	LastHeight uint64
 	// Inferred says that no endpoint could show whose outputs it spent, only that one input has the form of an outgoing
 	// transaction of ours, which anybody can make. It is an external spend only if Reservations names a UTXO of ours.
 	Inferred bool

@@ -14,8 +14,9 @@ import (
 
 // A transaction that was adopted from a block has no bytes in the database. When its block is reorged out it cannot be
 // sent again, but it may be included again as long as a node has it. Where transactions expire, it ends once the final
-// blocks are past every lifetime. Elsewhere another version of it is built, with the same nonce or all of the same
-// UTXOs and the same payments: at most one of the two can ever be included, and the one that is included counts.
+// blocks are past every lifetime, and past the last height that it names. Elsewhere another version of it is built,
+// with the same nonce or all of the same UTXOs and the same payments: at most one of the two can ever be included, and
+// the one that is included counts.
 
 // withoutBytes advances a transaction that is in no block and whose bytes are not known.
 func (s *Sender) withoutBytes(
@@ -27,8 +28,8 @@ func (s *Sender) withoutBytes(
 		return s.endExpired(ctx, lease, p, err)
 	case !s.Chain.Capabilities().Lifetime.IsZero():
 		return &WaitError{Reason: "its block was reorged out and its bytes are not known; it ends once the final " +
-			"blocks are past its lifetime, " +
-			"unless it may have been signed by others: then it stays open"}
+			"blocks are past its lifetime, and past the last block that it names; " +
+			"if it names none and may have been signed by others, it stays open"}
 	}
 	if beaten, err := s.isBeaten(ctx, lease, p); beaten || err != nil {
 		return err
@@ -81,9 +82,10 @@ func (s *Sender) isOver(
 }
 
 // outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction
-// that was signed before the last block it was in, plus a quarter of that lifetime. A transaction that is not known to
-// be ours, or that paid what no request asked for, may have been signed by others with a longer or unlimited lifetime:
-// it stays open.
+// that was signed before the last block it was in, plus a quarter of that lifetime, and past the last height that the
+// transaction itself names, if its block showed one. A transaction that is not known to be ours, or that paid what no
+// request asked for, may have been signed by others with a longer or unlimited lifetime: it stays open if it names no
+// last height.
 func (s *Sender) outlived(
 	ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) (bool, error) {
@@ -92,7 +94,7 @@ func (s *Sender) outlived(
 		return false, nil
 	}
 	var newest time.Time // when the newest of them was first in a block
-	ours := true
+	over := true
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		for _, v := range versions {
 			if len(v.Raw) > 0 {
@@ -102,15 +104,20 @@ func (s *Sender) outlived(
 			if err != nil {
 				return err
 			}
-			ours = ours && x.Status == store.ExternalAdopted && x.Booked == ""
+			last, err := tx.ExternalSpends().LastHeight(x)
+			if err != nil {
+				return err
+			}
+			ours := x.Status == store.ExternalAdopted && x.Booked == ""
+			over = over && (ours || last > 0) && recorded > last
 			if newest.Before(x.MadeAt) {
 				newest = x.MadeAt
 			}
 		}
 		return nil
 	})
-	if err != nil || !ours || life.Time == 0 {
-		return err == nil && ours, err
+	if err != nil || !over || life.Time == 0 {
+		return err == nil && over, err
 	}
 	now, err := s.timeOf(ctx, recorded)
 	return err == nil && now.After(newest.Add(life.Time+life.Time/4)), err

@@ -82,9 +82,8 @@ func TestATransactionThatOthersMayHaveSignedStaysOpen(t *testing.T) {
 					t.Errorf("the outgoing transaction is %s, want %s", p.Status, bursar.OutgoingSent)
 				}
 				if !r.Recovering() {
-					r.noted(lost,
-						"its bytes are not known; it ends once the final blocks are past its lifetime, "+
-							"unless it may have been signed by others")
+					r.noted(lost, "its bytes are not known; it ends once the final blocks are past its lifetime",
+						"if it names none and may have been signed by others, it stays open")
 				} else if name != "unclear" {
 					t.Error("the chain still recovers")
 				}

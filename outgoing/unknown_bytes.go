@@ -42,8 +42,8 @@ func (h *Inclusions) wayOut(p bursar.OutgoingTx) string {
 		return "What it pays is paid by another transaction with the same UTXOs or nonce, unless it is included again; " +
 			"if its error says that this is not possible, run `bursar outgoing abandon " + p.ID.String() + "`"
 	}
-	return "It is included again, or ends once the final blocks are past its lifetime, and what it pays is then paid by " +
-		"another one; one that is not known to be ours stays open"
+	return "It is included again, or ends once the final blocks are past its lifetime and past the last block that it " +
+		"names, and what it pays is then paid by another one; one that names none and is not known to be ours stays open"
 }
 
 // resolveUnknownBytes closes the alarm about an adopted transaction that is in a block again.

@@ -160,6 +160,7 @@ func (a Assessor) remember(
 		Fee:          x.Fee,
 		Reservations: resources,
 		Payments:     payments,
+		LastHeight:   x.LastHeight,
 		OutgoingID:   found.OutgoingID,
 		Status:       status,
 		Reason:       found.Reason,

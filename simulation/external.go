@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// external is a thief with the hot wallet's key.
+// external is a thief with the hot wallet's key. Where transactions expire, every other one of theirs does too, later
+// than one of ours or earlier.
 func (h *history) external(e Event) {
 	c := h.chain(e.A)
 	hot := h.Hot(c.Capabilities().ID).Base
@@ -19,7 +20,12 @@ func (h *history) external(e Event) {
 		return
 	}
 	thief := bursar.Address{Base: c.Named(fmt.Sprint("thief ", e.B))}
-	id := c.ExternalSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(replicas.Unit / 2)})
+	last := uint64(0)
+	if !c.Capabilities().Lifetime.IsZero() && e.C%2 == 1 {
+		_, latest := c.Heights()
+		last = latest + 1 + uint64(e.C/2%64)
+	}
+	id := c.ExternalExpiring(hot, last, chain.Payment{Address: thief, Amount: bursar.Units(replicas.Unit / 2)})
 	h.externals[c.Capabilities().ID] = append(h.externals[c.Capabilities().ID], id)
 	h.stolen++
 	h.log("  %s is an external spend", id)

@@ -147,7 +147,7 @@ func (h *history) paidAfterAll(tx *store.Tx, halt store.Halt) bool {
 }
 
 // lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block
-// that was reorged out since: its bytes are lost, and it may come back at any time.
+// that was reorged out since: its bytes are lost, and it may come back at any time, as it names no last height.
 func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (bool, error) {
 	if p.Height > 0 || p.Status != bursar.OutgoingSent || c.Capabilities().Lifetime.IsZero() {
 		return false, nil
@@ -156,7 +156,7 @@ func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && (x.Status == store.ExternalSettled || x.Booked != ""), err
+	return err == nil && x.LastHeight == 0 && (x.Status == store.ExternalSettled || x.Booked != ""), err
 }
 
 // bytesLost reports whether an outgoing transaction was recognized in a block that was reorged out since, and its

@@ -40,6 +40,7 @@ type ExternalSpend struct {
 	Fee          bursar.Amount
 	Reservations []byte    // JSON: what it used up
 	Payments     []byte    // JSON: what it delivered
+	LastHeight   uint64    // at which a block can include it, not verified: ExternalSpends.LastHeight does that
 	OutgoingID   bursar.ID // the outgoing transaction that books it; zero where none does
 	Status       ExternalStatus
 	Reason       string      // why it has that status, for people
@@ -47,6 +48,8 @@ type ExternalSpend struct {
 	Note         string      // of the operator
 	Actor        string
 	ResolvedAt   time.Time
+
+	lastSeal []byte // the code of LastHeight
 }
 
 var externalColumns = columnsOf([]column[ExternalSpend]{
@@ -60,6 +63,8 @@ var externalColumns = columnsOf([]column[ExternalSpend]{
 	{"fee", func(x *ExternalSpend) any { return &x.Fee }},
 	{"reservations", func(x *ExternalSpend) any { return &x.Reservations }},
 	{"payments", func(x *ExternalSpend) any { return &x.Payments }},
+	{"last_height", func(x *ExternalSpend) any { return &x.LastHeight }},
+	{"last_height_seal", func(x *ExternalSpend) any { return &x.lastSeal }},
 	{"outgoing_id", func(x *ExternalSpend) any { return &x.OutgoingID }},
 	{"status", func(x *ExternalSpend) any { return &x.Status }},
 	{"reason", func(x *ExternalSpend) any { return &x.Reason }},
@@ -69,7 +74,8 @@ var externalColumns = columnsOf([]column[ExternalSpend]{
 	{"resolved_at", func(x *ExternalSpend) any { return instant{&x.ResolvedAt} }},
 })
 
-// Put records an external spend, or the block that it is in now: what is known of it stays as it is.
+// Put records an external spend, or the block that it is in now and what that shows: what is known of it otherwise
+// stays as it is.
 func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 	query, args := values{
 		{"chain", string(x.Chain)},
@@ -81,12 +87,17 @@ func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 		{"fee", x.Fee},
 		{"reservations", string(x.Reservations)},
 		{"payments", string(x.Payments)},
+		{"last_height", int64(x.LastHeight)},
+		{"last_height_seal", tx.seal.sealLastHeight(x.Chain, x.TxID, x.LastHeight)},
 		{"outgoing_id", x.OutgoingID},
 		{"status", string(x.Status)},
 		{"reason", x.Reason},
 	}.insertInto("external_spends")
 	_, err := tx.exec(ctx, "record external spend", query+` ON CONFLICT (chain, tx_id) DO UPDATE SET
-		height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments`, args...)
+		height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments,
+		last_height = CASE WHEN excluded.last_height > 0 THEN excluded.last_height ELSE external_spends.last_height END,
+		last_height_seal = CASE WHEN excluded.last_height > 0 THEN excluded.last_height_seal
+			ELSE external_spends.last_height_seal END`, args...)
 	return err
 }
 

@@ -393,7 +393,7 @@ CREATE TABLE external_spends (
   booked      TEXT NOT NULL DEFAULT '', -- what no withdrawal explains is an operator's: loss or operator; '': nothing is left
   note        TEXT NOT NULL DEFAULT '',
   actor       TEXT NOT NULL DEFAULT '',
-  resolved_at BIGINT NOT NULL DEFAULT 0,
+  resolved_at BIGINT NOT NULL DEFAULT 0, last_height BIGINT NOT NULL DEFAULT 0, last_height_seal BYTEA,
   UNIQUE (chain, tx_id)
 );
 

@@ -54,6 +54,10 @@ func (d *harness) wantExternal(
 	if got := found[0]; got.Failed != in.Failed || got.Fee != in.Fee || !sameMembers(got.Payments, want, comparePayments) {
 		d.t.Fatalf("the external spend is %+v\nwant payments %+v, fee %s, failed %v", got, want, in.Fee, in.Failed)
 	}
+	if last := found[0].LastHeight; last != 0 && last != unsigned.Expires {
+		d.t.Fatalf("the external spend names the last height %d, want %d, or 0 where that is not shown", last,
+			unsigned.Expires)
+	}
 	if resources := named(unsigned.Reservations); !sameMembers(found[0].Reservations, resources, strings.Compare) {
 		d.t.Fatalf("the external spend uses up %q, want %q", found[0].Reservations, resources)
 	}

@@ -15,6 +15,12 @@ func (c *Chain) ExternalSpend(base string, payments ...chain.Payment) string {
 	return c.externalSpend(base, transaction{payments: payments})
 }
 
+// ExternalExpiring is ExternalSpend with the last height at which a block can include it. Without one it never expires,
+// as a transaction that others sign need not.
+func (c *Chain) ExternalExpiring(base string, last uint64, payments ...chain.Payment) string {
+	return c.externalSpend(base, transaction{payments: payments, expires: last})
+}
+
 // ExternalFailed is ExternalSpend on a chain that uses the account model, with a transaction that fails in its block.
 func (c *Chain) ExternalFailed(base string, payments ...chain.Payment) string {
 	return c.externalSpend(base, transaction{payments: payments, fails: true})
@@ -81,7 +87,7 @@ func (e *entry) external(watch chain.Watch) (found []chain.ExternalSpend) {
 		f := chain.ExternalSpend{TxID: e.tx.id, Base: base, Payments: e.evidence(), Failed: e.failed, Fee: e.fee,
 			Delegates: e.tx.delegates}
 		if !e.tx.unnumbered {
-			f.Reservations = slices.Clone(e.tx.resources)
+			f.Reservations, f.LastHeight = slices.Clone(e.tx.resources), e.tx.expires
 		}
 		found = append(found, f)
 	}

@@ -111,6 +111,32 @@ func TestAnExternalSpendShowsTheFeeOfAToken(t *testing.T) {
 	}
 }
 
+// An external spend is included up to the height that it names, and not above it; a block shows that height, where its
+// transactions are numbered.
+func TestAnExternalSpendNamesItsLastHeight(t *testing.T) {
+	t.Parallel()
+	for _, unnumbered := range []bool{false, true} {
+		w, _ := numbered(t, sim.Config{Expiry: 5, Unnumbered: unnumbered})
+		_, tip := w.Heights()
+		thief := pay(w.Named("thief"), 1000)
+		shown := map[bool]uint64{false: tip + 1}[unnumbered]
+		id := w.ExternalExpiring(w.hot.Base, tip+1, thief)
+		w.Mine(1)
+		if got := w.last().ExternalSpends; len(got) != 1 || got[0].LastHeight != shown {
+			t.Errorf("the external spends are %+v, want one up to %d", got, shown)
+		}
+		w.Reorg(1, id)
+		w.Restore(id)
+		if w.Mine(1); w.has(id) {
+			t.Errorf("the external spend is in a block after %d", tip+1)
+		}
+		never := w.ExternalSpend(w.hot.Base, thief)
+		if w.Mine(1); !w.has(never) || w.last().ExternalSpends[0].LastHeight != 0 {
+			t.Errorf("the external spends are %+v, want one without a last height", w.last().ExternalSpends)
+		}
+	}
+}
+
 // A node that has pruned the blocks which could hold a transaction proves nothing about it.
 func TestPrunedHistoryProvesNothing(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,8 @@ func (w *scanner) own(tx *transaction) error {
 		}
 	}
 	for _, base := range bases {
-		external := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.reservations(base), Failed: !tx.succeeded()}
+		external := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.reservations(base), Failed: !tx.succeeded(),
+			LastHeight: uint64(tx.Last.value)}
 		if tx.feePayer() == base {
 			external.Fee = tx.Fee.Amount
 		}

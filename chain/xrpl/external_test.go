@@ -47,6 +47,8 @@ func externalCases() map[string]externalCase {
 	failed := spend([]string{ours + "/8"}, 12)
 	failed[0].Failed = true
 	tag, eighth := uint32(4), []string{ours + "/8"}
+	expiring := spend(eighth, 12, paid(third, nil, 5_000_000))
+	expiring[0].LastHeight = 105_000_123
 	received := root(third, 1_000_000, 6_000_000)
 	return map[string]externalCase{
 		"a payment": {pay(us(nil), "5000000", renumbered(20_000_000, 14_999_988, 8, 9), received),
@@ -55,6 +57,10 @@ func externalCases() map[string]externalCase {
 			received), spend(eighth, 12, paid(third, &tag, 5_000_000))},
 		"a first payment": {pay(us(nil), "5000000", renumbered(20_000_000, 14_999_988, 8, 9), root(third, 0, 5_000_000)),
 			spend(eighth, 12, paid(third, nil, 5_000_000))},
+		"a payment with a last ledger": {pay(us(object{"LastLedgerSequence": 105_000_123}), "5000000",
+			renumbered(20_000_000, 14_999_988, 8, 9), received), expiring},
+		"a last ledger that is no number": {pay(us(object{"LastLedgerSequence": "105000123"}), "5000000",
+			renumbered(20_000_000, 14_999_988, 8, 9), received), spend(eighth, 12, paid(third, nil, 5_000_000))},
 		"an issued currency": {pay(us(nil), usd(), renumbered(20_000_000, 19_999_988, 8, 9)), spend(eighth, 12)},
 		"a failed payment": {with(pay(us(nil), nil, renumbered(20_000_000, 19_999_988, 8, 9)),
 			object{"TransactionResult": "tecPATH_DRY"}), failed},

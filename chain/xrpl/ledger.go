@@ -60,6 +60,7 @@ type transaction struct {
 	Fee         drops  `json:"Fee"`
 	Sequence    number `json:"Sequence"` // 0 if a ticket is used
 	Ticket      number `json:"TicketSequence"`
+	Last        number `json:"LastLedgerSequence"` // no ledger after it includes the transaction; without it any may
 	Meta        *meta  `json:"metaData"`
 }
 

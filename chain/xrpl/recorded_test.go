@@ -76,6 +76,39 @@ func TestRecordedTransactions(t *testing.T) {
 	}
 }
 
+// The last ledger that may include a transaction is the one that the recorded transaction names, and there is none
+// where it names none: rippled's Transactor::checkPriorTxAndLastLedger refuses it in every ledger after that, and only
+// there.
+func TestRecordedTransactionsNameTheirLastLedger(t *testing.T) {
+	t.Parallel()
+	named, unlimited := 0, 0
+	for _, r := range recordedTxs(t) {
+		r.Transaction["metaData"].(object)["TransactionIndex"] = 0
+		f := newFake(t)
+		f.add(r.Transaction)
+		payer := r.Transaction["Account"].(string)
+		blocks, err := f.open(t).After(t.Context(), f.ref(0), 5, chaintest.NewWatch(payer))
+		if err != nil || len(blocks) != 1 {
+			t.Fatalf("read %+v (%v), want 1 of them", blocks, err)
+		}
+		want, is := r.Transaction["LastLedgerSequence"].(float64)
+		if named++; !is {
+			named, unlimited = named-1, unlimited+1
+		}
+		for _, x := range blocks[0].ExternalSpends {
+			if x.LastHeight != uint64(want) {
+				t.Errorf("%s: the last ledger is %d, want %d", r.Source, x.LastHeight, uint64(want))
+			}
+		}
+		if len(blocks[0].ExternalSpends) == 0 {
+			t.Errorf("%s: no transaction from %s is found", r.Source, payer)
+		}
+	}
+	if named == 0 || unlimited == 0 {
+		t.Errorf("%d recorded transactions name a last ledger and %d name none, want some of each", named, unlimited)
+	}
+}
+
 // A payment inside a Batch is in the ledger as a transaction of its own (XLS-56): its fee is 0, it is not signed, and
 // its metadata names the Batch.
 func TestInnerTransactionsOfABatchAreCredited(t *testing.T) {
