@@ -140,7 +140,8 @@ func isLess(delivered, ordered chain.Payment) bool {
 }
 
 // askedMore notes that an adopted transaction was to make a payment of which its token delivered a part, one of those
-// that nothing explains: it is settled like one of ours that fell short. What the token has paid others is what it kept.
+// that nothing explains: it is settled like one of ours that fell short. What the token has paid others is what it
+// kept.
 func (a Assessor) askedMore(
 	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, left []chain.Payment, at int,
 	ordered chain.Payment,
