@@ -1,7 +1,6 @@
 package outgoing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,19 +43,34 @@ func mayBePaidBy(
 		x.TxID, order, answers), err
 }
 
-// Unpaid returns withdrawal.ErrTooLate where an external spend may have paid a withdrawal that is to be given back. It
-// is withdrawal.Config.Unpaid on the chain of an assessor.
-func Unpaid(ctx context.Context, tx *store.Tx, k recovery.Assessor, w bursar.Withdrawal) error {
+// MayBePaid returns the hash of an external spend that may have paid a withdrawal which is to be given back, on the
+// chain of an assessor, and what to do about it; "" if there is none.
+func MayBePaid(
+	ctx context.Context, tx *store.Tx, k recovery.Assessor, w bursar.Withdrawal,
+) (by, why string, err error) {
+	if any, err := tx.ExternalSpends().Any(ctx, k.Capabilities.ID); err != nil || !any {
+		return "", "", err
+	}
 	state, err := tx.Chains().State(ctx, k.Capabilities.ID)
 	if err != nil {
-		return err
+		return "", "", err
 	}
 	x, err := k.MayHavePaidOrder(ctx, tx, w, state.Final)
 	if err != nil {
-		return store.IgnoreNotFound(err)
+		return "", "", store.IgnoreNotFound(err)
 	}
-	why, err := mayBePaidBy(ctx, tx, k, x, w.ID)
-	return cmp.Or(err, fmt.Errorf("%w: %s", withdrawal.ErrTooLate, why))
+	why, err = mayBePaidBy(ctx, tx, k, x, w.ID)
+	return x.TxID, why, err
+}
+
+// Unpaid returns withdrawal.ErrTooLate where an external spend may have paid a withdrawal that is to be given back. It
+// is withdrawal.Config.Unpaid on the chain of an assessor.
+func Unpaid(ctx context.Context, tx *store.Tx, k recovery.Assessor, w bursar.Withdrawal) error {
+	by, why, err := MayBePaid(ctx, tx, k, w)
+	if err == nil && by != "" {
+		err = fmt.Errorf("%w: %s", withdrawal.ErrTooLate, why)
+	}
+	return err
 }
 
 // unpaid returns those of some queued withdrawals that are before the first one which an external spend may have paid,

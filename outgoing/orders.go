@@ -80,7 +80,8 @@ func (s *Sender) orderHolds(
 }
 
 // refundSpentOrders refunds those of some withdrawals, whose transaction is proven never to be included, that clients
-// ordered: the signer sees no chain, so for it the order is spent. It returns the others.
+// ordered: the signer sees no chain, so for it the order is spent. It returns the others, and those that an external
+// spend may have paid: the gate holds them.
 func (s *Sender) refundSpentOrders(
 	ctx context.Context, tx *store.Tx, withdrawals []bursar.Withdrawal,
 ) (others []bursar.Withdrawal, err error) {
@@ -94,6 +95,14 @@ func (s *Sender) refundSpentOrders(
 	}
 	for _, w := range withdrawals {
 		if _, ordered := orders[w.ID]; !ordered {
+			others = append(others, w)
+			continue
+		}
+		by, _, err := MayBePaid(ctx, tx, s.assessor(), w)
+		if err != nil {
+			return nil, err
+		}
+		if by != "" {
 			others = append(others, w)
 			continue
 		}

@@ -3,6 +3,7 @@ package outgoing_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/client"
 	"github.com/bursar/bursar/orderkey"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/relay"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/memory"
@@ -109,6 +111,28 @@ func TestAnOrderWhoseTransactionExpiredIsRefunded(t *testing.T) {
 		again := s.order(300_000_000, to, time.Hour, 0)
 		s.Settle()
 		s.Ends(again, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// An external spend that somebody booked may have paid the order: it is not refunded before an operator says that it was
+// another payment.
+func TestAnOrderThatMayHaveBeenPaidIsNotRefunded(t *testing.T) {
+	ordering(t, bursartest.Expiring, func(t *testing.T, s *signing) {
+		s.Prepare()
+		w := s.order(300_000_000, s.Chain.Named("outside"), time.Hour, 0)
+		s.Lose(1)
+		paid, err := json.Marshal([]chain.Payment{{Address: w.Address, Amount: w.Amount}})
+		s.Must(err)
+		s.Do(func(tx *store.Tx) error {
+			return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: s.Chain.Capabilities().ID, TxID: "theirs", Height: 1,
+				MadeAt: tx.Now(), Payments: paid, Reservations: []byte("[]"), Status: store.ExternalSettled})
+		})
+		s.Lose(12)
+		s.Trouble = true
+		s.Blocks(3)
+		if now := s.Now(w); now.Status != bursar.WithdrawalQueued || !s.alarmed(recovery.AlarmUnclear) {
+			t.Errorf("the order is %s: %s, want %s with an alarm", now.Status, now.Error, bursar.WithdrawalQueued)
+		}
 	})
 }
 

@@ -73,6 +73,8 @@ func (a Assessor) Answers(
 		return "", err
 	case x.Status == store.ExternalHalted && x.Height > 0:
 		answers = append(answers, "end the halt of the chain with `bursar chain resume`, which settles it, and ask again")
+	case len(answers) == 0 && w.OutgoingID.IsZero():
+		answers = append(answers, "wait until a block has it again, or what it used is used up")
 	case len(answers) == 0:
 		answers = append(answers, fmt.Sprintf("if no block has it, `bursar outgoing abandon %s` uses up what both need",
 			w.OutgoingID))

@@ -126,7 +126,7 @@ func (a Assessor) resolveOne(
 		return err
 	}
 	if !fits {
-		if err := a.askedMore(ctx, tx, x, p, left, less, ordered); err != nil {
+		if err := a.askedMore(ctx, tx, x, p, w, left, less, ordered); err != nil {
 			return err
 		}
 	}
@@ -140,15 +140,19 @@ func isLess(delivered, ordered chain.Payment) bool {
 }
 
 // askedMore notes that an adopted transaction was to make a payment of which its token delivered a part, one of those
-// that nothing explains: it is settled like one of ours that fell short. What the token has paid others is what it
-// kept.
+// that nothing explains: it is settled like one of ours that fell short. What the token has paid others, who are owed
+// nothing, is what it kept: all that the order lacks.
 func (a Assessor) askedMore(
-	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, left []chain.Payment, at int,
-	ordered chain.Payment,
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, w bursar.Withdrawal,
+	left []chain.Payment, at int, ordered chain.Payment,
 ) error {
 	var request chain.TxRequest
 	if err := json.Unmarshal(p.Request, &request); err != nil {
 		return fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
+	}
+	owed, err := a.Candidates(ctx, tx, left)
+	if err != nil {
+		return err
 	}
 	kept := ordered.Amount.SubOrZero(left[at].Amount)
 	for i, paid := range left {
@@ -158,11 +162,17 @@ func (a Assessor) askedMore(
 			return fmt.Errorf("%w: the transaction was not asked for %s", ErrUnfit, a.Describe(paid))
 		case i == at:
 			request.Payments[is] = ordered
-		case paid.Contract == ordered.Contract:
+		case paid.Contract == ordered.Contract && !slices.ContainsFunc(owed, func(o bursar.Withdrawal) bool {
+			return o.ID != w.ID && o.Address == paid.Address
+		}):
 			part := paid.Amount.Min(kept)
 			kept = kept.SubOrZero(part)
 			request.Payments[is].Amount = paid.Amount.SubOrZero(part)
 		}
+	}
+	if !kept.IsZero() {
+		return fmt.Errorf("%w: the transaction moved %s less than %s to those who are owed nothing else", ErrUnfit,
+			a.Registry.Text(w.Currency, kept), a.Describe(ordered))
 	}
 	request.Payments = slices.DeleteFunc(request.Payments, func(p chain.Payment) bool { return p.Amount.IsZero() })
 	text, err := json.Marshal(request)

@@ -120,6 +120,26 @@ func TestAnExplanationMayNameAWithdrawalThatWasDeliveredInPart(t *testing.T) {
 	r.sums(ledger.Losses, "COIN", "2")
 }
 
+// What a token kept is all that is missing, and it is not what another withdrawal asked for.
+func TestWhatATokenKeptIsAllThatIsMissing(t *testing.T) {
+	r := newHarness(t, numbered)
+	w, other := r.order(ann, "x", "TOKEN", 1000), r.order(bob, "y", "TOKEN", 400)
+	for name, moved := range map[string][]chain.Payment{
+		"a part moved at all":     {pays("x", "token", 600)},
+		"not enough to others":    {pays("x", "token", 600), pays("issuer", "token", 399)},
+		"another asset to others": {pays("x", "token", 600), pays("issuer", "", 400)},
+		"what another asked for":  {pays("x", "token", 600), pays("y", "token", 400)},
+	} {
+		x := r.mineExternal(moved...)
+		r.evaluate(x, true)
+		err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: store.UsedUpAsLoss, Note: "a fee"})
+		if !errors.Is(err, recovery.ErrUnfit) {
+			t.Errorf("%s: %v, want %v", name, err, recovery.ErrUnfit)
+		}
+	}
+	r.untouched(w, other)
+}
+
 // A withdrawal is explained by an unexplained payment of its amount and asset. If the address differs, the explanation
 // needs a reason; a withdrawal that has ended, or that another transaction in a block pays, was not paid by this one.
 func TestAnExplanationMatchesThePayments(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/screening"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
@@ -56,11 +59,34 @@ func (s *Service) addScreener(w *worker, log *slog.Logger, pace time.Duration) {
 
 // screeningActs is what follows a decision about something on a chain.
 func (s *Service) screeningActs(w *worker) screening.Acts {
+	payouts := withdrawal.Payouts{Chain: w.chain.Capabilities().ID, Registry: s.Registry, IDs: s.IDs, Log: s.log}
 	return screening.Acts{
 		Quarantine: w.follower.Deposits.Quarantine,
-		Refuse: withdrawal.Payouts{Chain: w.chain.Capabilities().ID, Registry: s.Registry, IDs: s.IDs,
-			Log: s.log}.Refuse,
+		Refuse: func(ctx context.Context, tx *store.Tx, order bursar.Withdrawal, reason string) error {
+			return s.refuseUnpaid(ctx, tx, payouts, order, reason)
+		},
 	}
+}
+
+// refuseUnpaid rejects a withdrawal after screening, unless an external spend may have paid it: its money would be
+// given back all the same. Then it stays queued, and is not paid either since it was not passed.
+func (s *Service) refuseUnpaid(
+	ctx context.Context, tx *store.Tx, payouts withdrawal.Payouts, w bursar.Withdrawal, reason string,
+) error {
+	assessor, err := s.Assessor(payouts.Chain)
+	if err != nil {
+		return err
+	}
+	by, why, err := outgoing.MayBePaid(ctx, tx, assessor, w)
+	if err != nil {
+		return err
+	}
+	if by == "" {
+		return payouts.Refuse(ctx, tx, w, reason)
+	}
+	return errors.Join(fmt.Errorf("%w: %s", screening.ErrTooLate, why), tx.Alarms().Raise(ctx, store.Alarm{Chain: payouts.Chain,
+		Kind: recovery.AlarmUnclear, Ref: by, Message: fmt.Sprintf("withdrawal %s was rejected after screening, and is not "+
+			"given back: %s; then cancel it", w.ID, why)}))
 }
 
 // addScreenings prepares what operators decide: also about what was to be reviewed before the service was taken out of

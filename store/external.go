@@ -95,8 +95,9 @@ func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 	}.insertInto("external_spends")
 	_, err := tx.exec(ctx, "record external spend", query+` ON CONFLICT (chain, tx_id) DO UPDATE SET
 		height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments,
-		last_height = CASE WHEN excluded.last_height > 0 THEN excluded.last_height ELSE external_spends.last_height END,
-		last_height_seal = CASE WHEN excluded.last_height > 0 THEN excluded.last_height_seal
+		last_height = CASE WHEN excluded.last_height > external_spends.last_height THEN excluded.last_height
+			ELSE external_spends.last_height END,
+		last_height_seal = CASE WHEN excluded.last_height > external_spends.last_height THEN excluded.last_height_seal
 			ELSE external_spends.last_height_seal END`, args...)
 	return err
 }

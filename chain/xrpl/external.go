@@ -37,8 +37,10 @@ func (w *scanner) own(tx *transaction) error {
 		}
 	}
 	for _, base := range bases {
-		external := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.reservations(base), Failed: !tx.succeeded(),
-			LastHeight: uint64(tx.Last.value)}
+		external := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.reservations(base), Failed: !tx.succeeded()}
+		if last := uint64(tx.Last.value); tx.Account == base && last >= w.out.Ref.Height { // others' say nothing of ours
+			external.LastHeight = last
+		}
 		if tx.feePayer() == base {
 			external.Fee = tx.Fee.Amount
 		}

@@ -59,6 +59,8 @@ func externalCases() map[string]externalCase {
 			spend(eighth, 12, paid(third, nil, 5_000_000))},
 		"a payment with a last ledger": {pay(us(object{"LastLedgerSequence": 105_000_123}), "5000000",
 			renumbered(20_000_000, 14_999_988, 8, 9), received), expiring},
+		"a last ledger that is over": {pay(us(object{"LastLedgerSequence": 1}), "5000000",
+			renumbered(20_000_000, 14_999_988, 8, 9), received), spend(eighth, 12, paid(third, nil, 5_000_000))},
 		"a last ledger that is no number": {pay(us(object{"LastLedgerSequence": "105000123"}), "5000000",
 			renumbered(20_000_000, 14_999_988, 8, 9), received), spend(eighth, 12, paid(third, nil, 5_000_000))},
 		"an issued currency": {pay(us(nil), usd(), renumbered(20_000_000, 19_999_988, 8, 9)), spend(eighth, 12)},
