@@ -114,8 +114,8 @@ func TestAnOrderWhoseTransactionExpiredIsRefunded(t *testing.T) {
 	})
 }
 
-// An external spend that somebody booked may have paid the order: it is not refunded before an operator says that it was
-// another payment.
+// An external spend that somebody booked may have paid the order: it is not refunded before an operator says that it
+// was another payment.
 func TestAnOrderThatMayHaveBeenPaidIsNotRefunded(t *testing.T) {
 	ordering(t, bursartest.Expiring, func(t *testing.T, s *signing) {
 		s.Prepare()

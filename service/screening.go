@@ -84,9 +84,10 @@ func (s *Service) refuseUnpaid(
 	if by == "" {
 		return payouts.Refuse(ctx, tx, w, reason)
 	}
-	return errors.Join(fmt.Errorf("%w: %s", screening.ErrTooLate, why), tx.Alarms().Raise(ctx, store.Alarm{Chain: payouts.Chain,
-		Kind: recovery.AlarmUnclear, Ref: by, Message: fmt.Sprintf("withdrawal %s was rejected after screening, and is not "+
-			"given back: %s; then cancel it", w.ID, why)}))
+	err = tx.Alarms().Raise(ctx, store.Alarm{Chain: payouts.Chain, Kind: recovery.AlarmUnclear, Ref: by,
+		Message: fmt.Sprintf("withdrawal %s was rejected after screening, and is not given back: %s; then cancel it", w.ID,
+			why)})
+	return errors.Join(fmt.Errorf("%w: %s", screening.ErrTooLate, why), err)
 }
 
 // addScreenings prepares what operators decide: also about what was to be reviewed before the service was taken out of

@@ -42,7 +42,8 @@ func TestARejectionGivesNothingBackThatMayHaveBeenPaid(t *testing.T) {
 	account := bursar.ID{1}
 	r.AddAccount(bursar.Account{ID: account})
 	r.Credit(account, "BTC", 1000)
-	payouts := withdrawal.Payouts{Chain: bursar.Bitcoin, Registry: registry, IDs: s.IDs, Log: slog.New(slog.DiscardHandler)}
+	payouts := withdrawal.Payouts{Chain: bursar.Bitcoin, Registry: registry, IDs: s.IDs,
+		Log: slog.New(slog.DiscardHandler)}
 	reject := func(to string) (w bursar.Withdrawal) {
 		t.Helper()
 		w = bursar.Withdrawal{ID: s.IDs.Next(), AccountID: account, Currency: "BTC", Amount: bursar.Units(100),
