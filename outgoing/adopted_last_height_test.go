@@ -134,7 +134,7 @@ func TestARecognisedTransactionEndsAfterTheLastHeightThatItNames(t *testing.T) {
 	})
 }
 
-// The last height counts as a block showed it: whoever can write to the database, and does not have the key of the
+// The last height counts as a block showed it: a person who can write to the database, and does not have the key of the
 // books, does not end a transaction with another one. It waits, and its error says why.
 func TestALastHeightThatWasWrittenEndsNothing(t *testing.T) {
 	t.Parallel()

@@ -41,10 +41,7 @@ func (r *harness) bookedWhileHidden(hide, show string) (w bursar.Withdrawal, x s
 		r.T.Fatal(err)
 	}
 	sql(show, w.ID[:])
-	for range 10 {
-		r.Chain.Mine(1)
-		r.Step()
-	}
+	r.Blocks(10)
 	return w, r.externalSpend(hash)
 }
 
@@ -69,10 +66,7 @@ func TestWhatWasBookedMayHavePaidAWithdrawalThatWasHidden(t *testing.T) {
 					t.Error("no alarm says so")
 				}
 				r.Must(r.Resolve(recovery.Answer{Item: x.Number, Withdrawals: []bursar.ID{w.ID}, Actor: "ann"}))
-				for range 10 {
-					r.Chain.Mine(1)
-					r.Step()
-				}
+				r.Blocks(10)
 				if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != x.TxID {
 					t.Errorf("the withdrawal is %s by %s, want %s by %s", now.Status, now.TxID, bursar.WithdrawalConfirmed, x.TxID)
 				}
@@ -80,6 +74,7 @@ func TestWhatWasBookedMayHavePaidAWithdrawalThatWasHidden(t *testing.T) {
 					t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 				}
 				r.wantNone(recovery.AlarmUnclear)
+				r.Must(r.Audit())
 			})
 		})
 	}
@@ -91,10 +86,7 @@ func TestAWithdrawalIsPaidBesideAnEqualPaymentThatWasBooked(t *testing.T) {
 		w, x := r.bookedWhileHidden(`UPDATE withdrawals SET completed_at = 5 WHERE id = $1`,
 			`UPDATE withdrawals SET completed_at = 0 WHERE id = $1`)
 		r.Must(r.deny(w.ID, x.TxID))
-		for range 10 {
-			r.Chain.Mine(1)
-			r.Step()
-		}
+		r.Blocks(10)
 		if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID == x.TxID {
 			t.Errorf("the withdrawal is %s by %s, want %s by another one", now.Status, now.TxID, bursar.WithdrawalConfirmed)
 		}
@@ -119,10 +111,7 @@ func TestAWithdrawalThatMayHaveBeenPaidIsNotCancelled(t *testing.T) {
 		if _, err := r.Withdrawals.Cancel(ctx, w.ID); err != nil {
 			t.Fatal(err)
 		}
-		for range 5 {
-			r.Chain.Mine(1)
-			r.Step()
-		}
+		r.Blocks(5)
 		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
@@ -149,10 +138,7 @@ func TestOthersDoNotWaitForAnAnswer(t *testing.T) {
 		}
 		_, err := r.SettleExternal()
 		r.Must(err)
-		for range 10 {
-			r.Chain.Mine(1)
-			r.Step()
-		}
+		r.Blocks(10)
 		for _, w := range others {
 			if now := r.Now(w); now.Status != bursar.WithdrawalConfirmed {
 				t.Errorf("withdrawal %s is %s: %s, want %s", w.ID, now.Status, r.errors(), bursar.WithdrawalConfirmed)
@@ -172,10 +158,7 @@ func TestAnAnswerIsAboutOneWithdrawal(t *testing.T) {
 		second := r.Order(200_000_000, r.Chain.Named("receiver"))
 		r.Step()
 		r.Must(r.deny(second.ID, x.TxID))
-		for range 10 {
-			r.Chain.Mine(1)
-			r.Step()
-		}
+		r.Blocks(10)
 		if now := r.Now(second); now.Status != bursar.WithdrawalConfirmed || now.TxID == x.TxID {
 			t.Errorf("the second is %s by %s: %s, want %s by another one", now.Status, now.TxID, r.errors(),
 				bursar.WithdrawalConfirmed)

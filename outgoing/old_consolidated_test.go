@@ -31,19 +31,25 @@ func TestAReservedOldOutputIsNotConsolidated(t *testing.T) {
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 700_000_000)
 		r.Chain.Mine(3)
 		r.CatchUp()
-		for range 4 {
-			r.Step()
-			r.Chain.Mine(1)
-			if list := r.consolidations(); len(list) > 0 {
-				t.Fatalf("%v are consolidated, want nothing", r.resources(list[0]))
-			}
-		}
+		r.nothingIsConsolidated()
 		r.Chain.ClearFaults()
 		r.Settle()
 		if got := r.Chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 	})
+}
+
+// nothingIsConsolidated checks that in four blocks.
+func (r *harness) nothingIsConsolidated() {
+	r.T.Helper()
+	for range 4 {
+		r.Step()
+		r.Chain.Mine(1)
+		if list := r.consolidations(); len(list) > 0 {
+			r.T.Fatalf("%v are consolidated, want nothing", r.resources(list[0]))
+		}
+	}
 }
 
 // forgetPrevious has neither the database nor a node know the transaction that made an output.
@@ -71,13 +77,7 @@ func TestNothingIsConsolidatedForAnOldOutputThatNobodyProves(t *testing.T) {
 		r.Pay(bursar.Address{Base: r.Hot.Base}, 700_000_000)
 		r.Chain.Mine(3)
 		r.CatchUp()
-		for range 4 {
-			r.Step()
-			r.Chain.Mine(1)
-			if list := r.consolidations(); len(list) > 0 {
-				t.Fatalf("%v are consolidated, want nothing", r.resources(list[0]))
-			}
-		}
+		r.nothingIsConsolidated()
 		if !r.alarmed(recovery.AlarmUnproven) {
 			t.Error("no alarm says so")
 		}

@@ -16,9 +16,9 @@ import (
 // MayHavePaid returns an external spend that may have made what an outgoing transaction pays withdrawals, and the
 // withdrawal: it made the payment, exactly, no withdrawal and no refund explains that, and no operator has denied that
 // it was the withdrawal's (Deny). One that is in no block, and can never be by the blocks up to a final height, paid
-// nobody. Whatever else an operator said of it, what the outgoing transaction pays is not to be
-// paid again then. It returns store.ErrNotFound if there is none. Refunds to senders are left out: the resolution of
-// one that is queued again is held by the same external spend (unattributed.Refunded), where an operator can cancel it.
+// nobody. Whatever else an operator said of it, what the outgoing transaction pays is not to be paid again then. It
+// returns store.ErrNotFound if there is none. Refunds to senders are left out: the resolution of one that is queued
+// again is held by the same external spend (unattributed.Refunded), where an operator can cancel it.
 func (a Assessor) MayHavePaid(
 	ctx context.Context, tx *store.Tx, outgoingID bursar.ID, final uint64,
 ) (by store.ExternalSpend, withdrawal bursar.ID, err error) {

@@ -17,8 +17,8 @@ import (
 const (
 	patientPoll = 100 * time.Millisecond
 	yieldEvery  = time.Second
-	yieldFor    = patientPoll + 20*time.Millisecond // so that whoever waits looks at least once meanwhile
-	freeEnough  = yieldEvery / 4                    // for whoever looks a few times
+	yieldFor    = patientPoll + 20*time.Millisecond // so that a process that waits looks at least once meanwhile
+	freeEnough  = yieldEvery / 4                    // for a process that looks a few times
 )
 
 // yield leaves the write lock of a SQLite file to litestream for a moment, once in yieldEvery, while the service writes
@@ -33,7 +33,7 @@ type yield struct {
 	ended time.Time     // of the last transaction
 	since time.Time     // of what is counted
 	free  time.Duration // in which the lock was free
-	begun int64         // which beginning of the log it was
+	start int64         // which beginning of the log it was
 }
 
 // writesTo is the yield of the connection that writes to a file. SQLite names the log after what a link leads to.
@@ -52,11 +52,11 @@ func (y *yield) before(ctx context.Context, conn driver.QueryerContext) {
 	if now.Sub(y.since) < yieldEvery {
 		return
 	}
-	held := y.begun != noLog && y.begun == y.beginning()
+	held := y.start != noLog && y.start == y.beginning()
 	if held && y.free < freeEnough && replicated(ctx, conn) {
 		y.wait(ctx, yieldFor)
 	}
-	y.since, y.free, y.begun = y.now(), 0, y.beginning()
+	y.since, y.free, y.start = y.now(), 0, y.beginning()
 }
 
 // after is called when a transaction has ended.
